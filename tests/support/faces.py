@@ -109,7 +109,7 @@ def _make(kind: str, options: HttpOptions, environment: Mapping[str, str]) -> Tr
             from interlingua.transport.sync import HttpTransport
 
             return HttpTransport(options, environment=environment)
-        case "aio":
+        case "aio" | "uvloop":
             from interlingua.transport.aio import HttpTransport as AsyncHttpTransport
 
             return AsyncHttpTransport(options, environment=environment)
@@ -122,9 +122,10 @@ def _make(kind: str, options: HttpOptions, environment: Mapping[str, str]) -> Tr
 def face(
     kind: str, options: HttpOptions | None = None, environment: Mapping[str, str] | None = None
 ) -> Generator[Face]:
-    """A transport of `kind`, closed at the end."""
+    """A transport of `kind`, closed at the end; `uvloop` is ours on the loop that a gateway runs on."""
     transport = _make(kind, options or HttpOptions(), environment or {})
-    with asyncio.Runner() as runner:
+    factory = importlib.import_module("uvloop").new_event_loop if kind == "uvloop" else None
+    with asyncio.Runner(loop_factory=factory) as runner:
         if kind in ("sync", "library"):
             yield _Blocking(transport)  # pyright: ignore[reportArgumentType] - `kind` says which protocol it is
             transport.close()

@@ -53,7 +53,12 @@ class Tunnel:
     port: int
 
 
-Step: TypeAlias = "bytes | Pause | Await | Tell | Reset | Hold | Tunnel"
+@dataclass(frozen=True)
+class Farewell:
+    """End TLS as it is to be ended; a server that closes without it may have been cut off by anybody."""
+
+
+Step: TypeAlias = "bytes | Pause | Await | Tell | Reset | Hold | Tunnel | Farewell"
 
 
 @dataclass(frozen=True)
@@ -204,6 +209,10 @@ class _Worker:
             case Tunnel(port=port):
                 self.tunnel(link, port)
                 return False
+            case Farewell():
+                assert isinstance(link, ssl.SSLSocket)
+                with contextlib.suppress(OSError):  # the client need not say farewell as well
+                    link.unwrap()
         return True
 
     def tunnel(self, link: socket.socket, port: int) -> None:

@@ -393,10 +393,22 @@ class AsyncConnection(asyncio.BaseProtocol):
         if isinstance(error, OSError):
             return exchange_failed(error, self.reader.peer)
         try:
-            self.reader.eof()
+            self.reader.eof(is_torn=self._is_torn())
         except Error as problem:
             return problem
         return None
+
+    def _is_torn(self) -> bool:
+        """Whether the peer closed the connection without ending TLS: the loop tells both as an end."""
+        tls = None if self._transport is None else self._transport.get_extra_info("ssl_object")
+        if tls is None:
+            return False
+        import ssl  # here, because plain http needs none
+
+        try:
+            return bool(tls.read(1))
+        except ssl.SSLError:  # it would have to wait for more, where TLS has an end it gives nothing
+            return True
 
     def resume_writing(self) -> None:
         """Everything was sent."""

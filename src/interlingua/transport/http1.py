@@ -412,10 +412,10 @@ class ResponseReader:
         else:
             raise APIConnectionError(f"{self.peer} answered with something that is not HTTP/1.1") from error
 
-    def eof(self) -> None:
-        """Take the end of the connection.
+    def eof(self, *, is_torn: bool = False) -> None:
+        """Take the end of the connection; `is_torn` says that TLS did not end with it, as whoever cuts it off can do.
 
-        Raises: APIConnectionError when the reply was not yet whole.
+        Raises: APIConnectionError when the reply was not yet whole, or nothing says that it is.
         """
         self.reusable = False
         if self.complete:
@@ -426,6 +426,11 @@ class ResponseReader:
             raise APIConnectionError(f"{self.peer} closed the connection in the middle of the headers")
         if self._framed:
             raise APIConnectionError(f"{self.peer} closed the connection in the middle of the body: it is cut off")
+        if is_torn:
+            raise APIConnectionError(
+                f"{self.peer} closed the connection without ending TLS, and its reply names no length: "
+                "it may be cut off"
+            )
         self._end(keep_alive=False)
 
     # What follows is called by the parser.

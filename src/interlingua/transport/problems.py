@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from interlingua.errors import Phase
     from interlingua.transport.base import Timeouts
 
-__all__ = ["CROSSING_S", "Deadlines", "connecting_failed", "exchange_failed"]
+__all__ = ["CROSSING_S", "Deadlines", "connecting_failed", "exchange_failed", "is_torn"]
 
 CROSSING_S = 1.0
 """How soon after sending a close counts as having crossed the request on the wire: a generous round trip."""
@@ -101,6 +101,13 @@ def exchange_failed(error: OSError, peer: str) -> APIConnectionError:
     if isinstance(error, (ConnectionResetError, BrokenPipeError, ConnectionAbortedError)):
         return APIConnectionError(f"{peer} closed the connection before the reply was whole")
     return _tls_failed(error, peer) or APIConnectionError(f"the connection to {peer} broke: {_reason(error)}")
+
+
+def is_torn(error: OSError) -> bool:
+    """Whether a connection ended without the end of TLS that has to come before."""
+    import ssl  # here, because a failure is rare and ssl takes 10 ms to import
+
+    return isinstance(error, ssl.SSLEOFError)
 
 
 def _tls_failed(error: OSError, host: str) -> APIConnectionError | None:

@@ -23,7 +23,7 @@ from interlingua.errors import APIConnectionError
 from interlingua.transport.http1 import ResponseReader, encode_connect
 from interlingua.transport.options import HttpOptions
 from interlingua.transport.pool import Pool, Slot
-from interlingua.transport.problems import CROSSING_S, Deadlines, connecting_failed, exchange_failed
+from interlingua.transport.problems import CROSSING_S, Deadlines, connecting_failed, exchange_failed, is_torn
 from interlingua.transport.process import this_process
 from interlingua.transport.proxies import check_tunnel
 from interlingua.transport.routes import Routes
@@ -155,7 +155,10 @@ class _Connection:
             except _WAITED:
                 self._go_on(at, ends, deadlines)
             except OSError as error:
-                raise exchange_failed(error, self.reader.peer) from error
+                if not is_torn(error):
+                    raise exchange_failed(error, self.reader.peer) from error
+                self.reader.eof(is_torn=True)
+                return
             else:
                 break
         if data:
@@ -474,7 +477,12 @@ class HttpTransport:
             if origin.secure:
                 if proxy is not None:
                     _tunnel(link, origin, proxy, at)
-                link = self._tls().wrap_socket(link, server_hostname=origin.host, do_handshake_on_connect=False)
+                link = self._tls().wrap_socket(
+                    link,
+                    server_hostname=origin.host,
+                    do_handshake_on_connect=False,
+                    suppress_ragged_eofs=False,  # an end that anybody can make is none of the body
+                )
                 link.settimeout(_left(at))
                 link.do_handshake()
         except BaseException:
