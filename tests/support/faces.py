@@ -10,6 +10,7 @@ from typing import Protocol
 
 from interlingua.transport.base import AsyncReply, AsyncTransport, Reply, Timeouts, Transport
 from interlingua.transport.options import HttpOptions
+from interlingua.transport.sockets import Network
 from interlingua.wire.http import Headers, HttpReply, HttpRequest
 
 __all__ = ["FACES", "OWN", "Face", "face", "quick", "whole"]
@@ -103,16 +104,18 @@ class _Awaited:
         return self._runner.run(count())
 
 
-def _make(kind: str, options: HttpOptions, environment: Mapping[str, str]) -> Transport | AsyncTransport:
+def _make(
+    kind: str, options: HttpOptions, environment: Mapping[str, str], network: Network | None
+) -> Transport | AsyncTransport:
     match kind:
         case "sync":
             from interlingua.transport.sync import HttpTransport
 
-            return HttpTransport(options, environment=environment)
+            return HttpTransport(options, environment=environment, network=network)
         case "aio" | "uvloop":
             from interlingua.transport.aio import HttpTransport as AsyncHttpTransport
 
-            return AsyncHttpTransport(options, environment=environment)
+            return AsyncHttpTransport(options, environment=environment, network=network)
         case _:
             library = importlib.import_module("interlingua.transport.library")
             return library.LibraryTransport(options) if kind == "library" else library.AsyncLibraryTransport(options)
@@ -120,10 +123,13 @@ def _make(kind: str, options: HttpOptions, environment: Mapping[str, str]) -> Tr
 
 @contextmanager
 def face(
-    kind: str, options: HttpOptions | None = None, environment: Mapping[str, str] | None = None
+    kind: str,
+    options: HttpOptions | None = None,
+    environment: Mapping[str, str] | None = None,
+    network: Network | None = None,
 ) -> Generator[Face]:
     """A transport of `kind`, closed at the end; `uvloop` is ours on the loop that a gateway runs on."""
-    transport = _make(kind, options or HttpOptions(), environment or {})
+    transport = _make(kind, options or HttpOptions(), environment or {}, network)
     factory = importlib.import_module("uvloop").new_event_loop if kind == "uvloop" else None
     with asyncio.Runner(loop_factory=factory) as runner:
         if kind in ("sync", "library"):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from interlingua.transport.pool import Slot
     from interlingua.transport.proxies import Proxy
     from interlingua.transport.routes import Route
-    from interlingua.transport.sockets import Address
+    from interlingua.transport.sockets import Address, Found
     from interlingua.transport.url import Origin
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -138,6 +138,7 @@ class _Home:
         self.pool: Pool[AsyncConnection, _Waiter] = Pool(options)
         self.connections: set[AsyncConnection] = set()
         self._room = memoryview(bytearray(_RECEIVE_BYTES)) if isinstance(loop, asyncio.BaseEventLoop) else None
+        self._lookups: dict[tuple[str, int], asyncio.Future[Sequence[Found]]] = {}
         self._guard: AsyncGenerator[None, None] | None = None
         self._keep_alive_s = options.keep_alive_s
         self._sweeping: asyncio.TimerHandle | None = None
@@ -184,6 +185,22 @@ class _Home:
             made = BufferedConnection(link, origin, reader, self.loop, self.lost, room=self._room)
         self.connections.add(made)
         return made
+
+    async def addresses(self, origin: Origin, network: Network) -> Sequence[Address]:
+        """Where `origin` is, in the order in which it is tried.
+
+        Whoever asks for a name that is being looked up waits for the same answer: resolvers have a few threads, and one
+        name that hangs would take all of them.
+        """
+        addresses = known_addresses(origin.host, origin.port)
+        if addresses is None:
+            place = origin.host, origin.port
+            lookup = self._lookups.get(place)
+            if lookup is None:
+                lookup = self._lookups[place] = asyncio.ensure_future(_resolved(self.loop, origin, network))
+                lookup.add_done_callback(lambda _: self._lookups.pop(place))
+            addresses = ordered(await asyncio.shield(lookup))
+        return network.admitted(origin, addresses)
 
     async def lease(self, origin: Origin, deadlines: Deadlines, now: float) -> AsyncConnection | None:
         """A slot, with the idle connection that is in it; waits where there is none."""
@@ -411,7 +428,7 @@ class HttpTransport:
 
     async def _link(self, home: _Home, origin: Origin, proxy: Proxy | None, at: float) -> AsyncConnection:
         direct_tls = self._tls() if origin.secure and proxy is None else None
-        link = await _dial(home.loop, proxy.origin if proxy is not None else origin, at, self._network)
+        link = await _dial(home, proxy.origin if proxy is not None else origin, at, self._network)
         connection = home.connection(link, origin, self._reader(origin))
         try:
             await home.loop.create_connection(
@@ -448,19 +465,16 @@ class HttpTransport:
         return self._context
 
 
-async def _addresses(loop: asyncio.AbstractEventLoop, origin: Origin, network: Network) -> Sequence[Address]:
-    """Where `origin` is, in the order in which it is tried."""
-    addresses = known_addresses(origin.host, origin.port)
-    if addresses is None and network.resolve is not None:
-        addresses = ordered(await loop.run_in_executor(None, network.resolve, origin.host, origin.port))
-    elif addresses is None:
-        addresses = ordered(await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM))
-    return network.admitted(origin, addresses)
+def _resolved(loop: asyncio.AbstractEventLoop, origin: Origin, network: Network) -> Awaitable[Sequence[Found]]:
+    if network.resolve is None:
+        return loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+    return loop.run_in_executor(None, network.resolve, origin.host, origin.port)
 
 
-async def _dial(loop: asyncio.AbstractEventLoop, origin: Origin, at: float, network: Network) -> socket.socket:
+async def _dial(home: _Home, origin: Origin, at: float, network: Network) -> socket.socket:
     """A connected socket to the first address of `origin` that answers."""
-    addresses = await _addresses(loop, origin, network)
+    loop = home.loop
+    addresses = await home.addresses(origin, network)
     failure: OSError = TimeoutError()
     for place, address in enumerate(addresses):
         link = new_socket(address[0])
