@@ -76,6 +76,9 @@ class GatewayApp:
                 return
             if data := message.get("body", b""):
                 arriving.feed(data)
+                while arriving.is_behind:
+                    await asyncio.sleep(0)
+                    arriving.go_on()
             if not message.get("more_body", False):
                 arriving.end()
                 break

@@ -1,8 +1,7 @@
 """The gateway's part of the configuration file: `[server]`, `[keys.<name>]` and `[teams.<name>]`.
 
-Shape: `[server]` holds `SERVER_KEYS`; `[keys.team-a]` holds `hash`,
-`models`, `rpm`, `tpm`, `concurrency`, `budget`, `expires` and `team`; `[teams.research]` holds `rpm`, `tpm`,
-`concurrency` and `budget`.
+Shape: `[server]` holds `SERVER_KEYS`; `[keys.team-a]` holds `hash`, `models`, `rpm`, `tpm`, `concurrency`, `budget`,
+`max_body_bytes`, `expires` and `team`; `[teams.research]` holds `rpm`, `tpm`, `concurrency` and `budget`.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -75,6 +74,7 @@ _KEY: dict[str, _Check] = {
     "hash": (str, "a text"),
     "models": _TEXTS,
     **_TERMS,
+    "max_body_bytes": _COUNT,
     "expires": ((str, date), "a date, as 2027-01-31"),
     "team": (str, "the name of a team"),
 }
@@ -220,7 +220,7 @@ def _team(name: str, value: object, file: ConfigFile) -> Terms:
 
 def _terms(table: Table, file: ConfigFile, where: str) -> Terms:
     said: dict[str, Any] = {}
-    for name in _TERMS:
+    for name in (*_TERMS, "max_body_bytes"):
         if name not in table:
             continue
         try:

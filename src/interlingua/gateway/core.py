@@ -30,6 +30,7 @@ from interlingua.gateway.records.observing import observed
 from interlingua.gateway.records.record import origin_of, told_of
 from interlingua.gateway.records.recorder import Recorder
 from interlingua.gateway.routes import find_route, meant_path, methods_of
+from interlingua.gateway.serving.bodies import too_large
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.gateway.state.stored import StoredResponses, memory_responses
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.records.spans import Spans
     from interlingua.gateway.routes import Route
     from interlingua.gateway.serving.siblings import Siblings
+    from interlingua.gateway.settings import GatewayKey
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
 
@@ -146,7 +148,25 @@ class Gateway:
             origin = seen.origin or self._origin_of(request)
             key = self.guard.key(request) if welcome is None else welcome.key
             request.entry = recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)
-        return self.screen(request) if welcome is None else None
+        if welcome is None:
+            return self.screen(request)
+        key = welcome.key
+        return None if key is None or key.terms.max_body_bytes is None else self._weigh(request, key)
+
+    def _weigh(self, request: GatewayRequest, key: GatewayKey) -> GatewayReply | None:
+        """The refusal of a body that came along with its head and is larger than its key may send; None for others."""
+        most = key.terms.max_body_bytes
+        if most is None or len(request.body) <= most:
+            return None
+        return self.refuse(request, too_large(*self.body_limit(request)))
+
+    def body_limit(self, request: GatewayRequest) -> tuple[int, str]:
+        """How large the body of a request may be that may be asked, and whose bound that is, for people."""
+        most, key = self.settings.max_body_bytes, self.guard.key(request)
+        own = None if key is None else key.terms.max_body_bytes
+        return (
+            (most, "") if key is None or own is None or own >= most else (own, f"max_body_bytes of the key {key.name}")
+        )
 
     def _origin_of(self, request: GatewayRequest) -> Origin:
         route = request.seen.route
@@ -166,7 +186,8 @@ class Gateway:
             self.guard.check(request, is_open=route is not None and route.is_open)
         except Error as error:
             return self.refuse(request, error)
-        return None
+        key = self.guard.key(request) if request.body else None
+        return None if key is None else self._weigh(request, key)
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request that has begun."""

@@ -4,6 +4,7 @@ Rules
 - Each piece gives what can be had of it at once, so a compressed event stream is not held back.
 - One call inflates at most the given number of bytes; what is left waits compressed.
 - A whole body is bounded after inflating; an event stream has no bound in total.
+- gzip members are bounded by what they hold: each costs a step of its own, also an empty one of 20 bytes.
 - Headers describe the body that is handed out.
 - Only codings of the standard library are known; a request must not offer others. `ACCEPT_ENCODING` names them.
 """
@@ -32,6 +33,11 @@ _ZLIB_WBITS = 15
 _RAW_WBITS = -15
 
 
+_MIN_MEMBERS = 100
+_MEMBER_BYTES = 16_384
+"""Beyond the first hundred, a gzip member for each so many inflated bytes: `bgzip` makes one for 64 KiB."""
+
+
 class _Decompressor(Protocol):
     @property
     def eof(self) -> bool: ...
@@ -45,7 +51,7 @@ class _Decompressor(Protocol):
 class Inflater:
     """One compressed body on its way through."""
 
-    __slots__ = ("_decompressor", "_gzip", "_more", "_peer", "_pending")
+    __slots__ = ("_count", "_decompressor", "_gzip", "_members", "_more", "_peer", "_pending")
 
     def __init__(self, *, gzip: bool, peer: str) -> None:
         """A body of gzip members, or of deflate in a zlib or no wrapper; `peer` is named in errors."""
@@ -53,6 +59,7 @@ class Inflater:
         self._peer = peer
         self._pending = b""
         self._more = False
+        self._members = self._count = 0
         self._decompressor: _Decompressor | None = None
 
     def feed(self, data: bytes) -> None:
@@ -100,6 +107,7 @@ class Inflater:
             raise APIConnectionError(f"{self._peer} sent a body that is not the gzip or deflate it claims") from None
         self._pending = decompressor.unconsumed_tail
         self._more = bool(self._pending) or len(data) == limit_bytes
+        self._count += len(data)
         if decompressor.eof:
             self._next_member(decompressor.unused_data)
         return data
@@ -111,6 +119,12 @@ class Inflater:
             return
         if not self._gzip:
             raise APIConnectionError(f"{self._peer} sent bytes after the end of its compressed body")
+        self._members += 1
+        if self._members > _MIN_MEMBERS + self._count // _MEMBER_BYTES:
+            raise APIConnectionError(
+                f"{self._peer} sent {self._members} gzip members with {self._count} bytes in them: send one",
+                retryable=False,
+            )
         self._decompressor = None
 
 

@@ -256,6 +256,7 @@ async def test_sec_07_who_may_not_ask_has_no_body_read() -> None:
         ({}, [b"x" * 600, b"x" * 600], 413),
         ({"content-encoding": "gzip"}, [b"not gzip at all"], 400),
         ({"content-encoding": "gzip"}, [gzip.compress(b'{"a":1}', mtime=0)[:-4]], 400),
+        ({"content-encoding": "gzip"}, [gzip.compress(bytes(20_000_000), mtime=0)], 413),
         ({"content-encoding": "br"}, [b"{}"], 400),
     ],
 )

@@ -60,6 +60,7 @@ rpm = 60
 tpm = "200k"
 concurrency = 4
 budget = ["50 USD/month", "2M tokens/day"]
+max_body_bytes = "1M"
 expires = 2027-01-31
 team = "research"
 
@@ -97,6 +98,7 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
                             Budget(amount=50 * NANO, unit="usd", period="month"),
                             Budget(amount=2_000_000, unit="tokens", period="day"),
                         ),
+                        max_body_bytes=1_000_000,
                     ),
                     team="research",
                     expires_s=1_801_440_000.0,
@@ -159,7 +161,7 @@ def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
         ('[keys.a]\nhash = "sha256:abc"\n', "line 2: hash in [keys.a] is not `sha256:` and 64 hexadecimal digits"),
         (f'[keys.a]\nhash = "{DIGEST}"\nmodels = []\n', "line 3: models in [keys.a] names none; a key without it may"),
         (f'[keys.a]\nhash = "{DIGEST}"\nmodels = [""]\n', "line 3: models in [keys.a] names none; a key without it"),
-        (f'[keys.a]\nhash = "{DIGEST}"\nkey = "x"\n', "unknown key 'key' in [keys.a]; known: hash, models"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nmodles = []\n', "unknown key 'modles' in [keys.a]; did you mean models?"),
         (
             f'[keys.a]\nhash = "{DIGEST}"\nrpm = "many"\n',
             "line 3: rpm is a whole number from 1 on, as 60, 200k or 1.5M",

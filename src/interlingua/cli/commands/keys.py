@@ -40,7 +40,9 @@ examples:
   il keys revoke team-a
 """
 ACTIONS = ("create", "list", "revoke", "usage")
-_OF_CREATE = ("models", "rpm", "tpm", "concurrency", "budget", "expires", "team")
+_OF_CREATE = ("models", "rpm", "tpm", "concurrency", "budget", "max_body", "expires", "team")
+_COUNTS = {"rpm": "rpm", "tpm": "tpm", "concurrency": "concurrency", "max_body": "max_body_bytes"}
+"""Options that take a number, and the term that each is."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -54,6 +56,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--budget", action="append", metavar="BUDGET", help="'50 USD/month', '2M tokens/day', '100 USD'; repeatable"
     )
+    parser.add_argument("--max-body", metavar="BYTES", help="the largest body of a request, inflated: 1M")
     parser.add_argument("--expires", metavar="WHEN", help="90d, 12h, or the last day, as 2027-01-31")
     parser.add_argument("--team", metavar="NAME", help="the team whose limits ([teams.NAME] of the file) hold, too")
     parser.add_argument("--since", metavar="DAY", help="usage: from this day on, as 2026-11-01 (UTC)")
@@ -87,7 +90,7 @@ def _check(options: Namespace) -> None:
     of_others |= dict.fromkeys(_OF_CREATE, "create") if options.action != "create" else {}
     for name, action in of_others.items():
         if getattr(options, name) is not None:
-            raise UsageError(f"keys {options.action}: --{name} belongs to {action}")
+            raise UsageError(f"keys {options.action}: --{name.replace('_', '-')} belongs to {action}")
     if options.name is None and options.action in ("create", "revoke"):
         raise UsageError(f"keys {options.action}: which key? il keys {options.action} NAME")
     if options.action == "create":
@@ -201,6 +204,7 @@ def _in_file(key: GatewayKey) -> list[str]:
         "tpm": terms.tpm,
         "concurrency": terms.concurrency,
         "budget": [told_budget(budget).replace(",", "_") for budget in terms.budgets],
+        "max_body_bytes": terms.max_body_bytes,
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "team": key.team,
     }
@@ -218,9 +222,9 @@ def _terms(options: Namespace) -> Terms:
     from interlingua.gateway.keys.terms import Terms, read_budget, read_count
 
     counts = {
-        name: read_count(getattr(options, name), f"--{name}")
-        for name in ("rpm", "tpm", "concurrency")
-        if getattr(options, name) is not None
+        name: read_count(getattr(options, option), f"--{option.replace('_', '-')}")
+        for option, name in _COUNTS.items()
+        if getattr(options, option) is not None
     }
     return Terms(**counts, budgets=tuple([read_budget(text) for text in options.budget or ()]))
 
@@ -307,6 +311,7 @@ def _told(key: GatewayKey) -> dict[str, Any]:
         "tpm": terms.tpm,
         "concurrency": terms.concurrency,
         "budgets": [told_budget(budget) for budget in terms.budgets],
+        "max_body_bytes": terms.max_body_bytes,
         "team": key.team or None,
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "revoked": None if key.revoked_s is None else _time(key.revoked_s),

@@ -71,6 +71,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Calls at a time."""
     budgets: tuple[Budget, ...] = ()
     """What may be used up; each of them holds."""
+    max_body_bytes: int | None = None
+    """The largest body of a request, also once it is inflated; a bound of each key, not of teams."""
 
     @property
     def needs_tokens(self) -> bool:
@@ -161,6 +163,11 @@ def told_budget(budget: Budget) -> str:
 
 def told_terms(terms: Terms) -> list[str]:
     """Every limit as people write it."""
-    counts = {"requests/min": terms.rpm, "tokens/min": terms.tpm, "at a time": terms.concurrency}
+    counts = {
+        "requests/min": terms.rpm,
+        "tokens/min": terms.tpm,
+        "at a time": terms.concurrency,
+        "bytes a body": terms.max_body_bytes,
+    }
     said = [f"{count:,} {what}" for what, count in counts.items() if count is not None]
     return [*said, *[told_budget(budget) for budget in terms.budgets]]

@@ -2,6 +2,7 @@
 
 Rules
 - Who may not ask has no body read.
+- A body is bounded by the gateway's `max_body_bytes` and by that of the key, whichever is less.
 - What may be asked counts twice: when the head is there, and again where it has changed while the body came.
 """
 
@@ -34,24 +35,37 @@ class Arriving:
         self.refusal: GatewayReply | None = gateway.begin(request)
         """What to answer instead of going on; None while nothing is wrong."""
         if self.refusal is None and not request.body:
-            request.welcome = None  # until its body is there, a key may have been taken away
             self._take_in(announced_bytes)
+            request.welcome = None  # until its body is there, a key may have been taken away
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether `go_on` has something to do before the body can end; others are to have a turn in between."""
+        return self._intake is not None and self._intake.is_behind and self.refusal is None
 
     def _take_in(self, announced_bytes: int) -> None:
         coding = self.request.header("content-encoding") or ""
         try:
-            self._intake = Intake(coding, self._gateway.settings.max_body_bytes, announced_bytes)
+            limit_bytes, limit = self._gateway.body_limit(self.request)
+            self._intake = Intake(coding, limit_bytes, announced_bytes, limit=limit)
         except Error as error:
             self.refusal = self._gateway.refuse(self.request, error)
 
     def feed(self, data: bytes) -> None:
         """Take a piece of the body as it came; after a refusal it is left out."""
-        if self.refusal is not None or self._intake is None:
-            return
-        try:
-            self._intake.feed(data)
-        except Error as error:
-            self.refusal = self._gateway.refuse(self.request, error)
+        if self.refusal is None and self._intake is not None:
+            try:
+                self._intake.feed(data)
+            except Error as error:
+                self.refusal = self._gateway.refuse(self.request, error)
+
+    def go_on(self) -> None:
+        """Inflate some more of what was fed."""
+        if self.refusal is None and self._intake is not None:
+            try:
+                self._intake.go_on()
+            except Error as error:
+                self.refusal = self._gateway.refuse(self.request, error)
 
     def end(self) -> None:
         """The body is whole: `request` has it now, unless there is a refusal."""

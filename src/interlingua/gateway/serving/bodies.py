@@ -2,6 +2,7 @@
 
 Rules
 - The bound holds for what was sent and for what it inflates to, whichever is reached first, piece by piece.
+- A step inflates at most 4 MiB: whoever serves others meanwhile takes the next one in another turn of its loop.
 - gzip and deflate are undone by the standard library; zstd where a module for it is installed (Python 3.14 has one).
 - What is no such body is the client's fault.
 """
@@ -16,27 +17,34 @@ from interlingua.transport.body import Body
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Inflating", "Intake"]
+__all__ = ["Inflating", "Intake", "too_large"]
 
 _CLIENT = "the client"
 _STEP_BYTES = 262_144
+_TURN_BYTES = 4_194_304
+"""How much one step inflates, about: a few milliseconds."""
 _SMALL_BYTES = 4_096
 
 
 class Intake:
     """One body, being received."""
 
-    __slots__ = ("_body", "_count", "_limit_bytes", "_pieces", "_sent", "_small")
+    __slots__ = ("_body", "_count", "_limit", "_limit_bytes", "_pieces", "_sent", "_small", "is_behind")
 
-    def __init__(self, coding: str, limit_bytes: int, announced_bytes: int = 0) -> None:
+    def __init__(self, coding: str, limit_bytes: int, announced_bytes: int = 0, *, limit: str = "") -> None:
         """An empty body of at most `limit_bytes`, of a content coding, of which so many bytes were announced.
+
+        `limit` names the bound in errors, where it is not that of the whole gateway.
 
         Raises: LimitExceededError for an announced length beyond the bound; BadRequestError for an unknown coding.
         """
         if announced_bytes > limit_bytes:
-            raise _too_large(limit_bytes)
+            raise too_large(limit_bytes, limit)
         coding = coding.strip().lower()
         self._limit_bytes = limit_bytes
+        self._limit = limit
+        self.is_behind: bool = False
+        """Whether something is there to be inflated, by `go_on`, before more is fed or the body is whole."""
         self._pieces: list[bytes] = []
         self._small = bytearray()
         self._count = 0
@@ -50,15 +58,21 @@ class Intake:
         """
         self._sent += len(data)
         if self._sent > self._limit_bytes:
-            raise _too_large(self._limit_bytes)
+            raise too_large(self._limit_bytes, self._limit)
         if self._body is None:
             self._keep(data)
             return
-        try:
-            self._body.feed(data)
-            self._drain(self._body)
-        except APIConnectionError as error:
-            raise _not_that(error) from None
+        self._body.feed(data)
+        if not self.is_behind:
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Inflate some of what was fed.
+
+        Raises: as `feed`.
+        """
+        if self._body is not None:
+            self.is_behind = self._drain(self._body, _TURN_BYTES)
 
     def whole(self) -> bytes:
         """The whole body.
@@ -67,23 +81,30 @@ class Intake:
         """
         if self._body is not None:
             self._body.end()
-            try:
-                self._drain(self._body)
-            except APIConnectionError as error:
-                raise _not_that(error) from None
+            self._drain(self._body, self._limit_bytes + 1)
         if self._small:
             self._pieces.append(bytes(self._small))
             self._small.clear()
         return self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
 
-    def _drain(self, body: Inflating) -> None:
-        while data := body.take():
-            self._keep(data)
+    def _drain(self, body: Inflating, most_bytes: int) -> bool:
+        """Inflate about so many bytes; whether there is more."""
+        end = self._count + most_bytes
+        try:
+            while data := body.take():
+                self._keep(data)
+                if self._count >= end:
+                    return True
+        except APIConnectionError as error:
+            raise _not_that(error) from None
+        except LimitExceededError:
+            raise too_large(self._limit_bytes, self._limit) from None
+        return False
 
     def _keep(self, data: bytes) -> None:
         self._count += len(data)
         if self._count > self._limit_bytes:
-            raise _too_large(self._limit_bytes)
+            raise too_large(self._limit_bytes, self._limit)
         if len(data) < _SMALL_BYTES:  # kept one by one, pieces of a few bytes would take thirty times their size
             self._small += data
             if len(self._small) < _STEP_BYTES:
@@ -174,8 +195,9 @@ def _zstd() -> Callable[[], _Decompressor] | None:
     return None
 
 
-def _too_large(limit_bytes: int) -> LimitExceededError:
-    return LimitExceededError(f"the body is larger than {limit_bytes} bytes", status=413)
+def too_large(limit_bytes: int, limit: str = "") -> LimitExceededError:
+    """The error of a body beyond a bound, which `limit` names."""
+    return LimitExceededError(f"the body is larger than {limit_bytes} bytes{limit and f', {limit}'}", status=413)
 
 
 def _not_that(error: APIConnectionError) -> BadRequestError:

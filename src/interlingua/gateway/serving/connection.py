@@ -54,8 +54,8 @@ class Connection(asyncio.Protocol):
     """One connection of a client."""
 
     __slots__ = (
-        "_arriving", "_began_s", "_gateway", "_idle_s", "_is_answered", "_is_ending", "_is_lingering", "_last_s",
-        "_loop", "_outlet", "_peer", "_reader", "_reads", "_request", "_server", "_task", "_thrown_bytes",
+        "_arriving", "_began_s", "_gateway", "_idle_s", "_is_answered", "_is_behind", "_is_ending", "_is_lingering",
+        "_last_s", "_loop", "_outlet", "_peer", "_reader", "_reads", "_request", "_server", "_task", "_thrown_bytes",
         "_transport", "_watch",
     )  # fmt: skip
 
@@ -73,7 +73,7 @@ class Connection(asyncio.Protocol):
         self._request: GatewayRequest | None = None
         self._arriving: Arriving | None = None
         self._task: asyncio.Task[None] | None = None
-        self._is_answered = self._is_lingering = self._is_ending = False
+        self._is_answered = self._is_behind = self._is_lingering = self._is_ending = False
         self._reads = True
         self._began_s = self._last_s = self._idle_s = loop.time()
         self._thrown_bytes = 0
@@ -125,12 +125,19 @@ class Connection(asyncio.Protocol):
         while reader.arrivals and self._task is None and not self._transport.is_closing():
             arrival = reader.arrivals[0]
             self._step(arrival)
-            if not arrival.is_whole:
+            if self._is_behind or not arrival.is_whole:
                 break
             reader.arrivals.popleft()
         if reader.is_over and self._task is None:
             self._end_reading()
-        self._let_read(self._task is None or not reader.arrivals)
+        self._let_read(not self._is_behind and (self._task is None or not reader.arrivals))
+
+    def _go_behind(self) -> None:
+        """Inflate some more of a body, now that others had their turn."""
+        self._is_behind = False
+        if self._arriving is not None:
+            self._arriving.go_on()
+        self._advance()
 
     def _step(self, arrival: Arrival) -> None:
         """Take what is there of the first request; it is answered once it is whole, or refused."""
@@ -140,6 +147,12 @@ class Connection(asyncio.Protocol):
         arriving = self._arriving = self._arriving or self._begun(arrival)
         for piece in arrival.pieces:
             arriving.feed(piece)
+        if arriving.is_behind:
+            arrival.pieces.clear()
+            if not self._is_behind:
+                self._is_behind = True
+                self._loop.call_soon(self._go_behind)
+            return
         if arrival.is_whole:
             arriving.end()
         if arrival.is_whole or arriving.refusal is not None:

@@ -6,8 +6,8 @@ then neither it nor its body is parsed, and a request that came whole and alone 
 
 Rules
 - What two readers could read in two ways is refused with all that follows: the connection has no next request.
-- Request line and headers are bounded in bytes and number, what stands around chunks is bounded by the chunks, and the
-  requests that come before the first of them was answered are bounded in number.
+- Request line and headers are bounded in bytes and number, what stands around chunks is bounded by the chunks, from
+  the first read on, and the requests that come before the first of them was answered are bounded in number.
 - HTTP/1.1 names its host once. HTTP/1.0 has no chunks. No coding but `chunked` is undone.
 - No other protocol is switched to. The parser takes what follows such a wish for the other protocol, a body included:
   with a body it is refused, and without one it is the last request of its connection.
@@ -43,6 +43,8 @@ MAX_MISSES = 4
 """After how many heads in a row that were not known none is looked up: they differ each time."""
 _AGAIN = 64
 """At each which request of a connection one is looked up all the same."""
+_SLICE_BYTES = 65_536
+"""How much is parsed before the bounds are looked at: one read may bring several times as much."""
 _FRAMING = 8
 """How many bytes of framing are taken for each byte of a chunked body: enough for chunks of one byte."""
 _LINE_BYTES = 4
@@ -222,8 +224,17 @@ class RequestReader:
         if is_beginning:
             self._begin()
         begun = self.begun
-        self.count += len(data)
         parser = self._parser = self._parser or httptools.HttpRequestParser(self)
+        for place in range(0, len(data), _SLICE_BYTES):
+            self._parse_slice(parser, data[place : place + _SLICE_BYTES])
+            if self.is_over:
+                break
+        is_alone = is_beginning and self.begun == begun
+        if is_alone and self._head is not None and (self._misses <= MAX_MISSES or begun % _AGAIN == 1):
+            self._keep(data, self._head)
+
+    def _parse_slice(self, parser: httptools.HttpRequestParser, data: bytes) -> None:
+        self.count += len(data)
         try:
             parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -232,10 +243,7 @@ class RequestReader:
             is_http_2 = parser.get_method() == b"PRI"  # how a connection of HTTP/2 begins
             self._fail(400, _ONLY_HTTP_1 if is_http_2 else f"this is no HTTP/1.1: {error}")
         if self.is_receiving and self.count - self._body_count > MAX_HEAD_BYTES + _FRAMING * self._body_count:
-            self._fail(431, f"more than {MAX_HEAD_BYTES} bytes of headers")
-        is_alone = is_beginning and self.begun == begun
-        if is_alone and self._head is not None and (self._misses <= MAX_MISSES or begun % _AGAIN == 1):
-            self._keep(data, self._head)
+            self._fail(431, f"more than {MAX_HEAD_BYTES} bytes of headers, or around the chunks of a body")
 
     def _keep(self, data: bytes, head: Head) -> None:
         """Know a head again, if it is plain: the only one that the data have, and all of it."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.errors import LimitExceededError
+from interlingua.errors import BadRequestError, LimitExceededError
 from interlingua.gateway.serving.bodies import Intake
 from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, encode
 from tests.e2e.gateway.security.raw import BODY, CHAT, answer_of, chat, connected, rest_of, send
@@ -148,6 +148,42 @@ def test_a_body_of_64_mib_is_the_most_by_default() -> None:
     tracemalloc.stop()
     assert len(small.whole()) == 300_000
     assert peak < 2_000_000
+
+
+def test_sec_07_a_body_is_inflated_in_turns() -> None:
+    """64 MiB of nothing in one piece: 4 MiB and a read of 256 KiB at most each turn, so that others have theirs."""
+    bomb = gzip.compress(bytes(MAX_BODY_BYTES), mtime=0)
+    intake = Intake("gzip", MAX_BODY_BYTES)
+    intake.feed(bomb)
+    turns = 1
+    while intake.is_behind:
+        intake.go_on()
+        turns += 1
+    assert turns == 64 // 4 + 1
+    assert intake.whole() == bytes(MAX_BODY_BYTES)
+
+
+def test_dos_03_empty_gzip_members_are_refused_early(url: str) -> None:
+    """200,000 of them, 4 MB: the 101st is one too many, in the process and over the wire."""
+    empty = gzip.compress(b"", mtime=0)
+    assert len(empty) == 20
+    intake = Intake("gzip", MAX_BODY_BYTES)
+    with pytest.raises(BadRequestError, match="sent 101 gzip members with 0 bytes in them: send one"):
+        intake.feed(empty * 13_000)
+    assert send(url, chat(empty * 49_000, "content-encoding: gzip")).status == 400
+
+
+def test_gzip_members_with_something_in_them_are_read() -> None:
+    """A hundred small ones behind the first, and one for each 16 KiB beyond, as programs make that pack in blocks."""
+    small = Intake("gzip", MAX_BODY_BYTES)
+    small.feed(b"".join([gzip.compress(b"a", mtime=0)] * 101))
+    assert small.whole() == b"a" * 101
+    blocks = Intake("gzip", MAX_BODY_BYTES)
+    for _ in range(1_000):
+        blocks.feed(gzip.compress(bytes(16_384), mtime=0))
+        while blocks.is_behind:
+            blocks.go_on()
+    assert blocks.whole() == bytes(16_384_000)
 
 
 NESTED: dict[str, bytes] = {

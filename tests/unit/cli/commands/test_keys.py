@@ -82,6 +82,21 @@ def test_what_is_shown_for_a_file_is_the_whole_key(tmp_path: Path, capsys: pytes
     assert "the team research has no limits but those that [teams.research] of the file that" in err
 
 
+def test_a_key_with_a_bound_on_bodies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told, listed, and in the lines for the file."""
+    assert main(["keys", "create", "ci", "--max-body", "1M"]) == 0
+    assert main(["keys", "list", "--json"]) == 0
+    out, err = _told(capsys)
+    assert "1,000,000 bytes a body" in err
+    assert "max_body_bytes = 1000000\n" in err
+    assert json.loads(out[out.index("[\n") :])[0]["max_body_bytes"] == 1_000_000
+    with closing(KeyDatabase(tmp_path / "state" / "keys.sqlite", now=lambda: 0.0)) as database:
+        (kept,) = database.all_keys()
+    assert kept.key.terms.max_body_bytes == 1_000_000
+    assert main(["keys", "list", "--max-body", "1M"]) == 2
+    assert "keys list: --max-body belongs to create" in _told(capsys)[1]
+
+
 def test_a_key_that_would_never_work_is_not_made(capsys: pytest.CaptureFixture[str]) -> None:
     """An end in the past is a mistake."""
     assert main(["keys", "create", "ci", "--expires", "2020-01-01"]) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import logging
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from interlingua.gateway.http import Closing, GatewayReply, GatewayRequest, Sink
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving.reader import MAX_HEADERS, MAX_WAITING
 from interlingua.gateway.settings import GatewayKey
@@ -290,6 +292,61 @@ async def test_a_body_beyond_its_bound_is_refused_as_soon_as_that_shows() -> Non
         wire.send(b"x")
         await settled()
     assert [write[9:12] for write in wire.writes] == [b"200", b"413", b"413"]
+
+
+KEYS = (
+    GatewayKey(name="small", hash=hash_key("secret"), terms=Terms(max_body_bytes=1_000)),
+    GatewayKey(name="other", hash=hash_key("another"), terms=Terms(max_body_bytes=9_000)),
+)
+OF_KEY = b"the body is larger than 1000 bytes, max_body_bytes of the key small"
+
+
+async def test_dos_03_a_key_has_a_bound_of_its_own() -> None:
+    """Whole, in chunks, announced, and inflated; with a head that is known and one that is not; the error names it."""
+    async with wired(answering(keys=KEYS, max_body_bytes=2_000)) as wire:
+        for _ in range(3):
+            wire.send(post(b"x" * 1_000, b"x-api-key: secret"))
+            await settled()
+            wire.send(post(b"x" * 1_001, b"x-api-key: secret"))
+            await settled()
+        assert [write[9:12] for write in wire.writes] == [b"200", b"413"] * 3
+        assert wire.received.count(OF_KEY) == 3
+        wire.send(post(gzip.compress(b"x" * 1_001, mtime=0), b"x-api-key: secret", b"content-encoding: gzip"))
+        await settled()
+        wire.send(HEAD + b"x-api-key: secret\r\ntransfer-encoding: chunked\r\n\r\n3e9\r\n" + b"x" * 1_001)
+        await settled()
+        assert wire.received.count(OF_KEY) == 5
+    async with wired(answering(keys=KEYS, max_body_bytes=2_000)) as wire:
+        wire.send(HEAD + b"x-api-key: secret\r\ncontent-length: 1001\r\n\r\n")
+        await settled()
+        assert OF_KEY in wire.received
+
+
+async def test_dos_03_the_bound_of_the_gateway_holds_for_every_key() -> None:
+    """Where a key may send more it is the gateway's that counts."""
+    async with wired(answering(keys=KEYS, max_body_bytes=2_000)) as wire:
+        for size in (2_000, 2_001):
+            wire.send(post(b"x" * size, b"x-api-key: another"))
+            await settled()
+    assert [write[9:12] for write in wire.writes] == [b"200", b"413"]
+    assert b'the body is larger than 2000 bytes"' in wire.received
+
+
+async def test_sec_07_others_have_a_turn_while_a_body_is_inflated() -> None:
+    """20 MiB in one piece: nothing more is read until it is inflated, turn by turn, and then it is answered."""
+    size = 20 * 1024 * 1024
+    async with wired(answering()) as wire:
+        wire.send(post(gzip.compress(bytes(size), mtime=0), b"content-encoding: gzip"))
+        turns = 0
+        while wire.is_paused and not wire.writes:
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns >= 4
+        await settled()
+        assert len(wire.received) > size
+    async with wired(answering()) as wire:
+        wire.send(post(gzip.compress(bytes(size), mtime=0), b"content-encoding: gzip"))
+        wire.leave()
 
 
 # Streams

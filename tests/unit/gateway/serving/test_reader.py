@@ -196,6 +196,14 @@ def test_what_is_around_chunks_is_bounded_by_them() -> None:
     assert reads(head, b"1\r\na\r\n0\r\n", *[b"x: b\r\n"] * (MAX_HEAD_BYTES // 5)).status == 431
 
 
+@pytest.mark.parametrize("behind", [b"\r\na\r\n0\r\n\r\n", b""], ids=["whole", "cut"])
+def test_dos_03_extensions_of_chunks_are_bounded_from_the_first_read(behind: bytes) -> None:
+    """One read with a whole request and 200 kB of an extension is a 431; with 60 kB it is a request."""
+    head = b"POST / HTTP/1.1\r\n" + HOST + CHUNKED + b"\r\n"
+    assert reads(head + b"1;" + b"b" * 200_000 + behind).status == 431
+    assert reads(head + b"1;" + b"b" * 60_000 + b"\r\na\r\n0\r\n\r\n").requests[0].body == b"a"
+
+
 def test_so_many_requests_may_wait() -> None:
     """Those that came beyond are left: the connection ends, and its client has to ask again."""
     assert reads(GET * MAX_WAITING) == Read(reads(GET * MAX_WAITING).requests, 0, is_over=False)
