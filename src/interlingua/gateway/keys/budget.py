@@ -8,7 +8,8 @@ Rules
 - A call enters if what was used, what is reserved and what it reserves itself fit into every limit; else nothing of it
   is written, in no account. So calls that come at the same time cannot overspend a budget together.
 - What a call really used is written even where it is more than was reserved: it was paid for. The next one waits.
-- A call belongs to the minute, day and month of UTC in which it began, whenever it ends.
+- A call belongs to the minute, day and month of UTC in which it began, whenever it ends. Each day has a sum of its own,
+  also where the clock goes ahead by days and is put back, and where the clocks of two machines disagree at midnight.
 - A minute is any 60 seconds. Up to 64 of its requests are remembered one by one; beyond that those of one second
   together, at the time of the last one: never too generous, and late by a second at most.
 - More tokens than a whole minute allows count as a whole minute: such a call goes alone, and its answer tells.
@@ -67,6 +68,8 @@ LEASE_S = 900.0
 """After so many seconds a reservation that nobody settled is charged."""
 DAY_S = 86_400.0
 """The length of a day."""
+KEPT_SUMS = 3
+"""The sums of so many days, and of so many months, are kept beside the one that it is: those next to it."""
 SINGLE = 64
 """How many requests of a minute are remembered one by one."""
 GRAIN_S = 1.0
@@ -125,7 +128,16 @@ class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The tokens that it is charged in its minute."""
 
 
-class Spent(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Sum(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What was used in another day or month."""
+
+    number: int
+    """Which, as `Spent` counts them."""
+    used: Used
+    """Used in it."""
+
+
+class Spent(msgspec.Struct, frozen=True, array_like=True):
     """What was used in a day, in a month, and in all."""
 
     day: int = 0
@@ -138,6 +150,10 @@ class Spent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Used in that month."""
     in_total: Used = Used()
     """Used since the account began."""
+    other_days: tuple[Sum, ...] = ()
+    """Used in days near that one."""
+    other_months: tuple[Sum, ...] = ()
+    """Used in months near that one."""
 
 
 class Account(msgspec.Struct, frozen=True, array_like=True):
@@ -367,13 +383,33 @@ def _month(day: int) -> int:
 
 
 def _rolled(spent: Spent, now_s: float) -> Spent:
-    """What was used, on the day that it is: an older day and month are over. A clock put back ends none."""
+    """What was used, on the day that it is; the sums of other days are found again where the clock goes there."""
     day = _day(now_s)
-    if day <= spent.day:
+    if day == spent.day:
         return spent
-    month = _month(day)
-    in_month = spent.in_month if month <= spent.month else Used()
-    return Spent(day, max(month, spent.month), Used(), in_month, spent.in_total)
+    month, in_month, other_months = _month(day), spent.in_month, spent.other_months
+    in_day, other_days = _turned(spent.other_days, Sum(spent.day, spent.in_day), day)
+    if month != spent.month:
+        in_month, other_months = _turned(other_months, Sum(spent.month, in_month), month)
+    return Spent(day, month, in_day, in_month, spent.in_total, other_days, other_months)
+
+
+def _turned(others: tuple[Sum, ...], current: Sum, number: int) -> tuple[Used, tuple[Sum, ...]]:
+    """The sum of another day or month than the current one, and those that are kept beside it."""
+    used = next((one.used for one in others if one.number == number), Used())
+    return used, _nearest([*[one for one in others if one.number != number], current], number)
+
+
+def _added(others: tuple[Sum, ...], number: int, used: Used, current: int) -> tuple[Sum, ...]:
+    """The sums beside the current one, with more in one of them."""
+    before = next((one.used for one in others if one.number == number), Used())
+    rest = [one for one in others if one.number != number]
+    return _nearest([*rest, Sum(number, before.plus(used))], current)
+
+
+def _nearest(sums: list[Sum], number: int) -> tuple[Sum, ...]:
+    known = [one for one in sums if one.used != Used()]
+    return tuple(sorted(known, key=lambda one: abs(one.number - number))[:KEPT_SUMS])
 
 
 def _began_s(spent: Spent, period: str) -> float:
@@ -399,14 +435,18 @@ def _month_begins_s(month: int) -> float:
 
 
 def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
-    spent = _rolled(spent, now_s)
-    return Spent(
-        spent.day,
-        spent.month,
-        spent.in_day.plus(used) if at_s >= _began_s(spent, "day") else spent.in_day,
-        spent.in_month.plus(used) if at_s >= _began_s(spent, "month") else spent.in_month,
-        spent.in_total.plus(used),
-    )
+    """What was used, with a call that began at `at_s`."""
+    spent, day = _rolled(spent, now_s), _day(at_s)
+    in_day, in_month, other_days, other_months = spent.in_day, spent.in_month, spent.other_days, spent.other_months
+    if day == spent.day:
+        in_day = in_day.plus(used)
+    else:
+        other_days = _added(other_days, day, used, spent.day)
+    if (month := _month(day)) == spent.month:
+        in_month = in_month.plus(used)
+    else:
+        other_months = _added(other_months, month, used, spent.month)
+    return Spent(spent.day, spent.month, in_day, in_month, spent.in_total.plus(used), other_days, other_months)
 
 
 def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool] | None) -> bool:

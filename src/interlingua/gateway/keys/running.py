@@ -88,7 +88,7 @@ class Running:
         spent, used = self._spent, Used(self._tokens, self._nano)
         if used != _NOTHING:
             whole = spent.in_day.plus(used), spent.in_month.plus(used), spent.in_total.plus(used)
-            spent = Spent(spent.day, spent.month, *whole)
+            spent = Spent(spent.day, spent.month, *whole, spent.other_days, spent.other_months)
         return Account(tuple(self._granted), tuple(self._held.values()), spent)
 
     # What is surely left
@@ -160,7 +160,7 @@ class Running:
         held, self._until_s = self._held.get(call.id), 0.0
         if (
             held is None
-            or call.at_s < self._counts_from_s
+            or not self._counts_from_s <= call.at_s < self._day_ends_s
             or not (self._plain_from_s <= now_s < self._plain_until_s or self._is_plain(now_s))
         ):
             self._take(leave(self.value(), call, used, now_s))
@@ -188,7 +188,7 @@ class Running:
         oldest = next(iter(self._held.values()), None)
         lapses_s = inf if oldest is None else oldest.call.at_s + LEASE_S
         until_s = min(min(ends) + MINUTE_S, now_s + MINUTE_S, lapses_s, self._day_ends_s)
-        is_plain = max(ends) - MINUTE_S <= now_s < until_s
+        is_plain = max(max(ends) - MINUTE_S, self._counts_from_s) <= now_s < until_s
         self._plain_from_s, self._plain_until_s = (now_s, until_s) if is_plain else (0.0, 0.0)
         return is_plain
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from interlingua.gateway.keys.budget import (
+    DAY_S,
     EMPTY,
     LEASE_S,
     SINGLE,
@@ -156,12 +159,32 @@ def test_a_call_belongs_to_the_day_in_which_it_began() -> None:
 
 
 def test_a_clock_that_is_put_back_ends_no_day_and_locks_nobody_out() -> None:
-    """Yesterday does not come again, and what was written in the future is forgotten."""
+    """Each day keeps its own sum, and what was written of a minute in the future is forgotten."""
     terms = Terms(rpm=1, budgets=(DAY,))
     account = entered(EMPTY, terms, call("a", NOON, tokens=10))
     account = leave(account, call("a", NOON, tokens=10), Used(10), NOON)
     account = entered(account, terms, call("b", NOON - 86_400, tokens=5))
-    assert used_of(account, DAY, NOON - 86_400)[0] == 10
+    assert used_of(account, DAY, NOON - 86_400) == (0, 5)
+    account = leave(account, call("b", NOON - 86_400, tokens=5), Used(4), NOON - 86_400)
+    assert [used_of(account, DAY, at_s) for at_s in (NOON - 86_400, NOON)] == [(4, 0), (10, 0)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 9)), max_size=12))
+def test_the_sum_of_a_day_is_what_began_in_it(calls: list[tuple[int, int, int]]) -> None:
+    """However the clock goes between four days on both sides of the end of a month, from when to when calls last."""
+    begin_s = datetime(2026, 11, 29, 12, tzinfo=UTC).timestamp()
+    account, terms = EMPTY, Terms(budgets=(DAY, MONTH, TOTAL))
+    days: dict[int, int] = {}
+    for number, (began, ended, tokens) in enumerate(calls):
+        one = call(str(number), begin_s + began * DAY_S)
+        account = leave(entered(account, terms, one), one, Used(tokens), begin_s + ended * DAY_S)
+        days[began] = days.get(began, 0) + tokens
+    november = days.get(0, 0) + days.get(1, 0)
+    for day in range(4):
+        at_s = begin_s + day * DAY_S
+        of_month = november if day < 2 else sum(days.values()) - november
+        told = [used_of(account, each, at_s) for each in (DAY, MONTH, TOTAL)]
+        assert told == [(days.get(day, 0), 0), (of_month, 0), (sum(days.values()), 0)]
 
 
 def test_many_requests_are_remembered_by_the_second() -> None:
