@@ -47,6 +47,7 @@ __all__ = [
     "Owed",
     "Refusal",
     "Spent",
+    "Sum",
     "Used",
     "add_grant",
     "charge_of",
