@@ -46,6 +46,7 @@ CODES: dict[str, CodeRow] = {
     "extra_foreign": CodeRow("dropped", "a wire member that only another dialect knows"),
     "empty_part": CodeRow("dropped", "an empty text part that the target would refuse"),
     "alternatives_unsupported": CodeRow("dropped", "further choices, where the target carries one"),
+    "reasoning_missing": CodeRow("dropped", "reasoning of earlier turns that is not stored for this prefix"),
     "tools_withheld": CodeRow("dropped", "the tools, because no call was allowed and the target has no such mode"),
     # approximated: said in another way
     "parameter_adjusted": CodeRow("approximated", "a knob set to the nearest value that the target takes"),
@@ -98,6 +99,7 @@ CODES: dict[str, CodeRow] = {
     "call_id_duplicate": CodeRow("repaired", "a new id for a call that repeated another one's"),
     "calls_expanded": CodeRow("repaired", "a call that wrapped several calls of declared tools taken apart"),
     "call_name_cleaned": CodeRow("repaired", "control tokens cut from the name of a declared tool"),
+    "reasoning_restored": CodeRow("repaired", "reasoning of earlier turns put back by the gateway"),
     "result_orphan": CodeRow("repaired", "a tool result without its call told as user text"),
     "result_missing": CodeRow("repaired", "an error result made for a call that had none"),
     "result_duplicate": CodeRow("repaired", "a second result for the same call left out"),

@@ -22,6 +22,8 @@ from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
 from interlingua.gateway.calls.head import ReadAs, missing, nothing_said, read_head
+from interlingua.gateway.state.vault import Restored
+from interlingua.types.request import Request
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode
 
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.keep import Keeping
     from interlingua.types.change import Change
-    from interlingua.types.request import Request
     from interlingua.types.response import Response
 
 __all__ = ["ANSWER_IDS", "MAX_MODEL_CHARACTERS", "Asked", "read"]
@@ -72,6 +73,8 @@ class Asked(msgspec.Struct, eq=False):
     """How the answer is kept, for a client that can go on from it by its id."""
     relayed: tuple[Lane, ...] = ()
     """The targets that get the body as it came."""
+    restored: Restored | None = None
+    """The request with what its dialect had no room for; None before it is translated."""
     _decoded: DecodedRequest | None = None
 
     @property
@@ -121,11 +124,36 @@ class Asked(msgspec.Struct, eq=False):
     @property
     def read_changes(self) -> tuple[Change, ...]:
         """What reading the request repaired; nothing where it went out as it came."""
-        return () if self._decoded is None else self._decoded.changes
+        changes = () if self._decoded is None else self._decoded.changes
+        return changes if self.restored is None else changes + self.restored.changes
+
+    def restore(self) -> Request | Awaitable[Request]:
+        """The whole request with what is stored of its history; to be awaited, where others store it.
+
+        Raises: as `decoded`.
+        """
+        restored = self.gateway.vault.restore(self.owner, self.decoded.request)
+        if not isinstance(restored, Restored):
+            return self._restored(restored)
+        self.restored = restored
+        return restored.request
+
+    async def whole(self) -> Request:
+        """The whole request with what is stored of its history, also where nobody asked for that before."""
+        if self.restored is None:
+            restoring = self.restore()
+            return restoring if isinstance(restoring, Request) else await restoring
+        return self.restored.request
+
+    async def _restored(self, restoring: Awaitable[Restored]) -> Request:
+        self.restored = await restoring
+        return self.restored.request
 
     def remember(self, response: Response[Any]) -> Awaitable[None] | None:
         """Keep what the client's dialect has no room for of a translated answer; to be awaited, if it is not done."""
-        return self.gateway.vault.remember(self.owner, self.decoded.request, response, self.provider_ids)
+        if self.restored is None:
+            return None  # nothing was translated
+        return self.gateway.vault.remember(self.owner, self.restored, response, self.provider_ids)
 
     async def keep(self, response: Response[Any], lane: Lane, body: bytes | None = None) -> None:
         """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""

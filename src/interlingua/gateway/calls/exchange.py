@@ -89,10 +89,12 @@ def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Awaitable
     if asked.key is None:
         plan = _planned(asked)
         job = _usual(asked, plan)
-        if job is None and (request := _at_once(asked, plan)) is not None:
+        if job is None:
+            request = _request(asked, plan)
+            if not isinstance(request, Request):
+                return _admitted(asked, request)
             job = _job(asked, plan, request)
-        if job is not None:
-            return _replying(asked, job)
+        return _replying(asked, job)
     return _admitted(asked)
 
 
@@ -115,10 +117,12 @@ async def _gone_on(gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     return await _admitted(await asked_of(gateway, http, RESPONSES))
 
 
-async def _admitted(asked: Asked) -> GatewayReply:
-    """The reply to who has a key, which has to be settled."""
+async def _admitted(asked: Asked, request: Awaitable[Request] | None = None) -> GatewayReply:
+    """The reply to who has a key, which has to be settled; `request` is the request, where somebody asked for it."""
     plan = _planned(asked)
-    job = _usual(asked, plan) or _job(asked, plan, _at_once(asked, plan) or await _awaited(asked))
+    job = _usual(asked, plan) if request is None else None
+    if job is None:
+        job = _job(asked, plan, await _awaited(request or _request(asked, plan)))
     if asked.key is not None:
         admitting = asked.gateway.admission.admit(asked, asked.key, job)
         if admitting is not None:
@@ -153,7 +157,7 @@ async def job_of(asked: Asked) -> Job:
     body that has to be translated and cannot be read.
     """
     plan = _planned(asked)
-    return _weighed(asked, _job(asked, plan, _at_once(asked, plan) or await _awaited(asked)))
+    return _weighed(asked, _job(asked, plan, await _awaited(_request(asked, plan))))
 
 
 def _planned(asked: Asked) -> Plan:
@@ -182,21 +186,22 @@ def _usual(asked: Asked, plan: Plan) -> Job | None:
     return plan.job
 
 
-def _at_once(asked: Asked, plan: Plan) -> Request | None:
-    """What is asked, as far as somebody has to know it; None where that takes the vault, or somebody else's media."""
+def _request(asked: Asked, plan: Plan) -> Request | Awaitable[Request]:
+    """The request, as far as somebody has to know it; to be awaited for turns or media that are elsewhere."""
     if asked.relayed:
         lanes = plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
         if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):
             return _unread(asked)
-    gateway, request = asked.gateway, asked.decoded.request
-    return None if gateway.settings.allow_fetch or not gateway.vault.lacks(asked.owner, request) else request
+    request = asked.restore()
+    return _fetched(asked, request) if asked.gateway.settings.allow_fetch else request
 
 
-async def _awaited(asked: Asked) -> Request:
-    """The request as it is translated: with what the vault has of its history, and with what its media lead to."""
-    gateway = asked.gateway
-    request = await gateway.vault.restore(asked.owner, asked.decoded.request)
-    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
+async def _fetched(asked: Asked, request: Request | Awaitable[Request]) -> Request:
+    return await with_media(await _awaited(request), asked.gateway.fetch)
+
+
+async def _awaited(request: Request | Awaitable[Request]) -> Request:
+    return request if isinstance(request, Request) else await request
 
 
 def _job(asked: Asked, plan: Plan, request: Request) -> Job:

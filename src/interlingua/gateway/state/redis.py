@@ -30,16 +30,16 @@ from interlingua.gateway.keys.accounts import add_rows, chosen
 from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
 from interlingua.gateway.keys.redis_usage import count_commands, usage_steps
 from interlingua.gateway.keys.terms import NO_TERMS
-from interlingua.gateway.state.shelf import StoredTurns
 from interlingua.gateway.state.store import Entry, Key, MemoryStore
 from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, StoredResponses
+from interlingua.gateway.state.turn_store import StoredTurns
 from interlingua.gateway.state.turns import Turn
 from interlingua.gateway.state.vault import Vault
 from interlingua.routing.redis_link import RedisGone
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.budget import Operation
@@ -94,9 +94,6 @@ class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
 class RedisStore(Generic[V]):
     """A store in Redis that several gateways have."""
 
-    is_empty: bool = False
-    """Nobody knows without asking."""
-
     def __init__(
         self,
         link: RedisLink,
@@ -138,10 +135,6 @@ class RedisStore(Generic[V]):
             return found
         own = await self._memory.get(keys)  # put while Redis was away, or forgotten by it
         return [mine if value is None else value for value, mine in zip(found, own, strict=True)]
-
-    def lacks(self, keys: Collection[Key]) -> bool:  # noqa: ARG002 - what others have put is not known here
-        """Whether it certainly holds nothing under these keys, which only Redis knows."""
-        return False
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
         """Keep values; one that is larger than may be is not kept, and what it would replace is gone."""

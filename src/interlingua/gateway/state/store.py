@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Entry", "Key", "MemoryStore", "Store"]
 
@@ -38,15 +38,6 @@ class Entry(msgspec.Struct, Generic[V], frozen=True):
 
 class Store(Protocol[V]):
     """Keeps values by key for a while."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it certainly holds nothing, so that nobody needs to ask; False where that is not known."""
-        ...
-
-    def lacks(self, keys: Collection[Key]) -> bool:
-        """Whether it certainly holds nothing under any of these keys; False where that is not known."""
-        ...
 
     async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""
@@ -90,10 +81,6 @@ class MemoryStore(Generic[V]):
     def is_empty(self) -> bool:
         """Whether it holds nothing."""
         return not self._kept
-
-    def lacks(self, keys: Collection[Key]) -> bool:
-        """Whether it holds nothing under any of these keys."""
-        return self._kept.keys().isdisjoint(keys)
 
     async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""

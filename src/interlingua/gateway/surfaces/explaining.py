@@ -109,8 +109,9 @@ _OLDER = "/api/generate"
 
 async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) -> GatewayReply:
     asked = await asked_of(gateway, request, dialect)
-    restored = await gateway.vault.restore(asked.owner, asked.decoded.request)
-    job = msgspec.structs.replace(await job_of(asked), request=restored)
+    job = await job_of(asked)
+    whole = asked.decoded.request if asked.restored is None else asked.restored.request
+    job = msgspec.structs.replace(job, request=whole)
     plan = make_plan(job)
     relayed = {lane.endpoint.spec for lane in asked.relayed}
     chosen = next((target.spec for target in plan.targets if target.chosen), "")
@@ -118,10 +119,10 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
         "dialect": dialect,
         "model": asked.head.model,
         "targets": [_target(target, is_relayed=target.spec in relayed) for target in plan.targets],
-        "request": msgspec.Raw(dump(restored).encode()),
+        "request": msgspec.Raw(dump(whole).encode()),
         "http": _http(plan.http, _body(asked, job.lanes, chosen, plan)) if plan.http is not None else None,
         "changes": [*asked.read_changes, *plan.changes],
-        "input_tokens": estimate_tokens(restored, chosen),
+        "input_tokens": estimate_tokens(whole, chosen),
     }
     cost = plan.cost_usd
     if cost is not None:

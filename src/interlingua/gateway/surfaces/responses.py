@@ -166,7 +166,7 @@ async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bo
 
 
 async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
-    request = await gateway.vault.restore(asked.owner, asked.decoded.request)
+    request = await asked.whole()
     choice = "none" if request.tools else None
     wanted = msgspec.structs.replace(
         request,

@@ -17,6 +17,7 @@ from interlingua.errors import InternalServerError
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Refusal, Used
 from interlingua.gateway.keys.terms import Budget, Terms
+from interlingua.gateway.state.prefix import Prefix
 from interlingua.gateway.state.redis import MAX_TRIES, RedisAccounts, RedisStore, redis_responses, redis_vault
 from interlingua.gateway.state.redis_presence import GONE_S, Presence
 from interlingua.gateway.state.store import Entry
@@ -27,7 +28,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.json import decode
-from tests.support.gateway import remembered
+from tests.support.gateway import remembered, restored
 from tests.support.redis_server import RedisServer, find_binary
 
 
@@ -149,11 +150,14 @@ def test_what_another_version_wrote_is_not_there(redis: RedisServer) -> None:
         clock = Clock()
         link = RedisLink(redis.url, clock=clock)
         store = RedisStore(link, "vault", write=str.encode, read=bytes.decode, clock=clock)
-        await store.put([Entry(("me", "call", "call_il1"), '{"other": 1}', 9)])
-        vault = redis_vault(link, clock)
         call = ToolCall(id="call_il1", name="f", arguments_json="{}")
         request = Request(messages=(Message(role="user"), Message(role="assistant", parts=(call,))))
-        assert await vault.restore("me", request) is request
+        key = Prefix(request).turns[0].key
+        before = '{"turn": {"parts": [{"type": "thinking", "text": "hm"}], "ids": {"call_il1": "toolu_1"}}}'
+        for name, value in (("call_il1", before), (key, '{"other": 1}')):
+            for kind in ("call", "turn", "call 2", "turn 2"):
+                await store.put([Entry(("me", kind, name), value, len(value))])
+        assert (await restored(redis_vault(link, clock), "me", request)).request is request
 
     _run(work())
 
@@ -170,10 +174,15 @@ def test_a_turn_is_restored_by_another_gateway(redis: RedisServer) -> None:
         response: Response[None] = Response(parts=parts)
         await remembered(first, "me", Request(messages=(question,)), response, {"call_il1": "toolu_1"})
         shown = Request(messages=(question, Message(role="assistant", parts=parts[1:])))
-        restored = await second.restore("me", shown)
-        assert [type(part).__name__ for part in restored.messages[1].parts] == [type(part).__name__ for part in parts]
-        assert next(part.id for part in restored.messages[1].parts if isinstance(part, ToolCall)) == "toolu_1"
-        assert await second.restore("you", shown) is shown
+        for gateway in (second, first):
+            message = (await restored(gateway, "me", shown)).request.messages[1]
+            assert message.parts[:2] == parts[:2]
+            assert [call.id for call in message.tool_calls] == ["toolu_1", "call_0"]
+        other = Request(messages=(Message(role="user", parts=(TextPart(text="Ho"),)), *shown.messages[1:]))
+        message = (await restored(second, "me", other)).request.messages[1]
+        assert message.parts[0] == parts[1]
+        assert [call.id for call in message.tool_calls] == ["toolu_1", "call_il2"]
+        assert (await restored(second, "you", shown)).request is shown
 
     _run(work())
 

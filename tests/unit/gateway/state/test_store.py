@@ -93,11 +93,3 @@ def test_sec_11_no_name_reaches_the_key_of_another_owner() -> None:
         ("\ud800", "response", "resp_1"),
     ]
     assert asyncio.run(store.get(others)) == [None] * 7
-
-
-async def test_what_is_lacking_needs_no_asking() -> None:
-    """Certainly nothing under any of the keys, or perhaps something."""
-    store: MemoryStore[str] = MemoryStore(max_bytes=10_000, max_entries=10, keep_s=10.0, clock=lambda: 0.0)
-    one, other = ("a", "call", "1"), ("a", "call", "2")
-    await store.put([Entry(one, "x", 1)])
-    assert (store.lacks([]), store.lacks([other]), store.lacks([other, one])) == (True, True, False)

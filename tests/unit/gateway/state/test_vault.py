@@ -1,4 +1,4 @@
-"""The vault: turns come back as they were, to their owner, however the client shows them."""
+"""The vault: turns come back as they were, to their owner and in their conversation, however the client shows them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
-from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
+from interlingua.dialects._contract import DecodeOptions
 from interlingua.dialects.table import get_dialect
-from interlingua.gateway.state.vault import Vault, memory_vault
+from interlingua.gateway.state.vault import Restored, Vault, memory_vault
 from interlingua.types.content import (
     BrokenToolCall,
     ImagePart,
@@ -26,13 +25,13 @@ from interlingua.types.request import Request
 from interlingua.types.response import Alternative, Response
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
-from tests.support.gateway import remembered
+from tests.support.gateway import remembered, restored
 
 OWN = "call_il0000000000000000000001"
 OWN_2 = "call_il0000000000000000000002"
 SIGNATURE = Sealed("google", {"thoughtSignature": "c2lnLWE="}, "google", "gemini-3-pro")
 THOUGHT = Sealed("anthropic", {"signature": "EqQB-opaque"}, "anthropic", "claude-opus-5")
-ASKED = Request(messages=(user("Weather in Oslo?"),))
+QUESTION = user("Weather in Oslo?")
 
 
 def _vault(**bounds: Any) -> Vault:
@@ -43,16 +42,37 @@ def _call(call_id: str = OWN, arguments: str = '{"city": "Oslo"}', sealed: Seale
     return ToolCall(call_id, "get_weather", arguments, sealed=sealed)
 
 
-def _keep(vault: Vault, *parts: Part, owner: str = "", ids: dict[str, str] | None = None, **members: Any) -> None:
-    asyncio.run(remembered(vault, owner, ASKED, Response(parts=parts, **members), ids or {}))
+def _keep(
+    vault: Vault,
+    *parts: Part,
+    owner: str = "",
+    ids: dict[str, str] | None = None,
+    messages: tuple[Message, ...] = (QUESTION,),
+    **members: Any,
+) -> None:
+    """Remember an answer of these parts to `messages`."""
+    asked = Request(messages=messages, system=members.pop("system", ()))
+    asyncio.run(remembered(vault, owner, asked, Response(parts=parts, **members), ids or {}))
 
 
-def _shown(vault: Vault, *parts: Part, owner: str = "", results: tuple[str, ...] = (), before: str = "") -> Any:
+def _restored(vault: Vault, *messages: Message, owner: str = "", system: str = "") -> Restored:
+    texts = (TextPart(system),) if system else ()
+    return asyncio.run(restored(vault, owner, Request(messages=messages, system=texts)))
+
+
+def _shown(vault: Vault, *parts: Part, results: tuple[str, ...] = (), **asked: Any) -> tuple[Message, ...]:
     """The messages of a second turn in which the client shows `parts`."""
-    answers = tuple(ToolResult(call_id, "get_weather", "4") for call_id in results)
+    answers = tuple([ToolResult(call_id, "get_weather", "4") for call_id in results])
     rest = (Message("tool", answers),) if answers else (user("And now?"),)
-    first = user(before) if before else ASKED.messages[0]
-    return asyncio.run(vault.restore(owner, Request(messages=(first, Message("assistant", parts), *rest)))).messages
+    return _restored(vault, QUESTION, Message("assistant", parts), *rest, **asked).request.messages
+
+
+def _told(result: Restored) -> list[tuple[str, str, str]]:
+    return [(change.action, change.code, change.detail) for change in result.changes]
+
+
+HIT = "reasoning of earlier turns put back by the gateway"
+MISS = "reasoning of earlier turns that is not stored for this prefix"
 
 
 def test_thk_07_a_call_gets_its_seal_its_id_and_its_text_back() -> None:
@@ -81,8 +101,8 @@ def test_thinking_that_the_client_shows_without_its_seal_is_not_doubled() -> Non
     assert messages[1].parts == (ThinkingPart("Hm.", THOUGHT), _call("call_0"))
 
 
-def test_a_client_that_drops_ids_is_known_by_its_words() -> None:
-    """The Python client of Ollama has no ids: the turn after the same question is the turn; results follow."""
+def test_a_client_that_drops_ids_gets_the_turn_of_its_conversation() -> None:
+    """The Python client of Ollama has no ids: the prefix says which turn it is; results follow."""
     vault = _vault()
     _keep(vault, _call(sealed=SIGNATURE), _call(OWN_2, '{"city": "Bergen"}'), ids={OWN: "fc-1", OWN_2: "fc-2"})
     shown = (_call("call_0", '{"city":"Oslo"}'), _call("call_1", '{"city":"Bergen"}'))
@@ -108,17 +128,53 @@ def test_a_provider_without_ids_gets_numbered_ones() -> None:
     assert messages[2].tool_results[0].call_id == "call_0"
 
 
-def test_the_same_words_after_another_question_are_another_turn() -> None:
-    """Of two turns that say the same, the one that followed the same message counts, else the later one."""
+def test_iso_01_an_equal_turn_of_another_conversation_is_another_turn() -> None:
+    """Claude thought about Alice; "Yes." after another question, system text or start gets nothing of that."""
     vault = _vault()
-    other = Sealed("google", {"thoughtSignature": "b3RoZXI="}, "google", "gemini-3-pro")
-    _keep(vault, TextPart("Yes.", sealed=SIGNATURE))
-    asyncio.run(
-        remembered(vault, "", Request(messages=(user("Sure?"),)), Response(parts=(TextPart("Yes.", sealed=other),)), {})
+    thought = ThinkingPart("ALICE'S IBAN IS NO93 8601 1117 947.", THOUGHT)
+    _keep(
+        vault,
+        thought,
+        TextPart("Yes."),
+        messages=(user("I am Alice."), Message("assistant", (TextPart("Hi."),)), QUESTION),
     )
-    assert _shown(vault, TextPart("Yes."))[1].parts == (TextPart("Yes.", sealed=SIGNATURE),)
-    assert _shown(vault, TextPart("Yes."), before="Sure?")[1].parts == (TextPart("Yes.", sealed=other),)
-    assert _shown(vault, TextPart(" Yes.\n"), before="Quite?")[1].parts == (TextPart("Yes.", sealed=other),)
+    shown = Message("assistant", (TextPart("Yes."),))
+    for start in ((user("I am Bob."), Message("assistant", (TextPart("Hi."),)), QUESTION), (QUESTION,)):
+        result = _restored(vault, *start, shown, user("And now?"))
+        assert result.request.messages == (*start, shown, user("And now?"))
+        assert result.changes == ()
+    alice = (user("I am Alice."), Message("assistant", (TextPart("Hi."),)), QUESTION, shown)
+    assert _restored(vault, *alice, system="Be brief.").request.messages == alice
+    assert _restored(vault, *alice).request.messages[3].parts == (thought, TextPart("Yes."))
+
+
+def test_iso_02_an_equal_call_of_another_conversation_is_another_call() -> None:
+    """A call without an id keeps the one that was made for it; one under an id of ours gets the provider's, no more."""
+    vault = _vault()
+    _keep(vault, ThinkingPart("Hm.", THOUGHT), _call(sealed=SIGNATURE), ids={OWN: "toolu_alice"})
+    other = user("Weather in Oslo? Bob asks.")
+    unnamed = _restored(
+        vault, other, Message("assistant", (_call("call_0"),)), Message("tool", (ToolResult("call_0", ""),))
+    )
+    assert unnamed.request.messages[1].parts == (_call("call_0"),)
+    assert _told(unnamed) == [("dropped", "reasoning_missing", f"{MISS}: 1 turn")]
+    named = _restored(vault, other, Message("assistant", (_call(),)), Message("tool", (ToolResult(OWN, ""),)))
+    assert named.request.messages[1:] == (
+        Message("assistant", (_call("toolu_alice"),)),
+        Message("tool", (ToolResult("toolu_alice", ""),)),
+    )
+    assert _told(named) == [("dropped", "reasoning_missing", f"{MISS}: 1 turn")]
+
+
+def test_of_two_turns_with_one_key_the_ids_say_which_it_is() -> None:
+    """Two conversations that are the same so far: each call under an id of ours finds its own thinking."""
+    vault = _vault()
+    for own, words in ((OWN, "First."), (OWN_2, "Second.")):
+        _keep(vault, ThinkingPart(words, THOUGHT), _call(own), ids={own: f"toolu_{words}"})
+    for own, words in ((OWN, "First."), (OWN_2, "Second.")):
+        parts = _shown(vault, _call(own), results=(own,))[1].parts
+        assert parts == (ThinkingPart(words, THOUGHT), _call(f"toolu_{words}"))
+    assert _shown(vault, _call("call_0"), results=("call_0",))[1].parts[0] == ThinkingPart("Second.", THOUGHT)
 
 
 @pytest.mark.parametrize(
@@ -137,49 +193,85 @@ def test_arguments_are_compared_as_values(arguments: str) -> None:
         )
 
 
-def test_an_edited_call_keeps_its_id_and_loses_its_seal() -> None:
-    """A seal never goes with arguments that it was not made for."""
+@pytest.mark.parametrize(
+    "shown",
+    [(TextPart("A"), _call(arguments='{"city": "Rome"}')), (TextPart("B"), _call()), (_call(),)],
+    ids=["other arguments", "another text", "no text"],
+)
+def test_an_edited_turn_keeps_the_ids_of_its_calls_alone(shown: tuple[Part, ...]) -> None:
+    """Neither thinking nor a seal goes with words that they were not made for; the miss is told."""
     vault = _vault()
-    _keep(vault, ThinkingPart("Hm.", THOUGHT), _call(sealed=SIGNATURE), ids={OWN: "fc-1"})
-    messages = _shown(vault, _call(arguments='{"city": "Rome"}'), results=(OWN,))
-    assert messages[1].parts == (ThinkingPart("Hm.", THOUGHT), _call("fc-1", '{"city": "Rome"}'))
+    _keep(vault, ThinkingPart("Hm.", THOUGHT), TextPart("A"), _call(sealed=SIGNATURE), ids={OWN: "fc-1"})
+    result = _restored(vault, QUESTION, Message("assistant", shown), Message("tool", (ToolResult(OWN, "get_weather"),)))
+    call = shown[-1]
+    assert isinstance(call, ToolCall)
+    assert result.request.messages[1].parts == (*shown[:-1], _call("fc-1", call.arguments_json))
+    assert result.request.messages[2].tool_results[0].call_id == "fc-1"
+    assert _told(result) == [("dropped", "reasoning_missing", f"{MISS}: 1 turn")]
 
 
-def test_edited_words_stay_the_clients_and_thinking_goes_before_its_call() -> None:
-    """A call that was taken out takes the thinking behind it along; the seal of changed text does not go back."""
+def test_hits_and_misses_are_told_once_with_a_count() -> None:
+    """Two turns of the conversation come back, one under an id of ours that nobody knows any more does not."""
     vault = _vault()
-    second = ThinkingPart("More.", THOUGHT)
-    was = (ThinkingPart("Hm.", THOUGHT), TextPart("A", sealed=SIGNATURE), _call(), second, _call(OWN_2))
-    _keep(vault, *was, ids={OWN: "toolu_1", OWN_2: "toolu_2"})
-    both = _shown(vault, TextPart("B"), _call(), _call(OWN_2), results=(OWN, OWN_2))
-    assert both[1].parts == (was[0], TextPart("B"), _call("toolu_1"), second, _call("toolu_2"))
-    one = _shown(vault, TextPart("B"), _call(OWN_2), results=(OWN_2,))
-    assert one[1].parts == (second, TextPart("B"), _call("toolu_2"))
+    history: tuple[Message, ...] = (QUESTION,)
+    for own in (OWN, OWN_2):
+        _keep(vault, ThinkingPart("Hm.", THOUGHT), _call(own), ids={own: f"toolu_{own}"}, messages=history)
+        history += (Message("assistant", (_call(own),)), Message("tool", (ToolResult(own, "get_weather", "4"),)))
+    lost = "call_il0000000000000000000009"
+    history += (Message("assistant", (_call(lost),)), Message("tool", (ToolResult(lost, "get_weather", "4"),)))
+    result = _restored(vault, *history)
+    assert _told(result) == [
+        ("repaired", "reasoning_restored", f"{HIT}: 2 turns"),
+        ("dropped", "reasoning_missing", f"{MISS}: 1 turn"),
+    ]
+    assert {change.stage for change in result.changes} == {"repair"}
+    assert {change.path for change in result.changes} == {"/messages"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_told"),
+    [
+        ((_call("toolu_01"),), False),
+        ((_call("call_0", sealed=SIGNATURE),), False),
+        ((TextPart("Yes."),), False),
+        ((_call("call_0"),), True),
+        ((_call(),), True),
+    ],
+    ids=["the provider's own id", "a seal", "no call", "no id", "an id of ours"],
+)
+def test_only_what_may_have_been_lost_here_is_a_miss(shown: tuple[Part, ...], is_told: bool) -> None:
+    """Turns that were never translated here, and those that lack nothing, are none, whatever the owner has."""
+    for owner in ("nobody", "somebody"):
+        vault = _vault()
+        _keep(vault, ThinkingPart("Hm.", THOUGHT), TextPart("No."), owner="somebody")
+        result = _restored(vault, QUESTION, Message("assistant", shown), user("?"), owner=owner)
+        assert [change.code for change in result.changes] == ["reasoning_missing"] * is_told
+        assert result.request.messages[1].parts == shown
 
 
 def test_an_owner_finds_nothing_of_another() -> None:
     """Two tenants with the same words and even the same ids get their own seals or none."""
     vault = _vault()
     _keep(vault, _call(sealed=SIGNATURE), owner="team-a", ids={OWN: "fc-1"})
-    shown = (user("Weather in Oslo?"), Message("assistant", (_call(),)), Message("tool", (ToolResult(OWN, "t"),)))
+    shown = (QUESTION, Message("assistant", (_call(),)), Message("tool", (ToolResult(OWN, "t"),)))
     request = Request(messages=shown)
-    assert asyncio.run(vault.restore("team-b", request)) is request
-    assert asyncio.run(vault.restore("team-a", request)).messages[1].parts == (_call("fc-1", sealed=SIGNATURE),)
+    assert asyncio.run(restored(vault, "team-b", request)).request is request
+    assert _restored(vault, *shown, owner="team-a").request.messages[1].parts == (_call("fc-1", sealed=SIGNATURE),)
 
 
 def test_a_miss_changes_nothing() -> None:
-    """A request of which nothing is known is the same object: memos of the encoders still know it."""
+    """A request of which nothing is stored is the same object: memos of the encoders still know it."""
     vault = _vault()
     request = Request(messages=(user("Hi"), Message("assistant", (TextPart("Hello"),)), user("And?")))
-    assert asyncio.run(vault.restore("", request)) is request
+    assert asyncio.run(restored(vault, "", request)).request is request
     _keep(vault, _call(sealed=SIGNATURE))
-    assert asyncio.run(vault.restore("", request)) is request
+    assert asyncio.run(restored(vault, "", request)).request is request
 
 
 @pytest.mark.parametrize(
     "parts",
-    [(TextPart("Plain."),), (_call(),), (_call(sealed=SIGNATURE), BrokenToolCall("x", "t", "{", "cut_off"))],
-    ids=["plain text", "a call with our id alone", "a turn that was cut"],
+    [(TextPart("Plain."),), (_call(sealed=SIGNATURE), BrokenToolCall("x", "t", "{", "cut_off"))],
+    ids=["plain text", "a turn that was cut"],
 )
 def test_what_loses_nothing_is_not_kept(parts: tuple[Part, ...]) -> None:
     """Plain answers cost no memory; a turn with a broken call never goes back as it was."""
@@ -200,12 +292,12 @@ def test_further_choices_are_turns_too() -> None:
 def test_ids_that_a_provider_gives_again_stay_apart() -> None:
     """A server that begins its ids anew with every turn gets ours for the later calls."""
     vault = _vault()
-    _keep(vault, _call(), ids={OWN: "call_a"})
-    _keep(vault, _call(OWN_2), ids={OWN_2: "call_a"})
     turns = [Message("assistant", (_call(own),)) for own in (OWN, OWN_2)]
     results = [Message("tool", (ToolResult(own, "get_weather", "4"),)) for own in (OWN, OWN_2)]
-    shown = (user("?"), turns[0], results[0], turns[1], results[1])
-    messages = asyncio.run(vault.restore("", Request(messages=shown))).messages
+    shown = (QUESTION, turns[0], results[0], turns[1], results[1])
+    _keep(vault, _call(), ids={OWN: "call_a"}, messages=shown[:1])
+    _keep(vault, _call(OWN_2), ids={OWN_2: "call_a"}, messages=shown[:3])
+    messages = _restored(vault, *shown).request.messages
     assert [call.id for message in messages for call in message.tool_calls] == ["call_a", OWN_2]
     assert [part.call_id for message in messages for part in message.tool_results] == ["call_a", OWN_2]
 
@@ -220,6 +312,42 @@ def test_a_cache_mark_of_the_client_stays() -> None:
     )
 
 
+def test_a_turn_that_the_client_shows_in_two_messages_is_one_turn() -> None:
+    """Some Chat clients send text and calls apart: both become the one message that they were."""
+    vault = _vault()
+    parts = (ThinkingPart("Hm.", THOUGHT), TextPart("Checking."), _call())
+    _keep(vault, *parts, ids={OWN: "toolu_01"})
+    apart = (Message("assistant", (TextPart("Checking."),)), Message("assistant", (_call(),)))
+    result = Message("tool", (ToolResult(OWN, "get_weather", "4"),))
+    assert _restored(vault, QUESTION, *apart, result).request.messages == (
+        QUESTION,
+        Message("assistant", (*parts[:2], _call("toolu_01"))),
+        Message("tool", (ToolResult("toolu_01", "get_weather", "4"),)),
+    )
+
+
+def test_an_answer_that_goes_on_with_words_of_the_client_is_found_with_them() -> None:
+    """A turn that the client began comes back whole, where it is sent as one message or as two."""
+    vault = _vault()
+    begun, thought = Message("assistant", (TextPart("It is"),)), ThinkingPart("Hm.", THOUGHT)
+    _keep(vault, thought, TextPart(" cold."), messages=(QUESTION, begun))
+    for shown in (
+        (Message("assistant", (TextPart("It is cold."),)),),
+        (begun, Message("assistant", (TextPart(" cold."),))),
+    ):
+        messages = _restored(vault, QUESTION, *shown, user("And now?")).request.messages
+        assert messages[1:-1] == (Message("assistant", (TextPart("It is"), thought, TextPart(" cold."))),)
+
+
+def test_a_tool_in_a_namespace_is_named_as_the_client_names_it() -> None:
+    """Codex shows a call of `ns__find` as `find` in the namespace `ns`: it is the same call, and stays there."""
+    vault = _vault()
+    _keep(vault, ThinkingPart("Hm.", THOUGHT), ToolCall(OWN, "ns__find", "{}", sealed=SIGNATURE), ids={OWN: "fc-1"})
+    space = {"openai-responses": {"namespace": "ns"}}
+    messages = _shown(vault, ToolCall(OWN, "find", "{}", extra=space), results=(OWN,))
+    assert messages[1].parts == (ThinkingPart("Hm.", THOUGHT), ToolCall("fc-1", "find", "{}", False, SIGNATURE, space))
+
+
 def test_the_vault_is_bounded() -> None:
     """A turn that is too large is not kept; old ones make room for new ones."""
     vault = _vault(max_bytes=20_000)
@@ -231,14 +359,14 @@ def test_the_vault_is_bounded() -> None:
     assert shown[1].parts == (_call("fc-39", sealed=SIGNATURE),)
 
 
-def test_the_latest_turn_of_the_same_words_is_the_turn() -> None:
+def test_the_latest_turn_of_the_same_conversation_is_the_turn() -> None:
     """A conversation that was put back before, and then happened again: what the provider gave last comes back."""
-    told = "Weather in Oslo? " * 20
+    text = "Weather in Oslo? " * 20
     body = encode(
         {
             "model": "m",
             "messages": [
-                {"role": "user", "content": told},
+                {"role": "user", "content": text},
                 {
                     "role": "assistant",
                     "tool_calls": [{"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}}],
@@ -249,13 +377,12 @@ def test_the_latest_turn_of_the_same_words_is_the_turn() -> None:
     )
     asked = HttpRequest(url="http://test/api/chat", body=body)
     vault = _vault()
-    for number in range(4):  # from the third time on the conversation is known by its text
+    for number in range(4):
         thought = ThinkingPart("Hm.", Sealed("anthropic", {"signature": f"number {number}"}))
-        response = Response(parts=(thought, _call()))
-        asyncio.run(remembered(vault, "", Request(messages=(user(told),)), response, {OWN: "toolu_01"}))
+        _keep(vault, thought, _call(), ids={OWN: "toolu_01"}, messages=(user(text),))
         request = get_dialect("ollama").decode_request(asked, DecodeOptions()).request
         for _ in range(2):
-            assert asyncio.run(vault.restore("", request)).messages[1].parts[0] == thought
+            assert asyncio.run(restored(vault, "", request)).request.messages[1].parts[0] == thought
 
 
 def test_turns_of_a_client_that_marks_what_is_to_be_cached_come_back() -> None:
@@ -265,22 +392,20 @@ def test_turns_of_a_client_that_marks_what_is_to_be_cached_come_back() -> None:
     for number in range(6):
         own = f"call_il{number:022}"
         thought = ThinkingPart("Hm.", Sealed("google", {"thoughtSignature": f"{number}"}))
-        _keep(vault, thought, _call(own), ids={own: f"fc-{number}"})
+        _keep(vault, thought, _call(own), ids={own: f"fc-{number}"}, messages=_claude(history).messages)
         call = {"type": "tool_use", "id": own, "name": "get_weather", "input": {"city": "Oslo"}}
         result = {"type": "tool_result", "tool_use_id": own, "content": f"{number}"}
         history += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
         marked = [*history[:-1], {"role": "user", "content": [{**result, "cache_control": {"type": "ephemeral"}}]}]
-        asked = HttpRequest(url="http://test/v1/messages", body=encode({"model": "m", "messages": marked}))
-        request = get_dialect("anthropic").decode_request(asked, DecodeOptions()).request
-        restored = asyncio.run(vault.restore("", request)).messages
-        assert [message.parts[0] for message in restored[1::2]] == [
+        messages = asyncio.run(restored(vault, "", _claude(marked))).request.messages
+        assert [message.parts[0] for message in messages[1::2]] == [
             ThinkingPart("Hm.", Sealed("google", {"thoughtSignature": f"{before}"})) for before in range(number + 1)
         ]
-        assert [
-            part.call_id for message in restored[2::2] for part in message.parts if isinstance(part, ToolResult)
-        ] == [f"fc-{before}" for before in range(number + 1)]
-        for name in ("google", "openai-chat"):
-            options = EncodeOptions(target=Target(model="m"))
-            told = get_dialect(name).encode_request(replace(request, messages=restored), options)
-            anew = get_dialect(name).encode_request(replace(request, messages=(*restored,)), options)
-            assert (told.body, told.changes) == (anew.body, anew.changes)
+        assert [result.call_id for message in messages for result in message.tool_results] == [
+            f"fc-{before}" for before in range(number + 1)
+        ]
+
+
+def _claude(messages: list[dict[str, Any]]) -> Request:
+    asked = HttpRequest(url="http://test/v1/messages", body=encode({"model": "m", "messages": messages}))
+    return get_dialect("anthropic").decode_request(asked, DecodeOptions()).request

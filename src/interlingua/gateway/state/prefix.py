@@ -1,0 +1,237 @@
+"""The identity of a turn: a digest of the whole conversation before it, and of the turn itself.
+
+Strategy: one pass over the messages makes a chain of digests. The key of a turn of the model is the digest of the key
+before it, of everything that was said since, and of the turn. So a key covers the whole prefix, the key of a longer
+conversation extends that of a shorter one, and a conversation costs time linear in its size.
+
+Rules
+- Covered: the system text, the order of speakers, texts, names and arguments of calls, results with the place of their
+  call, media by the SHA-256 of their bytes, and the conversation at the provider that a request continues.
+- Left out, because clients drop, move or rewrite it when they send a turn again: thinking and its signatures, cache
+  marks, ids of calls, tools, blanks around a text, the division of a text into parts and of a speaker's words into
+  messages, the order of members in arguments and of results in one step. Media of a turn count in the keys after it
+  alone, since not every dialect shows them to the client. Claude Code's accounting line in the system text, another one
+  in each request, is no text for the model.
+- Every piece has its length before it, so that no two conversations give the same text.
+
+Source: FAILURES ISO-01, ISO-02; decision 0063.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from hashlib import sha256
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from interlingua.dialects._history import ERROR_PREFIX, result_text
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    Json,
+    OpaquePart,
+    RefusalPart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+    ToolResult,
+)
+from interlingua.types.message import Message
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.types.content import Part
+    from interlingua.types.request import Request
+
+__all__ = ["ModelTurn", "Prefix"]
+
+VERSION = "interlingua conversation 1"
+"""What the chain begins with: keys of another form never meet these."""
+JOINT = "__"
+"""What stands between the namespace of a tool of Responses and its name, where other dialects see it."""
+
+
+class ModelTurn(NamedTuple):
+    """A turn of the model in a request: neighbouring messages of the assistant, which some dialects send as one."""
+
+    begin: int
+    """Place of the first of them."""
+    end: int
+    """Place behind the last."""
+    call_ids: tuple[str, ...]
+    """The ids of its calls, as the request shows them."""
+    key: str
+    """The digest of the conversation up to and with this turn."""
+
+
+class Prefix:
+    """The keys of the turns in one request, and of the turn that answers it."""
+
+    def __init__(self, request: Request) -> None:
+        """The conversation of `request`; it is not read before somebody asks for a key."""
+        self._request = request
+
+    @property
+    def turns(self) -> list[ModelTurn]:
+        """The turns of the model in the request, oldest first."""
+        return self._walk[0]
+
+    def answer_key(self, parts: Sequence[Part]) -> str:
+        """The key of the turn that answers the request with `parts`.
+
+        Where the request ends with words of the model, the answer goes on with them.
+        """
+        turns, before = self._walk
+        answer, messages = _Run(), self._request.messages
+        if turns and turns[-1].end == len(messages):
+            for message in messages[turns[-1].begin :]:
+                answer.take(message.parts)
+        answer.take(parts)
+        return _digest(before + answer.turn())
+
+    @cached_property
+    def _walk(self) -> tuple[list[ModelTurn], str]:
+        """The turns of the request, and what the digest of the answer begins with."""
+        request, turns, run, role = self._request, list[ModelTurn](), _Run(), ""
+        before = chain = VERSION if request.continues is None else VERSION + encode(request.continues.raw).decode()
+        messages, place = request.messages, 0
+        if request.system:
+            messages, place = (Message("system", _without_accounting(request.system)), *messages), -1
+        for role, neighbours in groupby(messages, _ROLE):
+            begin = place
+            for message in neighbours:
+                run.take(message.parts)
+                place += 1
+            if role == "assistant":
+                before, call_ids = chain, tuple(run.call_ids)
+                chain = _digest(chain + run.turn())
+                turns.append(ModelTurn(begin, place, call_ids, chain))
+                chain = "".join([chain, *run.rest])
+            else:
+                chain += run.words(role)
+            run.clear()
+        return turns, before if role == "assistant" else chain
+
+
+_ROLE = attrgetter("role")
+ACCOUNTING = "x-anthropic-billing-header:"
+"""How the first line of a system text begins that Claude Code writes anew for each request (seen since 2.1.36)."""
+
+
+def _without_accounting(system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:
+    if not system[0].text.startswith(ACCOUNTING):
+        return system
+    return (TextPart(system[0].text.partition("\n")[2]), *system[1:])
+
+
+class _Run:
+    """The words of one speaker in neighbouring messages."""
+
+    __slots__ = ("call_ids", "calls", "places", "rest", "results", "texts")
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        """The place of each call among all calls, by its id."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin anew, with the next speaker."""
+        self.texts: list[str] = []
+        self.calls: list[str] = []
+        self.call_ids: list[str] = []
+        self.results: list[tuple[int, str]] = []
+        self.rest: list[str] = []
+
+    def take(self, parts: Sequence[Part]) -> None:
+        """Take in the parts of a message."""
+        for part in parts:
+            if type(part) is TextPart or type(part) is RefusalPart:
+                self.texts.append(part.text)
+            elif type(part) is ToolCall:
+                self.places[part.id] = len(self.places)
+                self.call_ids.append(part.id)
+                self.calls.append(_call(part))
+            elif type(part) is ToolResult:
+                self.results.append((self.places.get(part.call_id, -1), _result(part)))
+            elif type(part) is not ThinkingPart:
+                self.rest.append(_other(part))
+
+    def turn(self) -> str:
+        """Text and calls of a turn of the model, as every dialect shows them."""
+        text, calls = "".join(self.texts).strip(), "".join(self.calls)
+        return f"A{len(text)}:{text}{calls}"
+
+    def words(self, role: str) -> str:
+        """Everything that system, user or tools say; empty where that is nothing."""
+        text = "".join(self.texts).strip()
+        pieces = [f"t{len(text)}:{text}"] if text else []
+        for place, result in sorted(self.results):
+            pieces.append(f"r{place}{result}")
+        pieces += self.rest
+        return "".join([role, *pieces]) if pieces else ""
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _sized(kind: str, text: str) -> str:
+    return f"{kind}{len(text)}:{text}"
+
+
+def _call(call: ToolCall) -> str:
+    name, arguments = call.name, _arguments(call.arguments_json)
+    if call.extra:
+        space = call.extra.get("openai-responses", {}).get("namespace")
+        name = f"{space}{JOINT}{name}" if isinstance(space, str) else name
+    return f"c{len(name)}:{name}{len(arguments)}:{arguments}"
+
+
+def _arguments(text: str) -> str:
+    """Arguments in one order and spelling, since clients parse them and write them again."""
+    try:
+        return _IN_ORDER(_READ(text)).decode()
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return text
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    return int(number) if number.is_integer() else number
+
+
+_READ = msgspec.json.Decoder(float_hook=_number).decode
+_IN_ORDER = msgspec.json.Encoder(order="sorted").encode
+
+
+def _result(result: ToolResult) -> str:
+    """A result; whether it failed is a member in some dialects and the beginning of the text in others."""
+    content = result.content
+    text = (content if isinstance(content, str) else result_text(result)).strip()
+    kind = "o"
+    if result.is_error or text.startswith(ERROR_PREFIX):
+        kind, text = "e", text.removeprefix(ERROR_PREFIX).strip()
+    words = f"{kind}{len(text)}:{text}"
+    if not isinstance(content, tuple):
+        return words
+    return words + "".join([_other(part) for part in content if not isinstance(part, TextPart | Json)])
+
+
+def _other(part: Part) -> str:
+    """Media by the digest of their bytes; whatever else there is by its content."""
+    match part:
+        case ImagePart(data=data) | AudioPart(data=data) | DocumentPart(data=data):
+            return _sized("m", sha256(data).hexdigest())
+        case OpaquePart(kind=kind, raw=raw):
+            return _sized("p", kind) + _sized("=", _IN_ORDER(raw).decode())
+        case BrokenToolCall(name=name, raw_arguments=text):
+            return _sized("b", name) + _sized("=", text)
+        case _:
+            return _sized("x", encode(part).decode())
