@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from interlingua.errors import Error
 from interlingua.schema.convert import Conversion
 from interlingua.types.capability import Capability, Effort, HistoryPolicy
-from interlingua.types.change import Change
+from interlingua.types.change import Change, Changes
 from interlingua.types.event import Event
 from interlingua.types.request import Request
 from interlingua.types.response import Response
@@ -31,7 +31,9 @@ __all__ = [
     "EncodeOptions",
     "Encoded",
     "Facts",
+    "FrameCheck",
     "Quirks",
+    "ResumableEncoder",
     "ServerContext",
     "StreamDecoder",
     "StreamEncoder",
@@ -321,6 +323,15 @@ class StreamDecoder(Protocol):
         """Whether the terminal event was given out: nothing more is read."""
         ...
 
+    @property
+    def changes(self) -> Changes:
+        """What reading has changed so far."""
+        ...
+
+    def is_like_before(self, data: bytes) -> bool:
+        """Whether `data`, which was fed last, was read by comparing it with what came before, but for its text."""
+        ...
+
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes; a failure is a `StreamError` event, never an exception."""
         ...
@@ -339,6 +350,36 @@ class StreamEncoder(Protocol):
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
+        ...
+
+
+class ResumableEncoder(StreamEncoder, Protocol):
+    """The same, for a client that has the beginning of its stream in the upstream's own bytes."""
+
+    def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
+        """Go on behind `events`, which the client has in bytes of the same dialect; `last_frame` ends them."""
+        ...
+
+
+class FrameCheck(Protocol):
+    """Says which frames of one streamed answer can go to a client of the dialect as they came."""
+
+    @property
+    def ends_with_body(self) -> bool:
+        """Whether the end of the bytes is the dialect's own sign of the end."""
+        ...
+
+    @property
+    def harmless(self) -> frozenset[str]:
+        """Codes of changes that reading makes of frames in normal form, too."""
+        ...
+
+    def is_silent(self, frame: bytes) -> bool:
+        """Whether a frame holds nothing but comments, names and blank lines."""
+        ...
+
+    def is_normal(self, frame: bytes, events: Sequence[Event]) -> bool:
+        """Whether the next frame, of which `events` were read, is in normal form."""
         ...
 
 
@@ -361,7 +402,11 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     """server: a whole answer."""
     encode_error: Callable[[Error, ServerContext], HttpReply]
     """server: an error in the dialect's own body, with its status."""
-    stream_encoder: Callable[[ServerContext], StreamEncoder]
+    stream_encoder: Callable[[ServerContext], ResumableEncoder]
     """server: an encoder for one streamed answer."""
+    frame_check: Callable[[], FrameCheck]
+    """Looks at the frames of one streamed answer: a client of the dialect may get those in normal form as they are."""
+    is_normal: Callable[[bytes], bool]
+    """Whether the body of a whole answer, which could be read, is in normal form in that sense."""
     normal_form: Callable[[str, object], object]
     """The normal form N of a parsed body, after its kind (request, response or chunk); equal ones mean the same."""

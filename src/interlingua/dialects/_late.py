@@ -69,5 +69,7 @@ def late_dialect(
         encode_response=late_pair(f"{package}.server", "encode_response"),
         encode_error=late(f"{package}.server", "encode_error"),
         stream_encoder=late(f"{package}.server_stream", stream_encoder),
+        frame_check=late(f"{package}.passing", "Frames"),
+        is_normal=late(f"{package}.passing", "is_normal"),
         normal_form=late(f"{package}.normal", "normal_form"),
     )

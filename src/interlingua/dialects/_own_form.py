@@ -26,6 +26,7 @@ from interlingua.types.event import (
 if TYPE_CHECKING:
     from interlingua.dialects._contract import StreamDecoder, Undo
     from interlingua.errors import Error
+    from interlingua.types.change import Changes
     from interlingua.types.content import Part
     from interlingua.types.event import Event
     from interlingua.types.response import Alternative, Response
@@ -71,6 +72,16 @@ class ConvertingDecoder:
     def ended(self) -> bool:
         """Whether the terminal event was given out."""
         return self._decoder.ended
+
+    @property
+    def changes(self) -> Changes:
+        """What reading has changed so far."""
+        return self._decoder.changes
+
+    def is_like_before(self, data: bytes) -> bool:
+        """Never: what is converted is read anew."""
+        del data
+        return False
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._streams.templates import Template
     from interlingua.stream.build import Block, StreamBuilder
+    from interlingua.types.change import Changes
     from interlingua.types.event import Event, RefusalDelta, TextDelta, ThinkingDelta, ToolCallDelta
 
 __all__ = ["DATA", "MOST_BYTES", "Between", "BuildingDecoder", "Frame", "Run", "RunDecoder", "run_of"]
@@ -66,6 +67,10 @@ class RunDecoder(ABC):
         self._piece = b""
         """The last piece of a run."""
 
+    def is_like_before(self, data: bytes) -> bool:
+        """Whether `data`, which was fed last, was a piece of a run."""
+        return self._piece is data
+
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
         run = self._run
@@ -105,6 +110,11 @@ class BuildingDecoder(RunDecoder):
     def terminal(self) -> bool:
         """Whether the wire's own sign of the end came; as a rule the terminal event is given out with it."""
         return self.builder.ended
+
+    @property
+    def changes(self) -> Changes:
+        """What reading has changed so far."""
+        return self.builder.changes
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""

@@ -75,8 +75,8 @@ class MessagesStreamDecoder(BuildingDecoder):
         """A decoder for the answer to the request that `context` tells of."""
         super().__init__()
         self.context = context
-        self.changes: Changes = Changes(NAME, "decode_response")
-        self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
+        changes = Changes(NAME, "decode_response")
+        self.builder: StreamBuilder = StreamBuilder(changes, id_source(context))
         self._framing = SseDecoder()
         self._message = ResponseWire()
         self._open: dict[int, _Open] = {}

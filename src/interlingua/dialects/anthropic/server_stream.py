@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.dialects._members import is_object
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects._serve import hand_over
+from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.anthropic.assistant import is_redacted, signature_of
 from interlingua.dialects.anthropic.parts import NAME, own_citations
 from interlingua.dialects.anthropic.reasons import encode_error_body
@@ -45,6 +46,8 @@ from interlingua.types.usage import Usage, merge_usage
 from interlingua.wire.json import decode_any, encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.content import Part
     from interlingua.types.event import Event
@@ -83,7 +86,7 @@ class _Block:
         self.held: list[Event] = []
 
 
-class MessagesStreamEncoder:
+class MessagesStreamEncoder(ResumingEncoder):
     """Events of the wire for the events of one answer."""
 
     def __init__(self, context: ServerContext) -> None:
@@ -120,6 +123,14 @@ class MessagesStreamEncoder:
                 return self._delta(event)
             case _:
                 return self._other(event)
+
+    def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
+        """Go on behind `events`: a block that began there was opened, though perhaps nothing was said in it."""
+        super().resume(events, last_frame)
+        self._settle()
+        block = None if self._active is None else self._blocks.get(self._active)
+        if block is not None and block.start.block in STARTS:
+            self._opened(block)
 
     def _other(self, event: Event) -> bytes:
         match event:

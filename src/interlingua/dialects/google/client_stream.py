@@ -91,9 +91,9 @@ class GoogleStreamDecoder(BuildingDecoder):
         """A decoder for the answer to the request that `context` tells of."""
         super().__init__()
         self.context = context
-        self.changes: Changes = Changes(NAME, "decode_response")
-        self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
-        self._parts = PartDecoder(id_source(context), context.target, context.undo, self.changes)
+        changes = Changes(NAME, "decode_response")
+        self.builder: StreamBuilder = StreamBuilder(changes, id_source(context))
+        self._parts = PartDecoder(id_source(context), context.target, context.undo, changes)
         self._framing: SseDecoder | JsonArrayDecoder | None = None
         self._head = b""
         self._candidates: dict[int, _Candidate] = {}

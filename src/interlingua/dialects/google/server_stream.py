@@ -16,6 +16,7 @@ from interlingua.dialects._contract import Target
 from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
+from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.google.assistant import AssistantEncoder, own_citations
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import encode_error_body
@@ -40,7 +41,7 @@ from interlingua.types.response import Alternative
 from interlingua.wire.json import encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.event import Event
@@ -65,7 +66,7 @@ class _Choice:
         self.citations: dict[str, Any] = {}
 
 
-class GoogleStreamEncoder:
+class GoogleStreamEncoder(ResumingEncoder):
     """Frames for the events of one answer."""
 
     def __init__(self, context: ServerContext) -> None:
@@ -93,6 +94,14 @@ class GoogleStreamEncoder:
             self._plain_choice = -1
         write = self._writers.get(type(event))
         return b"" if write is None else write(self, event)
+
+    def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
+        """Go on behind `events`: whoever passed them kept nothing back."""
+        super().resume(events, last_frame)
+        self._begun, self._plain_choice = True, -1
+        for choice in self._choices.values():
+            choice.text, choice.signature, choice.beside = "", None, None
+            choice.kept.clear()
 
     def _said(self, event: TextDelta) -> bytes:
         told = self._text(event.text, event.choice, thought=False)

@@ -18,7 +18,7 @@ from interlingua.errors import DecodeError
 from interlingua.types._base import JsonValue
 from interlingua.wire.json import WireStruct, decode, decode_any, decode_wire, encode
 
-__all__ = ["bare_numbers", "camel_members", "read_answer", "read_request"]
+__all__ = ["bare_numbers", "camel_members", "is_in_snake_case", "read_answer", "read_request"]
 
 S = TypeVar("S", bound="WireStruct")
 
@@ -70,6 +70,11 @@ def read_request(body: bytes, kind: type[S], repairs: list[str]) -> S:
         return decode_wire(body, kind, repairs=repairs)
     repairs.extend(found)
     return wire
+
+
+def is_in_snake_case(body: bytes) -> bool:
+    """Whether a body has a known member in snake case, or somebody else's member of such a name."""
+    return b"_" in body and _SNAKE.search(body) is not None
 
 
 def camel_members(value: JsonValue) -> JsonValue:

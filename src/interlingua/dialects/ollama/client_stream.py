@@ -49,9 +49,9 @@ class OllamaStreamDecoder(BuildingDecoder):
     def __init__(self, context: DecodeContext) -> None:
         """A decoder for the answer to the request that `context` tells of."""
         super().__init__()
-        self.changes: Changes = Changes(NAME, "decode_response")
-        self.builder: StreamBuilder = StreamBuilder(self.changes, id_source(context))
-        self._reader = CallReader(context.undo, self.changes)
+        changes = Changes(NAME, "decode_response")
+        self.builder: StreamBuilder = StreamBuilder(changes, id_source(context))
+        self._reader = CallReader(context.undo, changes)
         self._framing = NdjsonDecoder()
         self._members: dict[str, Any] = {}
         self._called = False

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import object_in
 from interlingua.dialects._serve import hand_over
+from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["OllamaStreamEncoder"]
 
 
-class OllamaStreamEncoder:
+class OllamaStreamEncoder(ResumingEncoder):
     """Lines for the events of one answer."""
 
     def __init__(self, context: ServerContext) -> None:

@@ -22,7 +22,7 @@ from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.history_usual import read_usual_history
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.reasons import encode_finish
+from interlingua.dialects.openai_chat.reasons import decode_finish, encode_finish
 from interlingua.dialects.openai_chat.server_usual import write_usual
 from interlingua.dialects.openai_chat.tools import decode_function, decode_tool
 from interlingua.dialects.openai_chat.tools_usual import read_usual_tools
@@ -339,11 +339,12 @@ def _complete(audio: AudioWire) -> None:
 def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: bool) -> str | None:
     """The wire's finish reason, with an entry where it says less than the canonical one.
 
-    An answer that came in this dialect (`own`) keeps its own word; any other gets one of the legal words.
+    An answer that came in this dialect (`own`) keeps its own word, unless its parts contradict it; any other gets one
+    of the legal words.
     """
-    reason = alternative.finish_reason
-    if own:
-        return alternative.finish_reason_raw
+    reason, raw = alternative.finish_reason, alternative.finish_reason_raw
+    if own and (raw is None or reason in (decode_finish(raw), "refusal")):
+        return raw
     if reason in ("pause", "error", "other"):
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
     return encode_finish(reason, refused=_has_refusal(alternative.parts))

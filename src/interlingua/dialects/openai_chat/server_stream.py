@@ -18,6 +18,7 @@ from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
+from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder, note_audio, own_annotations
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
@@ -26,6 +27,7 @@ from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, ImagePart, OpaquePart, TextPart, ToolCall
 from interlingua.types.event import (
+    Annotation,
     BlockEnd,
     BlockStart,
     DataDelta,
@@ -37,14 +39,13 @@ from interlingua.types.event import (
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
-    UsageUpdate,
 )
 from interlingua.types.response import Alternative
 from interlingua.wire.json import decode_any, encode, encode_text, encode_wire, write_text
 from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.event import Event
@@ -73,7 +74,7 @@ class _Choice:
         self.reasoning_field = "reasoning_content"
 
 
-class ChatStreamEncoder:
+class ChatStreamEncoder(ResumingEncoder):
     """Chunks for the events of one answer."""
 
     def __init__(self, context: ServerContext) -> None:
@@ -84,7 +85,9 @@ class ChatStreamEncoder:
         self._text_heads: dict[int, bytes] = {}
         self._heads: dict[tuple[int, str | int], bytes] = {}
         self._choices: dict[int, _Choice] = {}
-        self._usage: UsageUpdate | None = None
+        self._annotated: dict[tuple[int, int], int] = {}
+        self._detailed: set[tuple[int, int]] = set()
+        self._resumed = False
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
@@ -96,6 +99,18 @@ class ChatStreamEncoder:
                 return encode_text(event.text)  # says what is wrong with it
         write = self._writers.get(type(event))
         return b"" if write is None else write(self, event)
+
+    def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
+        """Go on behind `events`; annotations and details of reasoning that were told there are not told again."""
+        self._resumed = True
+        told = list(events)
+        super().resume(told, last_frame)
+        for event in told:
+            if type(event) is Annotation:
+                key = event.choice, event.index
+                self._annotated[key] = self._annotated.get(key, 0) + 1
+            elif type(event) is BlockStart and event.block == "thinking":
+                self._detailed.add((event.choice, event.index))
 
     # Chunks
 
@@ -204,6 +219,8 @@ class ChatStreamEncoder:
             note_seal(self.changes, event.sealed, f"/parts/{event.index}")
             return b""
         ordinal = self._choices[event.choice].ordinals.get(event.index)
+        if (event.choice, event.index) in self._detailed:
+            return b""
         if ordinal is None:
             return self._chunk(event.choice, event.sealed.data)
         return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **event.sealed.data}]})
@@ -220,6 +237,7 @@ class ChatStreamEncoder:
                 call = {"index": ordinal, "id": call_id, "type": "custom", "custom": custom}
                 return self._chunk(event.choice, {"tool_calls": [call]})
             case TextPart(annotations=annotations) if annotations:
+                annotations = annotations[self._annotated.get((event.choice, event.index), 0) :]
                 own = own_annotations(annotations, self.changes, f"/parts/{event.index}/annotations")
                 return self._chunk(event.choice, {"annotations": own}) if own else b""
             case ImagePart() | OpaquePart():
@@ -249,9 +267,13 @@ class ChatStreamEncoder:
         return told + DONE
 
     def _error(self, event: StreamError) -> bytes:
-        """The error object; an answer that came in this dialect brings what it had besides its blocks."""
+        """The error object; an answer that came in this dialect brings what it had besides its blocks.
+
+        A client that has its beginning as it came has that already.
+        """
         _, body = encode_error_body(error_of(event))
-        told = self._last_chunks(event.partial) if event.partial is not None and self.context.source == NAME else b""
+        brings = self.context.source == NAME and not self._resumed
+        told = self._last_chunks(event.partial) if brings and event.partial is not None else b""
         hand_over(self.changes, self.context)
         return told + b"data: " + encode(body) + b"\n\n"
 

@@ -13,6 +13,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -21,6 +22,7 @@ from msgspec.structs import replace
 from interlingua.dialects._members import is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
+from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.parts import NAME
@@ -49,7 +51,7 @@ from interlingua.types.response import Response
 from interlingua.wire.json import encode, encode_text, encode_wire, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.content import Part
@@ -70,6 +72,9 @@ EMPTY_REFUSAL = b'"part":{"type":"refusal","refusal":""}'
 
 KNOWN_NUMBERS = 4_096
 """Texts up to this number end with bytes that were written once."""
+_NUMBER = re.compile(rb'"sequence_number":\s*(\d{1,18})')
+_LONGEST_NAME = 128
+"""So many bytes of a frame hold its type."""
 _AFTER_TEXT = b',"logprobs":[],"sequence_number":%d}\n\n'
 
 
@@ -104,7 +109,7 @@ class _Item:
         return {"item_id": self.id or "", "output_index": self.index}
 
 
-class ResponsesStreamEncoder:
+class ResponsesStreamEncoder(ResumingEncoder):
     """Wire events for the events of one answer."""
 
     def __init__(self, context: ServerContext) -> None:
@@ -142,6 +147,14 @@ class ResponsesStreamEncoder:
         self._text_index = -1
         write = self._writers.get(type(event))
         return b"" if write is None else write(self, event)
+
+    def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
+        """Go on behind `events` under the number that follows; a message whose end was told stays ended."""
+        super().resume(events, last_frame)
+        if DONE in last_frame[:_LONGEST_NAME]:
+            self._close_message()
+        number = _NUMBER.findall(last_frame)
+        self._number = int(number[-1]) + 1 if number else 0
 
     def _open_block(self, event: BlockStart) -> bytes:
         if event.block not in _OPENERS:

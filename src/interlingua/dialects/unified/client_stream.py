@@ -68,7 +68,7 @@ class UnifiedStreamDecoder(RunDecoder):
         super().__init__()
         self._context = context
         self._framing = SseDecoder()
-        self._changes = Changes(NAME, "decode_response")
+        self._made = Changes(NAME, "decode_response")
         self._reader: PartReader | None = None
         self._checker = Checker()
         self._folder = Folder()
@@ -91,6 +91,11 @@ class UnifiedStreamDecoder(RunDecoder):
     def ended(self) -> bool:
         """Whether the terminal event was given out."""
         return self._ended
+
+    @property
+    def changes(self) -> Changes:
+        """What reading has changed so far."""
+        return self._made
 
     def _read(self, data: bytes) -> list[Event]:
         try:
@@ -126,7 +131,7 @@ class UnifiedStreamDecoder(RunDecoder):
         if self._ended:
             return
         self._ended = True
-        partial = msgspec.structs.replace(self._folder.partial(), changes=self._changes.done())
+        partial = msgspec.structs.replace(self._folder.partial(), changes=self._made.done())
         if told is not None:
             partial = msgspec.structs.replace(
                 partial,
@@ -148,7 +153,7 @@ class UnifiedStreamDecoder(RunDecoder):
         except DecodeError as error:
             self._strange(data, error)
             return
-        self._changes.repaired(repairs)
+        self._made.repaired(repairs)
         if type(event) is BlockStart:
             self._start(event)
         elif type(event) is BlockEndWire:
@@ -217,7 +222,7 @@ class UnifiedStreamDecoder(RunDecoder):
         if event.block == "tool_call":
             choice = f"/alternatives/{event.choice - 1}" if event.choice else ""
             path = f"{choice}/parts/{event.index}"
-            reader = self._reader = self._reader or PartReader(self._context, self._changes)
+            reader = self._reader = self._reader or PartReader(self._context, self._made)
             name = reader.name(event.name, path)
             event = msgspec.structs.replace(event, id=reader.call_id(event.id, path), name=name)
             self._calls[event.choice, event.index] = event
@@ -253,8 +258,8 @@ class UnifiedStreamDecoder(RunDecoder):
             self._say(UsageUpdate(end.usage))
         self._check_open()
         self._folder.feed(StreamEnd(end))
-        response = settled(self._folder.response(), self._changes)
-        made = self._changes.done()
+        response = settled(self._folder.response(), self._made)
+        made = self._made.done()
         if made:
             response = msgspec.structs.replace(response, changes=(*end.changes, *made))
         self._ended = True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.parts import encode_call, encode_parts
 from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
@@ -47,7 +48,7 @@ _PIECES: dict[type, tuple[bytes, bytes]] = {
 """The deltas that come most often: name of the event, name of the text."""
 
 
-class UnifiedStreamEncoder:
+class UnifiedStreamEncoder(ResumingEncoder):
     """Bytes from the events of one answer."""
 
     def __init__(self, context: ServerContext) -> None:

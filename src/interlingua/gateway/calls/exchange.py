@@ -35,8 +35,10 @@ from interlingua.client.state import limiter
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
+from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers, overheard
+from interlingua.gateway.calls.passing_stream import PassedStream
 from interlingua.gateway.calls.plan import UNREAD, is_same
-from interlingua.gateway.calls.relay import BODY_TYPES, RelayedStream, kept_headers, outgoing, overheard, relayed
+from interlingua.gateway.calls.relay import outgoing, relayed
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
@@ -271,6 +273,7 @@ async def _straightly(asked: Asked, job: Job, way: Straight) -> GatewayReply:
     if settling is not None:
         await settling
     if asked.relayed:
+        reply = as_sent(asked.dialect, reply, response, partial(asked.context, lane.dialect.name))
         headers = BODY_TYPES[asked.dialect.name] + kept_headers(reply.headers)
         return _replied(asked, response, reply.status, headers, reply.body)
     remembering = asked.remember(response)
@@ -297,6 +300,7 @@ async def _whole(asked: Asked, job: Job, begun: _Routed | None = None) -> Gatewa
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
         status, headers, body = _translated(asked, shown, lane)
     else:
+        told = as_sent(asked.dialect, told, response, partial(asked.context, lane.dialect.name))
         status, body = told.status, told.body
         headers = BODY_TYPES[asked.dialect.name] + kept_headers(told.headers)
     if asked.keeping is not None:
@@ -372,7 +376,7 @@ async def _straightly_streamed(asked: Asked, job: Job, way: Straight) -> Gateway
 async def _opened(asked: Asked, job: Job, lane: Lane) -> tuple[Live, AsyncReply]:
     """A stream that has begun, and the reply that it is read from."""
     if asked.relayed:
-        encoded, kind = outgoing(asked, lane, strict=job.settings.strict), RelayedStream
+        encoded, kind = outgoing(asked, lane, strict=job.settings.strict), PassedStream
     else:
         encoded, kind = encode(job, lane, stream=True), None
     request = sent(job, lane, encoded, stream=True)
@@ -431,7 +435,7 @@ def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
     try:
         if lane not in asked.relayed:
             return (yield from begin(job, lane))
-        return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), RelayedStream))
+        return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), PassedStream))
     except Error as error:
         if asked.grant is not None:
             asked.grant.failed(error, lane)

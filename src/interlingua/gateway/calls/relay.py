@@ -1,54 +1,40 @@
-"""A body that goes out as it came: to a target of the client's own dialect, observed on its way back.
+"""A body that goes out as it came, to a target of the client's own dialect.
 
-Strategy: the relay is another way to make a try, so it has its place in the same chain, with retries and health. The
-reply is read beside being passed on: whole by the dialect's decoder, a stream frame by frame.
+Strategy: the relay is another way to make a try, so it has its place in the same chain, with retries and health.
 
 Rules
 - Of the body only the model's name is changed; what the caller wrote as text stays that text. Of the headers only those
   that belong to the body's dialect go along, and never a credential of the client's.
 - A member that a target is known not to take is left out, with an entry. A target that would need the body said in
   another way, and a history with turns that were translated, are translated instead.
-- Broken arguments fail the request. Whether they are broken is known at the end alone, so while a call is open, frames
-  that add nothing to it are held back, the finish among them.
-- A frame is passed on whole or not at all, so that an error can follow any of them.
+
+Not responsible for: how answers go back (`passing_answer`, `passing_stream`).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from msgspec.structs import force_setattr
-
-from interlingua.client.call.attempt import answered, fault
-from interlingua.client.call.live import Live
-from interlingua.client.meter import count
-from interlingua.client.price import cost_of
-from interlingua.dialects._contract import DecodeContext, Encoded
-from interlingua.dialects.table import DIALECTS, STREAM_TYPES
-from interlingua.errors import DecodeError, LimitExceededError, UnsupportedError
+from interlingua.dialects._contract import Encoded
+from interlingua.errors import UnsupportedError
 from interlingua.gateway.calls.head import TOOL_MARKS
 from interlingua.gateway.calls.reading import is_plain, known_name, pieces_of
 from interlingua.types.change import Changes
-from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, StreamError, TextDelta, UsageUpdate
-from interlingua.wire.cache import ByteCache
-from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
-    from interlingua.client.call.job import Job, Lane
-    from interlingua.dialects._contract import Quirks, StreamDecoder
+    from interlingua.client.call.job import Lane
+    from interlingua.dialects._contract import Quirks
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.head import Head
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
     from interlingua.types.change import Change
-    from interlingua.types.event import Event
-    from interlingua.types.response import Response
-    from interlingua.wire.http import Headers, HttpReply
+    from interlingua.wire.http import Headers
 
-__all__ = ["BODY_TYPES", "Minded", "RelayedStream", "kept_headers", "minded_by", "outgoing", "overheard", "relayed"]
+__all__ = ["Minded", "minded_by", "outgoing", "relayed"]
 
 _PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
 _HEADERS: dict[str, frozenset[str]] = {
@@ -58,18 +44,6 @@ _HEADERS: dict[str, frozenset[str]] = {
 }
 """Headers of a request that belong to its body."""
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
-_KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
-"""How headers of a reply begin that are passed on."""
-BODY_TYPES: dict[str, Headers] = {
-    **dict.fromkeys(DIALECTS, (("content-type", "application/json"),)),
-    "ollama": (("content-type", "application/json; charset=utf-8"),),
-}
-"""What a whole reply is that was read: SDKs go by its type, and some servers say another one, or none."""
-_ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
-"""What ends a server-sent event."""
-_LONGEST_ENDING = max(map(len, _ENDINGS))
-_LONG_BYTES = 65_536
-"""A frame is long of which so much has come without its end."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
 """Members of a Messages request that a server only knows together with a beta feature."""
 
@@ -230,146 +204,3 @@ def _headers(http: GatewayRequest, name: str, left_out: tuple[str, ...]) -> Head
     if left_out:  # a feature and its member travel together or not at all
         return tuple([pair for pair in carried if pair[0] != "anthropic-beta"])
     return carried
-
-
-def overheard(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
-    """The answer in a reply that goes out as it came, counted and with its price; what the head says stays in the head.
-
-    Raises: as `answered`.
-    """
-    if 200 <= reply.status < 300:
-        context = DecodeContext(target=lane.endpoint.target, undo=encoded.undo)
-        try:
-            response = lane.dialect.decode_response(reply, context)
-        except DecodeError:
-            return answered(job, lane, encoded, reply)
-        if fault(response) is None:
-            if encoded.changes:
-                force_setattr(response, "changes", encoded.changes + response.changes)
-            force_setattr(response, "cost_usd", cost_of(job, lane, response))
-            count(response)
-            return response
-    return answered(job, lane, encoded, reply)
-
-
-def kept_headers(headers: Headers) -> Headers:
-    """The headers of a reply that are the client's business."""
-    return tuple([pair for pair in headers if _is_kept[pair[0]]])
-
-
-def _is_passed_on(name: str) -> bool:
-    return name.startswith(_KEPT)
-
-
-_is_kept = ByteCache(200_000, _is_passed_on)
-"""Whether headers are passed on, by their names; servers have the same ones each time."""
-
-
-# Streams
-
-
-class RelayedStream(Live):
-    """A stream that is passed on as it comes, and read beside that."""
-
-    __slots__ = ("_held", "_long", "_open", "_passed", "_separator", "_tail", "is_done", "last_frame")
-
-    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
-        """A stream of which nothing has come."""
-        super().__init__(lane, encoded, headers, decoder)
-        self._separator = b"\n" if lane.dialect.name in STREAM_TYPES else b""
-        self._tail = b""
-        self._long = bytearray()
-        self._passed: list[bytes] = []
-        self._held: list[bytes] = []
-        self._open: set[tuple[int, int]] = set()
-        self.last_frame: bytes = b""
-        """The last frame that was passed on."""
-        self.is_done: bool = False
-        """Whether the marker came that ends a stream of Chat."""
-
-    def taken(self) -> bytes:
-        """What came since the last time and may be passed on."""
-        data = b"".join(self._passed)
-        self._passed.clear()
-        return data
-
-    def fed(self, piece: bytes) -> list[Event]:
-        """The events of the frames that a piece completes, or those of the end."""
-        if not piece:
-            return self._ending()
-        if len(self._tail) >= _LONG_BYTES and not (piece := self._grown(piece)):
-            return []
-        data = self._tail + piece if self._tail else piece
-        separator = self._separator = self._separator or _separator_in(data)
-        *frames, self._tail = data.split(separator) if separator else (data,)
-        if len(self._tail) > MAX_EVENT_BYTES:
-            raise LimitExceededError(f"{self.lane.endpoint.spec} sent an event of more than {MAX_EVENT_BYTES} bytes")
-        events: list[Event] = []
-        for frame in frames:
-            events += self._frame(frame + self._separator)
-        return events
-
-    def _grown(self, piece: bytes) -> bytes:
-        """All of a long frame, once it has ended: a picture comes in hundreds of pieces, and is copied once."""
-        long = self._long
-        long += piece if long else self._tail + piece
-        recent = bytes(long[-len(piece) - _LONGEST_ENDING :])
-        ends = self._separator in recent if self._separator else bool(_separator_in(recent))
-        if not ends and len(long) <= MAX_EVENT_BYTES:
-            return b""
-        self._tail, self._long = b"", bytearray()
-        return bytes(long)
-
-    def _frame(self, frame: bytes) -> list[Event]:
-        events = super().fed(frame)
-        last = events[-1] if events else None
-        if type(last) is TextDelta and len(events) == 1 and not (self._open or self._held):
-            self._passed.append(frame)
-            self.last_frame = frame
-            return events
-        if isinstance(last, StreamError):
-            return events  # told anew, as the last thing that the client hears
-        self.is_done = self.is_done or frame.startswith((b"data: [DONE]", b"data:[DONE]"))
-        if isinstance(last, StreamEnd):
-            self._settle(last, frame)
-        elif self._grows(events):
-            self._passed += [*self._held, frame]
-            self._held.clear()
-            self.last_frame = frame
-        else:
-            self._held.append(frame)
-        return events
-
-    def _grows(self, events: list[Event]) -> bool:
-        """Whether a frame may be passed on: no call is open after it, or it adds to one and is not the finish."""
-        for event in events:
-            if type(event) is BlockStart and event.block == "tool_call":
-                self._open.add((event.choice, event.index))
-            elif type(event) is BlockEnd:
-                self._open.discard((event.choice, event.index))
-        return not self._open or not (self.decoder is None or self.decoder.terminal or not _adds(events))
-
-    def _ending(self) -> list[Event]:
-        tail = bytes(self._long) or self._tail
-        self._tail, self._long = b"", bytearray()
-        events = [] if not tail else super().fed(tail)
-        events += super().fed(b"")
-        if events and isinstance(events[-1], StreamEnd):
-            self._settle(events[-1], tail + self._separator if tail else b"")
-        return events
-
-    def _settle(self, end: StreamEnd, frame: bytes) -> None:
-        """Pass on what was held back, unless the answer is broken: then an error takes its place."""
-        if fault(end.response) is None:
-            self._passed += [*self._held, frame]
-        self._held.clear()
-
-
-def _separator_in(data: bytes) -> bytes:
-    """What ends the first frame; empty while none has ended."""
-    found = [(place, ending) for ending in _ENDINGS if (place := data.find(ending)) >= 0]
-    return min(found)[1] if found else b""
-
-
-def _adds(events: list[Event]) -> bool:
-    return any(type(event) is not UsageUpdate for event in events)

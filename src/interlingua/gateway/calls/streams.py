@@ -10,9 +10,7 @@ Rules
 from __future__ import annotations
 
 import asyncio
-import re
 from functools import cached_property, partial
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.call.core import Outcome
@@ -21,14 +19,14 @@ from interlingua.client.price import price_of
 from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
-from interlingua.gateway.calls.relay import RelayedStream, kept_headers
+from interlingua.gateway.calls.passing_answer import kept_headers
+from interlingua.gateway.calls.passing_stream import PassedStream
 from interlingua.gateway.calls.replies import limit_headers, own_fault, trail_headers
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.keys.grant import done
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.providers.price import cost_usd
 from interlingua.stream.build import stream_error
-from interlingua.stream.unfold import unfold
 from interlingua.transport.override import answers_alone
 from interlingua.types.event import StreamEnd, StreamError
 from interlingua.wire.json import encode
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.aio.pump import AsyncPump
     from interlingua.client.call.live import Live
-    from interlingua.dialects._contract import StreamEncoder
+    from interlingua.dialects._contract import ServerContext, StreamEncoder
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.http import Sink
     from interlingua.types.event import Event
@@ -48,8 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["Course", "keep_alive_of", "streamed"]
 
 _COMMENT = encode_comment("keep-alive")
-_DONE = b"data: [DONE]\n\n"
-_NUMBER = re.compile(rb'"sequence_number":\s*(\d+)')
 
 
 class Course:
@@ -86,9 +82,13 @@ class Course:
         sink = self._sink
         return self.pump.pull if sink is None else partial(self.pump.pour, partial(take, sink))
 
+    def context(self) -> ServerContext:
+        """How it is written in the client's dialect."""
+        return self.asked.context(self.live.lane.dialect.name)
+
     def encoder(self) -> StreamEncoder:
         """What writes it in the client's dialect."""
-        return self.asked.dialect.stream_encoder(self.asked.context(self.live.lane.dialect.name))
+        return self.asked.dialect.stream_encoder(self.context())
 
     def shown(self, events: list[Event]) -> list[Event]:
         """Events of its beginning, its end or a call, as the client gets them."""
@@ -145,7 +145,7 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
     """The reply of a stream that has begun with `events`."""
     asked, live = course.asked, course.live
     name = asked.dialect.name
-    if isinstance(live, RelayedStream):
+    if isinstance(live, PassedStream):
         body = _relayed(course, live)
         limits = kept_headers(live.headers)
     else:
@@ -213,21 +213,22 @@ def _cost(course: Course, came: Response[Any]) -> float | None:
     return None if price is None else cost_usd(price, came.usage)
 
 
-async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]:
-    following = course.following(partial(_passed_on, course.outcome, live))
+async def _relayed(course: Course, live: PassedStream) -> AsyncGenerator[bytes]:
+    following = course.following(partial(_passed_on, course, live))
     batch: list[Event] | None = []
     try:
         while batch is not None:
-            data = live.taken()
+            data = live.taken(course.context)
             if data or not batch:  # as above
                 yield data
                 course.went()
             batch = await following()
-        if course.outcome.response is not None:
-            await course.keep(course.outcome.response, is_translated=False)
-        rest = live.taken()
-        if course.asked.dialect.name == "openai-chat" and not live.is_done:
-            rest += _DONE
+        response = course.outcome.response
+        rest = live.taken(course.context)
+        if response is not None:
+            await course.keep(response, is_translated=False)
+            if live.is_encoded:
+                rest += live.encoder(course.context).encode(StreamEnd(response))
         if rest:
             yield rest
             course.went()
@@ -241,31 +242,18 @@ async def _relayed(course: Course, live: RelayedStream) -> AsyncGenerator[bytes]
         await course.finish()
 
 
-def _passed_on(outcome: Outcome, live: RelayedStream, sink: Sink, batch: list[Event]) -> list[Event] | None:
+def _passed_on(course: Course, live: PassedStream, sink: Sink, batch: list[Event]) -> list[Event] | None:
     """As `_written`, of the frames that were read."""
-    if outcome.response is not None:
+    if course.outcome.response is not None:
         return batch
-    data = live.taken()
+    data = live.taken(course.context)
     return None if not data or sink(data) else []
 
 
-def _break_off(course: Course, live: RelayedStream, error: Error) -> bytes:
-    """The dialect's error after what was passed on: its writer is told what came before, as if it had written it."""
-    encoder = course.encoder()
-    came = course.outcome.response or course.outcome.partial
-    keeps_back = course.asked.dialect.name == "google"  # the last character of a text, which has been passed on
-    for event in unfold(came) if came is not None and not keeps_back else ():
-        if not isinstance(event, StreamEnd):
-            encoder.encode(event)
-    told = encoder.encode(_failure(course, error))
-    return _numbered(told, live.last_frame) if course.asked.dialect.name == "openai-responses" else told
-
-
-def _numbered(told: bytes, last_frame: bytes) -> bytes:
-    """Frames whose numbers go on from the last one that was passed on: who counts them must not see one twice."""
-    before = _NUMBER.findall(last_frame)
-    numbers = count(int(before[-1]) + 1 if before else 0)
-    return _NUMBER.sub(lambda _: b'"sequence_number":%d' % next(numbers), told)
+def _break_off(course: Course, live: PassedStream, error: Error) -> bytes:
+    """What is left of a stream that was passed on, and the dialect's error behind it."""
+    rest = live.taken(course.context)
+    return rest + live.encoder(course.context).encode(_failure(course, error))
 
 
 def _own_failure(course: Course, error: Exception) -> bytes:

@@ -99,9 +99,7 @@ def test_pass_01_arguments_are_text_of_an_object(arguments: Any, stream: bool) -
     reply, data = _asked("openai-chat", pieces, stream=stream)
     assert rb'"arguments":"{\"city\":\"Oslo\"}"' in data
     code = "arguments_object" if isinstance(arguments, dict) else "arguments_twice"
-    assert header_of(reply, "x-interlingua-changes") == (
-        None if stream else f"repaired {code} /parts/0/arguments_json"
-    )
+    assert header_of(reply, "x-interlingua-changes") == (None if stream else f"repaired {code} /parts/0/arguments_json")
 
 
 def test_pass_01_what_is_in_normal_form_is_not_called_changed() -> None:

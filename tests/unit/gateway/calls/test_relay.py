@@ -12,10 +12,11 @@ import interlingua as il
 from interlingua.client.call.attempt import answered
 from interlingua.client.call.job import Job, Lane
 from interlingua.client.options import Settings
-from interlingua.dialects._contract import DecodeContext, Encoded
+from interlingua.dialects._contract import DecodeContext, Encoded, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
-from interlingua.gateway.calls.relay import RelayedStream, overheard
+from interlingua.gateway.calls.passing_answer import overheard
+from interlingua.gateway.calls.passing_stream import PassedStream
 from interlingua.gateway.http import GatewayRequest
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
@@ -247,14 +248,17 @@ def test_a_frame_of_many_pieces_is_copied_once(cut: int, ending: bytes) -> None:
     """A large event comes as it was sent, wherever it is cut and however it ends; so does what follows."""
     lane = _lane("openai-chat")
     encoded = Encoded(path="/chat/completions", body=b"{}")
-    stream = RelayedStream(lane, encoded, (), lane.dialect.stream_decoder(DecodeContext()))
-    form = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"%b"}}]}'
+    stream = PassedStream(lane, encoded, (), lane.dialect.stream_decoder(DecodeContext()))
+    form = (
+        b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
+        b'"choices":[{"index":0,"delta":{"content":"%b"}}]}'
+    )
     frames = [form % b"One", form % (b"A" * 140_000), form % b"two"]
     data = ending.join(frames) + ending if ending else frames[1]
     events = [event for at in range(0, len(data), cut) for event in stream.fed(data[at : at + cut])]
     texts = [event.text for event in events if type(event) is il.TextDelta]
     assert texts == (["One", "A" * 140_000, "two"] if ending else [])
-    assert stream.taken() == (data if ending else b"")
+    assert stream.taken(ServerContext) == (data if ending else b"")
 
 
 @pytest.mark.parametrize("cut", [1, 7, 64, 100_000])

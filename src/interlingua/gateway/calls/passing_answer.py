@@ -1,0 +1,91 @@
+"""A whole answer of the client's own dialect: passed on as it came where it is in normal form, else written anew.
+
+Rules
+- It is read by the dialect's decoder. A body in normal form, of which reading had nothing to repair, is the very body
+  that the client gets, and nothing of it is reported as changed. Any other is encoded again, as one of another dialect.
+- The model's name stays the upstream's.
+- Of the headers only limits go along.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import force_setattr, replace
+
+from interlingua.client.call.attempt import answered, fault
+from interlingua.client.meter import count
+from interlingua.client.price import cost_of
+from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects.table import DIALECTS
+from interlingua.errors import DecodeError
+from interlingua.wire.cache import ByteCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.client.call.job import Job, Lane
+    from interlingua.dialects._contract import Dialect, Encoded, ServerContext
+    from interlingua.types.response import Response
+    from interlingua.wire.http import Headers, HttpReply
+
+__all__ = ["BODY_TYPES", "as_sent", "kept_headers", "overheard"]
+
+_KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
+"""How headers of a reply begin that are passed on."""
+BODY_TYPES: dict[str, Headers] = {
+    **dict.fromkeys(DIALECTS, (("content-type", "application/json"),)),
+    "ollama": (("content-type", "application/json; charset=utf-8"),),
+}
+"""What a whole reply is that was read: SDKs go by its type, and some servers say another one, or none."""
+
+
+def overheard(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
+    """The answer in a reply that goes out as it came, counted and with its price; what the head says stays in the head.
+
+    Raises: as `answered`.
+    """
+    if 200 <= reply.status < 300:
+        context = DecodeContext(target=lane.endpoint.target, undo=encoded.undo)
+        try:
+            response = lane.dialect.decode_response(reply, context)
+        except DecodeError:
+            return answered(job, lane, encoded, reply)
+        if fault(response) is None:
+            if encoded.changes:
+                force_setattr(response, "changes", encoded.changes + response.changes)
+            force_setattr(response, "cost_usd", cost_of(job, lane, response))
+            count(response)
+            return response
+    return answered(job, lane, encoded, reply)
+
+
+def as_sent(
+    dialect: Dialect, reply: HttpReply, response: Response[Any], context: Callable[[], ServerContext]
+) -> HttpReply:
+    """The reply that a client of the same dialect gets for one that says `response`.
+
+    `context` tells how an answer is written; the changes of a reply in normal form are taken out of `response`.
+    """
+    made = [change for change in response.changes if change.stage == "decode_response"]
+    is_harmless = not made or dialect.frame_check().harmless.issuperset([change.code for change in made])
+    if is_harmless and dialect.is_normal(reply.body):
+        if made:
+            force_setattr(response, "changes", tuple([one for one in response.changes if one not in made]))
+        return reply
+    told = context()
+    encoded = dialect.encode_response(response, replace(told, model=response.wire_model or told.model))
+    return replace(encoded, headers=reply.headers)
+
+
+def kept_headers(headers: Headers) -> Headers:
+    """The headers of a reply that are the client's business."""
+    return tuple([pair for pair in headers if _is_kept[pair[0]]])
+
+
+def _is_passed_on(name: str) -> bool:
+    return name.startswith(_KEPT)
+
+
+_is_kept = ByteCache(200_000, _is_passed_on)
+"""Whether headers are passed on, by their names; servers have the same ones each time."""
