@@ -20,7 +20,7 @@ PEERS = frozenset(
         "dialects._known.bodies:_around",
         "dialects._request:_changed_names",
         "dialects.anthropic.client_stream:_starts",
-        "gateway.calls.relay:_is_kept",
+        "gateway.calls.passing_answer:_is_kept",
         "gateway.calls.replies:_own_headers",
         "gateway.calls.replies:_targets",
         "gateway.keys.auth:_are_ours",

@@ -16,7 +16,10 @@ from interlingua.dialects._contract import (
     ServerContext,
     StreamDecoder,
 )
+from interlingua.dialects._streams.frames import ResumingEncoder
+from interlingua.dialects.unified.passing import Frames, is_normal
 from interlingua.errors import Error, UpstreamError
+from interlingua.types.change import Changes
 from interlingua.types.content import ToolCall
 from interlingua.types.event import Event, Extra, StreamEnd, StreamStart
 from interlingua.types.message import Message
@@ -42,6 +45,8 @@ def identity() -> Dialect:
         encode_response=_encode_response,
         encode_error=_encode_error,
         stream_encoder=_stream_encoder,
+        frame_check=Frames,
+        is_normal=is_normal,
         normal_form=_normal_form,
     )
 
@@ -104,7 +109,7 @@ class _Decoder:
         return []
 
 
-class _Encoder:
+class _Encoder(ResumingEncoder):
     def encode(self, event: Event) -> bytes:
         return event.raw.encode() if isinstance(event, Extra) else b""
 
@@ -170,6 +175,14 @@ class _LosingDecoder:
     @property
     def ended(self) -> bool:
         return self.inner.ended
+
+    @property
+    def changes(self) -> Changes:
+        return self.inner.changes
+
+    @property
+    def compared(self) -> bytes:
+        return b""
 
     def feed(self, data: bytes) -> list[Event]:
         self.events += self.inner.feed(data)

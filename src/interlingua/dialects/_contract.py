@@ -328,8 +328,9 @@ class StreamDecoder(Protocol):
         """What reading has changed so far."""
         ...
 
-    def is_like_before(self, data: bytes) -> bool:
-        """Whether `data`, which was fed last, was read by comparing it with what came before, but for its text."""
+    @property
+    def compared(self) -> bytes:
+        """The last piece that was read by comparing it with the one before: they differ in their text alone."""
         ...
 
     def feed(self, data: bytes) -> list[Event]:

@@ -53,7 +53,7 @@ class FrameCheck(ABC):
     def is_normal(self, frame: bytes, events: Sequence[Event]) -> bool:
         """Whether the next frame, of which `events` were read, is in normal form.
 
-        A frame that was read like the one before it, but for its text, need not be shown.
+        A frame that differs from the one before it in its text alone need not be shown.
         """
 
 

@@ -64,12 +64,8 @@ class RunDecoder(ABC):
     def __init__(self) -> None:
         """No run has begun."""
         self._run: Run | None = None
-        self._piece = b""
+        self.compared: bytes = b""
         """The last piece of a run."""
-
-    def is_like_before(self, data: bytes) -> bool:
-        """Whether `data`, which was fed last, was a piece of a run."""
-        return self._piece is data
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that `data` completes."""
@@ -87,7 +83,7 @@ class RunDecoder(ABC):
                     text = ""
                 if text and said.strip() is said and len(data) <= MOST_BYTES:  # a line break would end the event
                     grow(text)
-                    self._piece = data
+                    self.compared = data
                     return [delta(index, text, choice)]
         return self._read(data)
 

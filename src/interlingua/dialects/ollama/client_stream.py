@@ -80,9 +80,9 @@ class OllamaStreamDecoder(BuildingDecoder):
     def _note_time(self) -> None:
         """Take the time of the last line from the run, before other lines are read."""
         template = self._template
-        if template is not None and self._piece:
-            self._members["created_at"] = time_of(template, self._piece)
-            self._piece = b""
+        if template is not None and self.compared:
+            self._members["created_at"] = time_of(template, self.compared)
+            self.compared = b""
 
     def _lines(self, lines: list[bytes]) -> None:
         self._note_time()

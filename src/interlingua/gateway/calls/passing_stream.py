@@ -116,9 +116,19 @@ class PassedStream(Live):
             return self._told(decoder.feed(self._cutter.rest() + piece))
         events: list[Event] = []
         for frame in self._cutter.frames(piece):
-            if decoder.ended:  # nothing is read behind the end, and nothing is passed
+            told = decoder.feed(frame)
+            if len(told) == 1 and decoder.compared is frame and self._odd is None and not self._held:
+                self._passed.append(frame)
+                self._last_frame = frame
+                self._sent += told
+            else:
+                self._frame(frame, told, decoder)
+            events += told
+            if told and type(told[-1]) in _ENDS:  # nothing is read behind the end, and nothing is passed
                 break
-            events += self._frame(frame, decoder)
+        if len(self._sent) - self._joined > _MOST_EVENTS:
+            self._sent[self._joined :] = joined(self._sent[self._joined :])
+            self._joined = len(self._sent)
         return events
 
     def failed(self, error: Error) -> list[Event]:
@@ -136,9 +146,7 @@ class PassedStream(Live):
         if not tail or decoder is None or decoder.ended:
             return []
         events = decoder.feed(tail)
-        if self._odd is not None:
-            return self._told(events)
-        self._judge(tail + self._cutter.separator, events, decoder)
+        self._frame(tail + self._cutter.separator, events, decoder)
         return events
 
     def _ended(self, frame: bytes, events: list[Event]) -> list[Event]:
@@ -158,20 +166,11 @@ class PassedStream(Live):
 
     # Frames
 
-    def _frame(self, frame: bytes, decoder: StreamDecoder) -> list[Event]:
-        events = decoder.feed(frame)
+    def _frame(self, frame: bytes, events: list[Event], decoder: StreamDecoder) -> None:
         if self._odd is not None:
-            return self._told(events)
-        if len(events) == 1 and not self._held and decoder.is_like_before(frame):
-            self._pass(frame, events)
-        else:
-            self._judge(frame, events, decoder)
-        return events
-
-    def _judge(self, frame: bytes, events: list[Event], decoder: StreamDecoder) -> None:
-        if not events and self._check.is_silent(frame):
-            return
-        self._settle(frame, events, decoder, is_normal=self._check.is_normal(frame, events))
+            self._told(events)
+        elif events or not self._check.is_silent(frame):
+            self._settle(frame, events, decoder, is_normal=self._check.is_normal(frame, events))
 
     def _settle(self, frame: bytes, events: list[Event], decoder: StreamDecoder, *, is_normal: bool) -> None:
         """Pass a frame on, hold it back, or have this and all that follows written by the encoder."""
@@ -211,11 +210,7 @@ class PassedStream(Live):
     def _pass(self, frame: bytes, events: list[Event]) -> None:
         self._passed.append(frame)
         self._last_frame = frame or self._last_frame
-        sent = self._sent
-        sent += events
-        if len(sent) - self._joined > _MOST_EVENTS:
-            sent[self._joined :] = joined(sent[self._joined :])
-            self._joined = len(sent)
+        self._sent += events
 
 
 class FrameCutter:

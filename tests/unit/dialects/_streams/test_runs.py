@@ -48,7 +48,7 @@ class Run(RunDecoder):
     @property
     def piece(self) -> bytes:
         """The last piece that was one of the run."""
-        return self._piece
+        return self.compared
 
 
 def run_and_block(template: Template, *, is_between: bool = True) -> tuple[Run, Block]:

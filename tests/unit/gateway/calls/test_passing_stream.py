@@ -104,8 +104,8 @@ def test_pass_01_arguments_are_text_of_an_object(arguments: Any, stream: bool) -
 
 def test_pass_01_what_is_in_normal_form_is_not_called_changed() -> None:
     """Gemini's calls have no ids: ours are nowhere in what the client gets, so no header names them."""
-    part = {"functionCall": {"name": "f", "args": {}}}
-    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    part: dict[str, Any] = {"functionCall": {"name": "f", "args": {}}}
+    candidate: dict[str, Any] = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
     body = encode({"candidates": [candidate], "modelVersion": "gemini-2.5-pro", "responseId": "r"})
     reply, data = _asked("google", [body], stream=False)
     assert data == body
