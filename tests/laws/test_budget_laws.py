@@ -16,7 +16,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from interlingua.gateway.keys.budget import LEASE_S, Account, Call, Enter, Leave, Refusal, Used, reset_s, step, used_of
+from interlingua.gateway.keys.budget import LEASE_S, Account, Call, Refusal, Used, reset_s, used_of
+from interlingua.gateway.keys.operations import Enter, Leave, step
 from interlingua.gateway.keys.terms import Budget, Period, Terms, Unit
 from interlingua.wire.json import decode, encode
 

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from interlingua.gateway.keys import ledger
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Call, Enter, Leave, Refusal, Used, used_of
+from interlingua.gateway.keys.budget import Call, Refusal, Used, used_of
 from interlingua.gateway.keys.database import KeyDatabase
-from interlingua.gateway.keys.journal import Journal
-from interlingua.gateway.keys.ledger import FileAccounts, holder_here
+from interlingua.gateway.keys.file_accounts import FileAccounts
+from interlingua.gateway.keys.holders import holder_here
+from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import Terms, read_budget
 
 NOW = 1_795_348_800.0
@@ -31,9 +31,7 @@ RESERVED, USED = 10, 7
 
 def opened(path: Path) -> FileAccounts:
     """The accounts of a file, for this process."""
-    accounts = FileAccounts(path, now=lambda: NOW, holder=holder_here())
-    accounts._connection.execute("PRAGMA synchronous = OFF")  # nobody pulls a plug
-    return accounts
+    return FileAccounts(path, now=lambda: NOW, holder=holder_here())
 
 
 async def settle(accounts: FileAccounts, name: str, told: int) -> None:
@@ -69,34 +67,6 @@ class Steps:
         return counted
 
 
-class Stored:
-    """What a journal stores into, with a step before, within and after every store."""
-
-    def __init__(self, real: Any, steps: Steps) -> None:
-        """As `real`."""
-        self._real, self._steps = real, steps
-        self.close = getattr(real, "close", None)
-        self.release = getattr(real, "release", None)
-
-    def __len__(self) -> int:
-        """How much there is."""
-        return len(self._real)
-
-    def __getitem__(self, place: Any) -> Any:
-        """What is there."""
-        return self._real[place]
-
-    def __setitem__(self, place: Any, value: Any) -> None:
-        """Store it; of many bytes half are there in the middle."""
-        self._steps.step()
-        if isinstance(place, slice):
-            half, start = len(value) // 2, int(place.start)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-            self._real[start : start + half] = value[:half]
-            self._steps.step()
-        self._real[place] = value
-        self._steps.step()
-
-
 class Connection:
     """A connection to the database with steps around every statement."""
 
@@ -109,18 +79,11 @@ class Connection:
 
 async def _settling(path: Path, last: int, told: int) -> None:
     steps = Steps(last)
-    for name in ("open", "unlink", "posix_fallocate"):
-        setattr(os, name, steps.around(getattr(os, name)))
-    turn_to = Journal._turn_to
-
-    def turned(journal: Any, lines: Any, generation: int) -> None:
-        turn_to(journal, lines, generation)
-        journal._lines, journal._length = Stored(journal._lines, steps), Stored(journal._length, steps)
-
-    setattr(Journal, "_turn_to", turned)  # noqa: B010 - a method that is put in the place of another one
     accounts = opened(path)
-    connection: Any = Connection(accounts._connection, steps)
-    accounts._connection = connection
+    for name in ("lseek", "write"):
+        setattr(os, name, steps.around(getattr(os, name)))
+    connection: Any = Connection(accounts._ledger._connection, steps)
+    accounts._ledger._connection = connection
     for number in range(CALLS):
         await settle(accounts, f"{os.getpid()}.{number}", told)
     await accounts.close()
@@ -229,7 +192,6 @@ def _heard(file: int, least: int = sys.maxsize) -> int:
 
 
 if __name__ == "__main__":
-    ledger.GENERATION_BYTES = 1_200
     kind, place = sys.argv[1:]
     if kind == "steps":
         print(at_every_step(Path(place)))  # noqa: T201 - a script

@@ -1,10 +1,11 @@
-"""Where the accounts of keys are kept: the face of such a store, and rows of what was used.
+"""The store of the accounts of keys: its interface, and rows of use.
 
 Rules
 - A store applies an operation to all of its accounts or to none, and no two operations at the same time.
-- What was settled stays settled: `leave` returns when the store would still know it if the process were killed.
-- The face is awaited, so that a store on another machine can have it. What needs no waiting is done at once,
-  by plain calls (`AtOnce`): on a gateway's own machine that is so for all calls but a few.
+- What was reserved and what was settled stays so: `enter` and `leave` are done when the store would still know it if
+  the process were killed.
+- Damage never makes an account smaller: one that cannot be read lets nobody in.
+- An operation that a store cannot write has a place of its own there, and stands in the way of no other one.
 """
 
 from __future__ import annotations
@@ -13,12 +14,27 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from interlingua.gateway.keys.budget import Used
+from interlingua.gateway.keys.operations import Leave
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Sequence
 
-    from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Owed, Refusal, Used
+    from interlingua.gateway.keys.budget import Account, Refusal
+    from interlingua.gateway.keys.operations import Enter
 
-__all__ = ["COUNTS", "Accounts", "AtOnce", "Row", "add_rows", "added", "chosen"]
+__all__ = [
+    "COUNTS",
+    "MAX_COUNT",
+    "MAX_NAME_CHARACTERS",
+    "Accounts",
+    "Row",
+    "add_rows",
+    "added",
+    "as_reserved",
+    "chosen",
+    "fault_of",
+]
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -46,28 +62,8 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Calls whose price is not known."""
 
 
-class AtOnce(Protocol):
-    """Accounts that seldom have to wait for anything."""
-
-    def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
-        """As `enter`: True where the call is in; False where that has to be awaited, and nothing was done."""
-        ...
-
-    def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
-        """As `leave`; False where that has to be awaited, and nothing was done."""
-        ...
-
-
 class Accounts(Protocol):
     """Keeps the accounts of keys and teams, and what was used."""
-
-    @property
-    def at_once(self) -> AtOnce | None:
-        """What does most of it by plain calls, where nobody has to be asked who is far away.
-
-        There a call cannot be left in the middle of a method: none waits, but before it begins or after it has.
-        """
-        ...
 
     @property
     def is_shared(self) -> bool:
@@ -75,11 +71,19 @@ class Accounts(Protocol):
         ...
 
     def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
-        """Reserve what a call may use; the refusal where it does not fit."""
+        """Reserve the most that a call may use; the refusal of a call that does not fit.
+
+        The operation waits from the call of this method on; who stops waiting for it reserves nothing.
+
+        Raises: InternalServerError with status 503 where the store cannot be written.
+        """
         ...
 
-    def leave(self, operation: Leave, *rows: Row) -> Awaitable[None]:
-        """Settle a call, and add rows to what was used."""
+    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
+        """Settle a call, and add rows to what was used; done also when nobody waits for it.
+
+        What cannot be written now is written as soon as it can be.
+        """
         ...
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
@@ -97,6 +101,26 @@ class Accounts(Protocol):
 
 COUNTS = ("requests", "failed", "input_tokens", "output_tokens", "estimated", "nano_usd", "unpriced")
 """The members of a row that are summed."""
+MAX_COUNT = 2**53
+"""The largest number of one call: JSON, Lua and SQLite keep it exactly, and no call comes near it."""
+MAX_NAME_CHARACTERS = 2_048
+"""How long the name of a model may be."""
+
+
+def fault_of(operation: Enter | Leave, rows: Iterable[Row]) -> str:
+    """What is wrong with an operation, so that no store keeps it; empty where nothing is."""
+    call = operation.call
+    numbers = (call.tokens, call.nano_usd)
+    if isinstance(operation, Leave):
+        numbers += (operation.used.tokens, operation.used.nano_usd)
+    for row in rows:
+        _, _, model, *counts = msgspec.structs.astuple(row)
+        numbers += tuple(counts)
+        if len(model) > MAX_NAME_CHARACTERS:
+            return f"the name of its model has more than {MAX_NAME_CHARACTERS} characters"
+    if min(numbers) < 0 or max(numbers) > MAX_COUNT:
+        return f"a number of it is below 0 or above {MAX_COUNT}"
+    return ""
 
 
 def chosen(rows: Iterable[Row], key: str = "", since: str = "") -> list[Row]:
@@ -115,14 +139,21 @@ def add_rows(known: dict[tuple[str, str, str], Row], rows: Iterable[Row]) -> Non
 def added(first: Row, second: Row) -> Row:
     """Both rows as one."""
     return Row(
-        key=first.key,
-        day=first.day,
-        model=first.model,
-        requests=first.requests + second.requests,
-        failed=first.failed + second.failed,
-        input_tokens=first.input_tokens + second.input_tokens,
-        output_tokens=first.output_tokens + second.output_tokens,
-        estimated=first.estimated + second.estimated,
-        nano_usd=first.nano_usd + second.nano_usd,
-        unpriced=first.unpriced + second.unpriced,
+        first.key,
+        first.day,
+        first.model,
+        first.requests + second.requests,
+        first.failed + second.failed,
+        first.input_tokens + second.input_tokens,
+        first.output_tokens + second.output_tokens,
+        first.estimated + second.estimated,
+        first.nano_usd + second.nano_usd,
+        first.unpriced + second.unpriced,
     )
+
+
+def as_reserved(operation: Leave) -> Leave:
+    """The settlement of a call of which nobody knows what it used: the whole of its reservation."""
+    call = operation.call
+    used = Used(min(max(call.tokens, 0), MAX_COUNT), min(max(call.nano_usd, 0), MAX_COUNT))
+    return operation._replace(used=used)

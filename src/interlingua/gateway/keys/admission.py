@@ -4,22 +4,20 @@ Rules
 - A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
 - What is passed to a provider without being read is refused (403) where money is limited.
 - A minute and the calls at a time are told with 429, a budget with 402, each with the limit, and when it begins anew.
-- What needs no waiting is done at once: only what has to wait for others gives something to be awaited. It is finished
-  also when the client has left meanwhile.
+- A call whose client leaves while it waits to be let in is not made, and reserves nothing.
 """
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING
 
 from interlingua.errors import BillingError, Error, PermissionDeniedError, RateLimitError
-from interlingua.gateway.keys.budget import Call, Enter, Leave, Refusal
+from interlingua.gateway.keys.budget import Call, Refusal
 from interlingua.gateway.keys.grant import Grant, KeyPlan, most_cost, nearer_most_of, size_of
 from interlingua.gateway.keys.memory import MemoryAccounts
+from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import money, told_budget
 from interlingua.types.limit import RateLimit
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Admission", "admission_of", "refusal_error"]
 
-W = TypeVar("W")
 SOON_S = 1.0
 """When to come again where another call has to end first."""
 
@@ -59,7 +56,9 @@ class Admission:
         `make_id` makes what the ids of all calls begin with.
         """
         self._plans: dict[str, KeyPlan] = {}
-        self.accounts, self.teams = accounts, teams
+        self.accounts: Accounts = accounts
+        """What keys and teams have used."""
+        self.teams = teams
         self._now = now
         self._make_id = make_id
         self._beginning = ""
@@ -67,16 +66,6 @@ class Admission:
         self._holder = holder
         self._counts = counts
         self._left: Accounts | None = None
-        self._tasks: set[asyncio.Future[Any]] = set()
-
-    @property
-    def accounts(self) -> Accounts:
-        """What keys and teams have used."""
-        return self._accounts
-
-    @accounts.setter
-    def accounts(self, accounts: Accounts) -> None:
-        self._accounts, self._at_once = accounts, accounts.at_once
 
     @property
     def teams(self) -> dict[str, Terms]:
@@ -88,39 +77,28 @@ class Admission:
         self._teams = teams
         self._plans.clear()
 
-    def admit(self, asked: Asked, key: GatewayKey, job: Job) -> Awaitable[None] | None:
-        """Give a call of a key, which is about to be made, its grant; to be awaited, if it is not done.
+    async def admit(self, asked: Asked, key: GatewayKey, job: Job) -> None:
+        """Give a call of a key, which is about to be made, its grant.
 
         Raises: RateLimitError, BillingError with the limit and when it begins anew; PermissionDeniedError where money
         is limited and a price is not known.
         """
-        plan = self._plans.get(key.name)
-        if plan is None or plan.key is not key:
-            plan = self._planned(key)
+        plan = self._planned(key)
         if not plan.limited:
             asked.grant = self._uncounted(plan)
-            return None
+            return
         if plan.needs_tokens:
-            read, written = size_of(asked, job)
+            read, written = asked.head.tokens or size_of(asked, job)
             cost = most_cost(asked, job, (read, written)) if plan.needs_money else 0
             grant = Grant(self._call(read + written, cost), plan, asked, job)
         else:
             grant = Grant(self._call(), plan)
-        at_once = self._at_once
-        entered = at_once is not None and at_once.enter_now(grant.call, plan.limited)
-        if entered is True:
-            asked.grant = grant
-            return None
-        return self._given(asked, grant, entered)
-
-    async def _given(self, asked: Asked, grant: Grant, refusal: Refusal | Literal[False]) -> None:
-        """Give a call its grant once that may be said, or with a nearer look at what it may use."""
-        found = refusal or await self._entered_late(grant)
-        if found is not None:
-            grant = self._nearer(grant, found)
-            found = await self._entered(grant)
-            if found is not None:
-                raise refusal_error(found, grant.call)
+        refusal = await self._entered(grant)
+        if refusal is not None:
+            grant = self._nearer(grant, refusal)
+            refusal = await self._entered(grant)
+            if refusal is not None:
+                raise refusal_error(refusal, grant.call)
         asked.grant = grant
 
     def _nearer(self, grant: Grant, refusal: Refusal) -> Grant:
@@ -157,13 +135,9 @@ class Admission:
             raise refusal_error(refusal, grant.call)
         return grant
 
-    def settle(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> Awaitable[None] | None:
-        """Write down what a call has used; to be awaited, if it is not done."""
-        at_once, now_s = self._at_once, self._now()
-        if at_once is not None and at_once.leave_now(call, names, used, now_s, rows):
-            return None
-        leaving = self._accounts.leave(Leave(call, names, used, now_s), *rows)
-        return self._whole(leaving) if at_once is None else leaving
+    def settle(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> Awaitable[object]:
+        """Write down what a call has used; to be awaited, and done also when nobody does."""
+        return self.accounts.leave(Leave(call, names, used, self._now()), *rows)
 
     def move(self, accounts: Accounts, holder: str) -> None:
         """Keep what keys have used in other accounts from now on, also of keys without limits; `holder` is us there."""
@@ -171,8 +145,6 @@ class Admission:
 
     async def close(self) -> None:
         """Write what is still to be written."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
         await self.accounts.close()
         if self._left is not None:
             await self._left.close()
@@ -191,36 +163,9 @@ class Admission:
             self._beginning = f"{self._make_id()}."
         return Call(f"{self._beginning}{next(self._numbers)}", self._holder, self._now(), tokens, nano_usd)
 
-    async def _entered(self, grant: Grant) -> Refusal | None:
+    def _entered(self, grant: Grant) -> Awaitable[Refusal | None]:
         """Why a call does not enter; None for one that has."""
-        at_once, limited = self._at_once, grant.plan.limited
-        entered = at_once is not None and at_once.enter_now(grant.call, limited)
-        return None if entered is True else entered or await self._entered_late(grant)
-
-    def _entered_late(self, grant: Grant) -> Awaitable[Refusal | None]:
-        """As `_entered`, of a call that has to wait for others."""
-        entering = self._accounts.enter(Enter(grant.call, grant.plan.limited))
-        if self._at_once is None:
-            return self._whole(entering, on_left=lambda: grant.settle(None))
-        return entering
-
-    async def _whole(
-        self,
-        work: Awaitable[W],
-        on_left: Callable[[], Awaitable[None] | None] | None = None,
-    ) -> W:
-        """What the work comes to. It is finished also when the client leaves meanwhile, and then `on_left` is done."""
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            if on_left is not None:
-                left = asyncio.ensure_future(_after(task, on_left))
-                self._tasks.add(left)
-                left.add_done_callback(self._tasks.discard)
-            raise
+        return self.accounts.enter(Enter(grant.call, grant.plan.limited))
 
 
 def admission_of(gateway: Gateway) -> Admission:
@@ -230,10 +175,8 @@ def admission_of(gateway: Gateway) -> Admission:
     if path:
         from pathlib import Path
 
-        from interlingua.gateway.keys.ledger import (  # only who has keys in a file needs SQLite
-            FileAccounts,
-            holder_here,
-        )
+        from interlingua.gateway.keys.file_accounts import FileAccounts  # only keys in a file need SQLite
+        from interlingua.gateway.keys.holders import holder_here
 
         holder = holder_here()
         accounts = FileAccounts(Path(path).expanduser(), now=gateway.now, holder=holder)
@@ -245,14 +188,6 @@ def admission_of(gateway: Gateway) -> Admission:
         holder=holder,
         counts=bool(path),
     )
-
-
-async def _after(task: asyncio.Future[W], then: Callable[[], Awaitable[None] | None]) -> None:
-    """Give back what was reserved for a client that did not wait for it."""
-    with suppress(Error):
-        settling = then() if await task is None else None
-        if settling is not None:
-            await settling
 
 
 # What is told

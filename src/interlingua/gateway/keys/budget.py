@@ -21,11 +21,11 @@ Units: seconds of the wall clock, tokens, billionths of a dollar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
-from typing import Literal, NamedTuple, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 import msgspec
 
@@ -38,28 +38,17 @@ __all__ = [
     "MINUTE_S",
     "Account",
     "Call",
-    "Enter",
     "Granted",
     "Held",
-    "Leave",
     "Limit",
-    "Operation",
-    "Owed",
     "Refusal",
     "Spent",
     "Sum",
+    "Tally",
     "Used",
-    "add_grant",
     "charge_of",
-    "correct_grant",
-    "counts_from_s",
-    "enter",
-    "lapse",
-    "leave",
     "left_of",
-    "names_of",
     "reset_s",
-    "step",
     "used_of",
 ]
 
@@ -184,6 +173,8 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """How much it allows."""
     left: int
     """How much of that is left."""
+    unspent: int = 0
+    """How much of a budget is left but for the reservations of calls under way."""
     wanted: int
     """How much the call asks for."""
     wait_s: float | None
@@ -197,62 +188,174 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
 # One account
 
 
-def enter(account: Account, terms: Terms, call: Call) -> Account | Refusal:
-    """The account with the reservation of a call, or why it has none."""
-    account = lapse(account, call.at_s)
-    refusal = _over_budget(account, terms, call) or _over_minute(account, terms, call) or _too_many(account, terms)
-    if refusal is not None:
-        return refusal
-    charged = charge_of(terms, call)
-    granted = list(account.granted)
-    if terms.rpm is not None or terms.tpm is not None:
-        add_grant(granted, call.at_s, charged)
-    return Account(tuple(granted), (*account.held, Held(call, charged)), account.spent)
+class Tally:
+    """An account that calls enter and leave, changed in place; `value` is the account at any time.
 
-
-def leave(account: Account, call: Call, used: Used, now_s: float) -> Account:
-    """The account with what a call has used in the place of its reservation.
-
-    Where the reservation lapsed it was charged, and where there was none nothing was: the difference is.
+    Sums stand beside the parts, so that a call costs as much however many others are under way.
     """
-    account = lapse(account, now_s, spare=call.id)
-    found = [held for held in account.held if held.call.id == call.id]
-    if not found:
-        beyond = Used(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
-        return Account(account.granted, account.held, _charged(account.spent, call.at_s, now_s, beyond))
-    granted = list(account.granted)
-    correct_grant(granted, call.at_s, used.tokens - found[0].charged)
-    rest = tuple([other for other in account.held if other is not found[0]])
-    return Account(tuple(granted), rest, _charged(account.spent, call.at_s, now_s, used))
 
+    __slots__ = (
+        "_granted",
+        "_granted_requests",
+        "_granted_tokens",
+        "_held",
+        "_held_from_s",
+        "_held_nano",
+        "_held_tokens",
+        "_quiet_from_s",
+        "_quiet_until_s",
+        "_spent",
+    )
 
-def lapse(account: Account, now_s: float, *, spare: str = "", is_gone: Callable[[str], bool] | None = None) -> Account:
-    """The account without what has passed: old minutes are forgotten, days and months begin, old reservations charged.
+    def __init__(self, account: Account = EMPTY) -> None:
+        """Goes on from an account."""
+        self._spent = account.spent
+        self._quiet_from_s = self._quiet_until_s = 0.0  # nothing is due between them
+        self._remember(account.granted)
+        self._reserve(account.held)
 
-    `spare` is the call that is being settled; `is_gone` tells of a holder that it cannot settle any more.
-    """
-    granted = account.granted
-    if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
-        granted = tuple([grant for grant in granted if _counts(grant, now_s)])
-    spent = _rolled(account.spent, now_s)
-    held = account.held
-    if held and (is_gone is not None or held[0].call.at_s + LEASE_S <= now_s):  # else the oldest one still holds
+    def value(self) -> Account:
+        """The account as it is now."""
+        return Account(tuple(self._granted), tuple(self._held.values()), self._spent)
+
+    def holders(self) -> set[str]:
+        """The processes that have calls under way."""
+        return {held.call.holder for held in self._held.values()}
+
+    def holds(self, call_id: str) -> bool:
+        """Whether a call has a reservation."""
+        return call_id in self._held
+
+    def refusal(self, terms: Terms, call: Call) -> Refusal | None:
+        """Why a call does not enter; None for one that may be added."""
+        self.lapse(call.at_s)
+        return self._over_budget(terms, call) or self._over_minute(terms, call) or self._too_many(terms)
+
+    def add(self, terms: Terms, call: Call) -> None:
+        """Reserve the most that a call may use, which was not refused."""
+        at_s, charged = call.at_s, charge_of(terms, call)
+        if terms.rpm is not None or terms.tpm is not None:
+            _add_grant(self._granted, at_s, charged)
+            self._granted_requests += 1
+            self._granted_tokens += charged
+        self._quiet_until_s = min(self._quiet_until_s, at_s + MINUTE_S)
+        self._held[call.id] = Held(call, charged)
+        self._held_tokens += call.tokens
+        self._held_nano += call.nano_usd
+        self._held_from_s = min(self._held_from_s, call.at_s)
+
+    def leave(self, call: Call, used: Used, now_s: float) -> None:
+        """Put the use of a call in the place of its reservation.
+
+        A reservation that lapsed was charged, and one that never was is not; the difference is charged.
+        """
+        self.lapse(now_s, spare=call.id)
+        held = self._held.pop(call.id, None)
+        if held is None:
+            used = Used(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
+        else:
+            self._held_tokens -= held.call.tokens
+            self._held_nano -= held.call.nano_usd
+            difference = used.tokens - held.charged
+            if _correct_grant(self._granted, call.at_s, difference):
+                self._granted_tokens += difference
+        self._spent = _charged(self._spent, call.at_s, now_s, used)
+
+    def lapse(self, now_s: float, *, spare: str = "", is_gone: Callable[[str], bool] | None = None) -> None:
+        """Forget old minutes, begin days and months, charge old reservations.
+
+        `spare` is the call that is being settled; `is_gone` tells of a holder that it cannot settle any more.
+        """
+        if self._quiet_from_s <= now_s < self._quiet_until_s and is_gone is None:
+            return
+        self._pass(now_s, spare, is_gone)
+        ends_s = [grant.at_s + MINUTE_S for grant in self._granted]
+        ends_s += [held.call.at_s + LEASE_S for held in self._held.values()]
+        self._quiet_until_s = min(ends_s, default=inf) if self._spent.day == _day(now_s) else 0.0
+        self._quiet_until_s = min(self._quiet_until_s, (self._spent.day + 1) * DAY_S)
+        self._quiet_from_s = now_s
+
+    def _pass(self, now_s: float, spare: str, is_gone: Callable[[str], bool] | None) -> None:
+        """Forget, begin and charge whatever is due."""
+        granted, held = self._granted, self._held
+        if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
+            self._remember([grant for grant in granted if _counts(grant, now_s)])
+        self._spent = _rolled(self._spent, now_s)
+        if not held or (is_gone is None and next(iter(held.values())).call.at_s + LEASE_S > now_s):
+            return  # the oldest one still holds
         kept: list[Held] = []
-        for one in held:
+        for one in held.values():
             if one.call.id == spare or not _has_lapsed(one, now_s, is_gone):
                 kept.append(one)
             else:
-                spent = _charged(spent, one.call.at_s, now_s, Used(one.call.tokens, one.call.nano_usd))
-        held = held if len(kept) == len(held) else tuple(kept)
-    if granted is account.granted and held is account.held and spent is account.spent:
-        return account
-    return Account(granted, held, spent)
+                used = Used(one.call.tokens, one.call.nano_usd)
+                self._spent = _charged(self._spent, one.call.at_s, now_s, used)
+        self._reserve(kept)
+
+    def _remember(self, granted: Iterable[Granted]) -> None:
+        self._granted = list(granted)
+        self._granted_requests = sum([grant.requests for grant in self._granted])
+        self._granted_tokens = sum([grant.tokens for grant in self._granted])
+
+    def _reserve(self, held: Iterable[Held]) -> None:
+        self._held = {one.call.id: one for one in held}
+        calls = [one.call for one in self._held.values()]
+        self._held_tokens = sum([call.tokens for call in calls])
+        self._held_nano = sum([call.nano_usd for call in calls])
+        self._held_from_s = min([call.at_s for call in calls], default=inf)
+
+    def _over_budget(self, terms: Terms, call: Call) -> Refusal | None:
+        for budget in terms.budgets:
+            wanted = call.nano_usd if budget.unit == "usd" else call.tokens
+            used, reserved = self._used_of(budget)
+            left = budget.amount - used - reserved
+            if wanted > left or left <= 0:
+                unspent = max(0, budget.amount - used)
+                is_reserved = wanted <= unspent and unspent > 0
+                helps = not is_reserved and wanted <= budget.amount
+                return Refusal(
+                    limit="budget",
+                    allowed=budget.amount,
+                    left=max(0, left),
+                    unspent=unspent,
+                    wanted=wanted,
+                    wait_s=reset_s(budget, call.at_s) if helps else None,
+                    budget=budget,
+                    is_reserved=is_reserved,
+                )
+        return None
+
+    def _used_of(self, budget: Budget) -> tuple[int, int]:
+        """How much of a budget is used, and how much of it is reserved."""
+        if self._held and self._held_from_s < _began_s(self._spent, budget.period):
+            return used_of(self.value(), budget, self._spent.day * DAY_S)  # some began in another day or month
+        used = _spent_in(self._spent, budget)
+        if budget.unit == "usd":
+            return used.nano_usd, self._held_nano
+        return used.tokens, self._held_tokens
+
+    def _over_minute(self, terms: Terms, call: Call) -> Refusal | None:
+        if terms.rpm is not None and self._granted_requests >= terms.rpm:
+            return self._minute_refusal("requests", terms.rpm, self._granted_requests, 1, call)
+        if terms.tpm is not None and self._granted_tokens + (charge := charge_of(terms, call)) > terms.tpm:
+            return self._minute_refusal("tokens", terms.tpm, self._granted_tokens, charge, call)
+        return None
+
+    def _minute_refusal(self, limit: Limit, allowed: int, used: int, more: int, call: Call) -> Refusal:
+        wait_s = _free_in_s(self._granted, limit, used + more - allowed, call.at_s)
+        return Refusal(limit=limit, allowed=allowed, left=max(0, allowed - used), wanted=more, wait_s=wait_s)
+
+    def _too_many(self, terms: Terms) -> Refusal | None:
+        allowed = terms.concurrency
+        if allowed is None or len(self._held) < allowed:
+            return None
+        return Refusal(limit="concurrency", allowed=allowed, left=0, wanted=1, wait_s=None)
 
 
 def used_of(account: Account, budget: Budget, now_s: float) -> tuple[int, int]:
     """How much of a budget is used, and how much of it is reserved."""
     spent = _rolled(account.spent, now_s)
-    used = {"day": spent.in_day, "month": spent.in_month, "total": spent.in_total}[budget.period]
+    used = _spent_in(spent, budget)
     began_s = _began_s(spent, budget.period)
     reserved = [held.call for held in account.held if held.call.at_s >= began_s]
     if budget.unit == "usd":
@@ -278,52 +381,10 @@ def reset_s(budget: Budget, now_s: float) -> float | None:
             return None
 
 
-# Limits
+# Minutes
 
 
-def _over_budget(account: Account, terms: Terms, call: Call) -> Refusal | None:
-    for budget in terms.budgets:
-        wanted = call.nano_usd if budget.unit == "usd" else call.tokens
-        used, reserved = used_of(account, budget, call.at_s)
-        left = budget.amount - used - reserved
-        if wanted > left or left <= 0:
-            is_reserved = wanted <= budget.amount - used and used < budget.amount
-            helps = not is_reserved and wanted <= budget.amount
-            return Refusal(
-                limit="budget",
-                allowed=budget.amount,
-                left=max(0, left),
-                wanted=wanted,
-                wait_s=reset_s(budget, call.at_s) if helps else None,
-                budget=budget,
-                is_reserved=is_reserved,
-            )
-    return None
-
-
-def _over_minute(account: Account, terms: Terms, call: Call) -> Refusal | None:
-    requests = 0 if terms.rpm is None else sum([grant.requests for grant in account.granted])
-    tokens = 0 if terms.tpm is None else sum([grant.tokens for grant in account.granted])
-    wanted = charge_of(terms, call)
-    limits: tuple[tuple[Limit, int | None, int, int], ...] = (
-        ("requests", terms.rpm, requests, 1),
-        ("tokens", terms.tpm, tokens, wanted),
-    )
-    for limit, allowed, used, more in limits:
-        if allowed is not None and used + more > allowed:
-            wait_s = _free_in_s(account.granted, limit, used + more - allowed, call.at_s)
-            return Refusal(limit=limit, allowed=allowed, left=max(0, allowed - used), wanted=more, wait_s=wait_s)
-    return None
-
-
-def _too_many(account: Account, terms: Terms) -> Refusal | None:
-    allowed = terms.concurrency
-    if allowed is None or len(account.held) < allowed:
-        return None
-    return Refusal(limit="concurrency", allowed=allowed, left=0, wanted=1, wait_s=None)
-
-
-def _free_in_s(granted: tuple[Granted, ...], limit: Limit, excess: int, now_s: float) -> float:
+def _free_in_s(granted: Iterable[Granted], limit: Limit, excess: int, now_s: float) -> float:
     """Seconds until so much of the minute has passed that the excess is gone."""
     free_at_s = now_s
     for grant in granted:
@@ -332,9 +393,6 @@ def _free_in_s(granted: tuple[Granted, ...], limit: Limit, excess: int, now_s: f
         excess -= grant.requests if limit == "requests" else grant.tokens
         free_at_s = max(free_at_s, grant.at_s + MINUTE_S)
     return free_at_s - now_s
-
-
-# Minutes
 
 
 def _counts(grant: Granted, now_s: float) -> bool:
@@ -348,7 +406,7 @@ def charge_of(terms: Terms, call: Call) -> int:
     return tokens if most is None or tokens < most else most
 
 
-def add_grant(granted: list[Granted], at_s: float, tokens: int) -> None:
+def _add_grant(granted: list[Granted], at_s: float, tokens: int) -> None:
     """Remember a request of the minute."""
     if len(granted) >= SINGLE:
         last = granted[-1]
@@ -358,7 +416,7 @@ def add_grant(granted: list[Granted], at_s: float, tokens: int) -> None:
     granted.append(Granted(at_s, at_s, 1, tokens))
 
 
-def correct_grant(granted: list[Granted], at_s: float, difference: int) -> bool:
+def _correct_grant(granted: list[Granted], at_s: float, difference: int) -> bool:
     """Have a call of the minute charged otherwise; False where nothing is left to correct, since it has passed."""
     place = len(granted) if difference else 0
     while place:  # from the end: what ends now began lately
@@ -424,9 +482,15 @@ def _began_s(spent: Spent, period: str) -> float:
             return -inf
 
 
-def counts_from_s(spent: Spent) -> float:
-    """When a call has to begin to count in every sum."""
-    return max(_began_s(spent, "day"), _began_s(spent, "month"))
+def _spent_in(spent: Spent, budget: Budget) -> Used:
+    """The use of the day, month or time that a budget is for."""
+    match budget.period:
+        case "day":
+            return spent.in_day
+        case "month":
+            return spent.in_month
+        case "total":
+            return spent.in_total
 
 
 @lru_cache(maxsize=16)
@@ -452,59 +516,3 @@ def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
 
 def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool] | None) -> bool:
     return held.call.at_s + LEASE_S <= now_s or (is_gone is not None and is_gone(held.call.holder))
-
-
-# Several accounts at once
-
-
-Owed: TypeAlias = tuple[tuple[str, Terms], ...]
-"""The accounts that a call concerns, a key's and its team's, with what they may use."""
-
-
-class Enter(NamedTuple):
-    """A call wants to begin."""
-
-    call: Call
-    """The call."""
-    terms: Owed
-    """Its accounts."""
-
-
-class Leave(NamedTuple):
-    """A call has ended."""
-
-    call: Call
-    """The call, as it entered."""
-    accounts: tuple[str, ...]
-    """The accounts that it concerns."""
-    used: Used
-    """What it has used."""
-    now_s: float
-    """When it ended."""
-
-
-Operation: TypeAlias = "Enter | Leave"
-"""What is done to accounts."""
-
-
-def step(accounts: Mapping[str, Account], operation: Operation) -> tuple[dict[str, Account], Refusal | None]:
-    """The accounts that an operation changes, and why a call does not enter; then it changes none."""
-    if isinstance(operation, Leave):
-        call, used, now_s = operation.call, operation.used, operation.now_s
-        return {name: leave(accounts.get(name, EMPTY), call, used, now_s) for name in operation.accounts}, None
-    changed: dict[str, Account] = {}
-    for name, terms in operation.terms:
-        entered = enter(accounts.get(name, EMPTY), terms, operation.call)
-        if isinstance(entered, Refusal):
-            return {}, msgspec.structs.replace(entered, account=name)
-        changed[name] = entered
-    return changed, None
-
-
-def names_of(operations: Iterable[Operation]) -> tuple[str, ...]:
-    """The accounts that operations concern, each once."""
-    names: dict[str, None] = {}
-    for operation in operations:
-        named = operation.accounts if isinstance(operation, Leave) else [name for name, _ in operation.terms]
-        names |= dict.fromkeys(named)
-    return tuple(names)

@@ -1,37 +1,28 @@
 """The database of keys: who has one, what they may use, and what they have used. One SQLite file, its owner's alone.
 
-Strategy: what people do (create, list, revoke, look at what was used) is done here, one short transaction each; a
-gateway that runs looks once a second whether somebody did something. What calls do stands in `ledger`, on the same
-file.
-
-The accounts and the sums of use that stand here are as old as the last generation of the journal beside them that was
-written here (`journal`); who reads them reads the lines that follow, too.
+Strategy: a person's commands (create, list, revoke, look at use) are one short transaction each; a gateway that runs
+looks once a second for changes. The operations of calls are written by `ledger`, into the same file.
 
 Rules
 - The text of a key is made here, shown once, and kept nowhere: what is kept is `sha256:` and its digest. A key is 192
   random bits, so that its digest cannot be guessed back, and a slow hash would only slow the gateway.
 - Names are unique among the keys that are not revoked. A name that is given out again goes on with its account.
-- The file is written ahead (WAL): what was written survives the end of the process, however it ends.
-- Its schema has a number; a file of a later version is refused, not guessed at.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError, reason_of
-from interlingua.gateway.keys.accounts import COUNTS, Row, chosen
-from interlingua.gateway.keys.books import Books, Since, rows_of
-from interlingua.gateway.keys.budget import EMPTY, Account
-from interlingua.gateway.keys.journal import GenerationGone, lines_from
+from interlingua.errors import ConfigError, UsageError
+from interlingua.gateway.keys.accounts import chosen
+from interlingua.gateway.keys.file import connect, read_account, read_usage
 from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.settings import GatewayKey
 from interlingua.registry.spec import shown
@@ -40,58 +31,14 @@ from interlingua.wire.json import decode, encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
-__all__ = [
-    "BUSY_S",
-    "KEY_PREFIX",
-    "Kept",
-    "KeptKey",
-    "KeyDatabase",
-    "Stored",
-    "check_name",
-    "connect",
-    "default_file",
-    "make_key",
-    "read_account",
-    "read_kept",
-    "read_stored",
-]
+    from interlingua.gateway.keys.accounts import Row
+    from interlingua.gateway.keys.budget import Account
+
+__all__ = ["KEY_PREFIX", "KeptKey", "KeyDatabase", "check_name", "default_file", "make_key"]
 
 KEY_PREFIX = "sk-il-"
 """How the text of a key begins: clients and tools that look for secrets know one by it."""
-BUSY_S = 5.0
-"""How long another process's writing is waited for."""
-SCHEMA = 2
-"""The number of the schema."""
 _NAME = re.compile(r"[A-Za-z0-9][\w.@-]{0,63}", re.ASCII)
-_COLUMNS = ("key", "day", "model", *COUNTS)
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM usage"  # noqa: S608 - our own names
-_TABLES = """
-CREATE TABLE IF NOT EXISTS keys (
-  id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL,
-  hash TEXT NOT NULL UNIQUE,
-  models TEXT NOT NULL,
-  terms BLOB NOT NULL,
-  team TEXT NOT NULL,
-  created_s REAL NOT NULL,
-  expires_s REAL,
-  revoked_s REAL
-);
-CREATE UNIQUE INDEX IF NOT EXISTS one_of_a_name ON keys (name) WHERE revoked_s IS NULL;
-CREATE TABLE IF NOT EXISTS accounts (name TEXT PRIMARY KEY, account BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS usage (
-  key TEXT NOT NULL,
-  day TEXT NOT NULL,
-  model TEXT NOT NULL,
-  COLUMNS,
-  PRIMARY KEY (key, day, model)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS changes (version INTEGER NOT NULL);
-INSERT INTO changes SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM changes);
-CREATE TABLE IF NOT EXISTS journal (folded INTEGER NOT NULL);
-INSERT INTO journal SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM journal);
-PRAGMA user_version = 2;
-""".replace("COLUMNS", ", ".join([f"{name} INTEGER NOT NULL" for name in COUNTS]))
 
 
 class KeptKey(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,93 +70,6 @@ def check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise UsageError(f"a key is named by up to 64 letters, digits and . _ @ -, as team-a, not {shown(name)}")
     return name
-
-
-def connect(path: Path) -> sqlite3.Connection:
-    """A connection to the file, which is made where there is none, its owner's alone.
-
-    Raises: ConfigError for what is no such file, or one of a later version.
-    """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-    except (OSError, sqlite3.Error) as error:
-        raise ConfigError(f"the keys in {path.name} cannot be opened: {reason_of(error)}") from None
-    try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > SCHEMA:
-            raise ConfigError(f"{path.name} was written by a later version of interlingua; use that one")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        if version < SCHEMA:
-            connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}COMMIT;")
-    except (ConfigError, sqlite3.Error) as error:
-        connection.close()
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(f"{path.name} is no file of keys: {error}") from None
-    return connection
-
-
-def read_account(text: bytes) -> Account:
-    """The account that was written; what somebody else wrote there is none."""
-    try:
-        return decode(text, Account)
-    except (DecodeError, LimitExceededError):
-        return EMPTY
-
-
-class Stored(NamedTuple):
-    """What the database has of the calls of keys."""
-
-    folded: int
-    """The first generation of lines that it has not."""
-    accounts: dict[str, Account]
-    """Every account that was used."""
-    rows: list[Row]
-    """What was used."""
-
-
-class Kept(NamedTuple):
-    """What keys have used, with everything that was settled until now."""
-
-    accounts: dict[str, Account]
-    """Every account that was used."""
-    rows: list[Row]
-    """What was used, in no order."""
-
-    def used(self, key: str = "", since: str = "") -> list[Row]:
-        """By key, day and model; of one key where it is named, from a day on."""
-        return chosen(self.rows, key, since)
-
-
-def read_stored(connection: sqlite3.Connection) -> Stored:
-    """What the database has of the calls of keys, as of one moment."""
-    connection.execute("BEGIN")
-    try:
-        (folded,) = connection.execute("SELECT folded FROM journal").fetchone()
-        accounts = {name: read_account(text) for name, text in connection.execute("SELECT name, account FROM accounts")}
-        rows = [Row(**dict(zip(_COLUMNS, row, strict=True))) for row in connection.execute(_SELECT)]
-    finally:
-        connection.execute("COMMIT")
-    return Stored(folded, accounts, rows)
-
-
-def read_kept(connection: sqlite3.Connection, path: Path) -> Kept:
-    """What keys have used: what the database has, and the lines that follow."""
-    while True:
-        stored = read_stored(connection)
-        books = Books(stored.accounts, stored.folded)
-        try:
-            for line in lines_from(path, stored.folded):
-                books.write(line)
-        except GenerationGone:
-            if books.generation > stored.folded or read_stored(connection).folded != stored.folded:
-                continue  # it was written into the database meanwhile
-        sums = Since()
-        sums.count([*stored.rows, *books.used()])
-        return Kept(books.values(tuple(books.accounts)), rows_of(sums.sums))
 
 
 class KeyDatabase:
@@ -293,12 +153,17 @@ class KeyDatabase:
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
         """What was used, by key, day and model; of one key where it is named, from a day on."""
-        return read_kept(self._connection, self.path).used(key, since)
+        with self._reading() as connection:
+            return chosen(read_usage(connection), key, since)
 
     def accounts(self, names: Sequence[str]) -> dict[str, Account]:
-        """The accounts of those names that were used."""
-        accounts = read_kept(self._connection, self.path).accounts
-        return {name: accounts[name] for name in names if name in accounts}
+        """The accounts of those names that were used.
+
+        Raises: ConfigError for one that is damaged.
+        """
+        with self._reading() as connection:
+            accounts = {name: read_account(connection, name) for name in names}
+        return {name: account for name, account in accounts.items() if account is not None}
 
     def close(self) -> None:
         """Close the file."""

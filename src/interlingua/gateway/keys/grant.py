@@ -115,7 +115,7 @@ class Grant(msgspec.Struct, eq=False):
 
     def settle(
         self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
-    ) -> Awaitable[None] | None:
+    ) -> Awaitable[object] | None:
         """Write down what the call has used; to be awaited, if it is not done. A second time does nothing.
 
         `response` is the answer of the target `lane`, None where there was none; `is_partial` says that it is what had
@@ -141,14 +141,14 @@ class Grant(msgspec.Struct, eq=False):
         if came is not None and self.counts:
             self.tries += (_Failed(error, came, lane),)
 
-    def settle_failed(self, error: BaseException) -> Awaitable[None] | None:
+    def settle_failed(self, error: BaseException) -> Awaitable[object] | None:
         """As `settle`, for a call that ended with an error; what its last target had answered is its answer."""
         if not self.tries or self.tries[-1].error is not error:
             return self.settle(None)
         last, self.tries = self.tries[-1], self.tries[:-1]
         return self.settle(last.came, last.lane)
 
-    def settle_unread(self, spec: str, *, is_failed: bool = False) -> Awaitable[None] | None:
+    def settle_unread(self, spec: str, *, is_failed: bool = False) -> Awaitable[object] | None:
         """As `settle`, for a call of which nobody reads what it used: as it was reserved."""
         if not self.counts:
             return None
@@ -208,7 +208,7 @@ class Grant(msgspec.Struct, eq=False):
         return msgspec.structs.replace(told, input_tokens=read, output_tokens=written)
 
 
-async def done(waiting: Awaitable[None] | None) -> None:
+async def done(waiting: Awaitable[object] | None) -> None:
     """Wait for what is not done yet."""
     if waiting is not None:
         await waiting
@@ -218,8 +218,9 @@ async def done(waiting: Awaitable[None] | None) -> None:
 
 
 def size_of(asked: Asked, job: Job) -> tuple[int, int]:
-    """About how many tokens a request has, and the most that it lets be written."""
-    return estimate_body(asked.http.body), _written(asked, job)
+    """About how many tokens a request has, and the most that it lets be written; the head of its body knows it then."""
+    size = asked.head.tokens = estimate_body(asked.http.body), _written(asked, job)
+    return size
 
 
 def most_cost(asked: Asked, job: Job, size: tuple[int, int]) -> int:
@@ -263,7 +264,7 @@ def _input_tokens(asked: Asked, job: Job, lane: Lane) -> int:
 
 def _tier(asked: Asked, job: Job) -> str | None:
     """The tier of service that a request asks for."""
-    if not asked.is_read and "service_tier" not in asked.head.body.members:
+    if not asked.is_read and "service_tier" not in asked.head.members:
         return None
     request = _request(asked, job)
     return None if request is None else request.service_tier
@@ -271,7 +272,7 @@ def _tier(asked: Asked, job: Job) -> str | None:
 
 def _written(asked: Asked, job: Job) -> int:
     """The most tokens of the answers to a request; where its head does not say that plainly, it is read."""
-    names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.body.members
+    names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.members
     if names is not None and "n" not in members:
         told = b""
         for name in names:

@@ -1,63 +1,57 @@
-"""The accounts of keys in the database of keys, for the processes of one machine.
+"""The accounts of keys in their SQLite file: a batch of operations is one transaction.
 
-Strategy: the accounts stand in the memory of every process. What changes them is written, line by line, to the journal
-beside the database, by whoever has its lock and has read what the others wrote before: so all processes make the same
-decisions over the same accounts, in the event loop, without a thread and without waiting for a disk. When the journal
-has grown, a thread writes what it came to into the database, and a new generation of it begins.
+Strategy: accounts that were read stay at hand, changed in place, until another process has written; `PRAGMA
+data_version` tells that. A transaction takes the file first (`BEGIN IMMEDIATE`), so that all processes make their
+decisions one after the other, over what is there. Two connections: one writes, and never waits for the disk or for a
+lock, so that an event loop may do it; the other one reads, and moves the log into the file, in a thread.
 
 Rules
-- What was written survives the end of the process, however it ends; only a machine that loses its power may lose the
-  last moment.
-- Where the journal cannot be written, calls are refused; what ended meanwhile is kept, and written with the next one.
-- A reservation whose process on this machine is gone is charged when the next process opens the file.
-- A generation is removed when the database has it, durably; the number of the first one that it has not stands in the
-  same transaction. A process that stood still for so long that its generation is gone begins anew from the database.
+- A commit is in the memory of the system, so it survives the end of the process. `sync` has the disk know of it.
+- A batch that fails changes nothing. An operation that cannot be written by itself is set aside, and the others of its
+  batch are written.
+- An account that is damaged lets nobody in and is not written over. While one is damaged whose name nobody can be sure
+  of, no account begins that is not there.
+- Reservations of processes of this machine that are gone are charged by the first transaction of a process.
 """
 
 from __future__ import annotations
 
-import asyncio
-import errno
+import logging
 import os
-import platform
 import sqlite3
-import time
-from collections import deque
 from contextlib import suppress
-from secrets import token_hex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.errors import ConfigError, InternalServerError, reason_of
-from interlingua.gateway.keys.accounts import COUNTS
-from interlingua.gateway.keys.books import Books, Gone, Left, Next, Since
-from interlingua.gateway.keys.budget import Refusal
-from interlingua.gateway.keys.database import BUSY_S, connect, read_kept, read_stored
-from interlingua.gateway.keys.journal import GenerationGone, Journal
-from interlingua.gateway.keys.turn import Turn, let_go_here
-from interlingua.wire.json import encode
+from interlingua.errors import ConfigError, InternalServerError
+from interlingua.gateway.keys.accounts import COUNTS, add_rows, as_reserved, chosen, fault_of
+from interlingua.gateway.keys.budget import EMPTY
+from interlingua.gateway.keys.file import checksum_of, commits_file, connect, mark_commit, read_account, read_usage
+from interlingua.gateway.keys.operations import Enter, Leave, Tallies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from concurrent.futures import ThreadPoolExecutor
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from interlingua.gateway.keys.accounts import Row
-    from interlingua.gateway.keys.books import Line
-    from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Owed, Used
+    from interlingua.gateway.keys.batches import Outcome
+    from interlingua.gateway.keys.budget import Account
+    from interlingua.gateway.keys.operations import Operation
 
+__all__ = ["Ledger", "is_busy"]
+
+MAX_LOG_BYTES = 8 * 1024 * 1024
+"""How long the log gets before it begins anew."""
+MAX_SET_ASIDE = 1_000
+"""How many operations are kept that could not be written; older ones go."""
+MAX_SHOWN_CHARACTERS = 4_096
+"""How much is kept of each."""
 _ENCODE = msgspec.json.Encoder().encode
-__all__ = ["FileAccounts", "holder_here", "is_gone_here"]
-
-MOST_KEPT = 100_000
-"""How many calls are remembered that have ended while the journal cannot be written."""
-GENERATION_BYTES = 4 * 1024 * 1024
-"""How large a generation of the journal is."""
-TURN_S = 0.001
-"""How long others have their turn before the lock is tried again."""
-TRIES = 100
-"""How often a process that begins looks again, while others write the database."""
+_ACCOUNT = (
+    "INSERT INTO accounts (name, account, checksum) VALUES (?, ?, ?)"
+    " ON CONFLICT (name) DO UPDATE SET account = excluded.account, checksum = excluded.checksum"
+)
 _USAGE = " ".join(
     [
         "INSERT INTO usage (key, day, model,",
@@ -68,367 +62,201 @@ _USAGE = " ".join(
         ", ".join([f"{name} = {name} + excluded.{name}" for name in COUNTS]),
     ]
 )
+_SET_ASIDE = "INSERT INTO set_aside (at_s, reason, operation) VALUES (?, ?, ?)"
+_OUTAGES = (sqlite3.OperationalError, sqlite3.InternalError)
 
 
-class _Fold(NamedTuple):
-    """What the database is to have: everything before a generation."""
-
-    before: int
-    accounts: dict[str, Account]
-    since: dict[int, Since]
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another process is writing."""
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def holder_here() -> str:
-    """A name for this process among all that may hold reservations."""
-    return f"{platform.node()}:{os.getpid()}:{token_hex(8)}"
+def _is_outage(error: sqlite3.Error) -> bool:
+    """Whether the whole file cannot be written: its disk is full, it is locked, damaged or gone."""
+    return isinstance(error, _OUTAGES) or type(error) is sqlite3.DatabaseError
 
 
-def is_gone_here(own: str) -> Callable[[str], bool]:
-    """Tells of a holder whether it was a process of this machine that is no more; `own` is this process."""
-    machine, pid, _ = own.rsplit(":", 2)
+class Ledger:
+    """The accounts of one file, in one process; used by one thread at a time."""
 
-    def is_gone(holder: str) -> bool:
-        parts = holder.rsplit(":", 2)
-        if holder == own or len(parts) != 3 or parts[0] != machine or not parts[1].isdigit():
-            return False
-        return parts[1] == pid or not _lives(int(parts[1]))  # our own number, and not us: somebody before us had it
-
-    return is_gone
-
-
-def _lives(pid: int) -> bool:
-    if os.name != "posix":  # elsewhere a signal 0 would end it; its lease has to be over instead
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-class FileAccounts:
-    """Accounts in a file; the processes of one machine share them."""
-
-    is_shared: bool = True
-    """Other processes have the same accounts."""
-
-    def __init__(self, path: Path, *, now: Callable[[], float], holder: str) -> None:
-        """The accounts of the file at `path`; `holder` is this process.
+    def __init__(self, path: Path, *, is_gone: Callable[[str], bool], now: Callable[[], float]) -> None:
+        """The accounts of the file at `path`; `is_gone` tells of holders that they are no more.
 
         Raises: ConfigError for what is no such file.
         """
-        self._path = path
         self._connection = connect(path)
-        self._thread: ThreadPoolExecutor | None = None
-        self._late: deque[Left] = deque()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._folding: asyncio.Future[None] | None = None
-        self._is_open = False
-        try:
-            self._connection.execute("PRAGMA synchronous = FULL")  # a generation is removed once this has it
-            self._journal = Journal(path, GENERATION_BYTES)
-            self._turn = Turn(self._journal, self._rest)
-            let_go_here()
-            self._lock_now()
-            try:
-                self._load()
-                self._take_over(is_gone_here(holder), now())
-            finally:
-                self._journal.unlock()
-            self._is_open = True
-        except OSError as error:
-            self._connection.close()
-            raise ConfigError(f"the calls beside {path.name} cannot be written: {reason_of(error)}") from None
+        self._reader = connect(path)
+        self._log = path.with_name(f"{path.name}-wal")
+        self._commits = os.open(commits_file(path), os.O_RDWR | os.O_CREAT, 0o600)
+        self._is_gone: Callable[[str], bool] | None = is_gone
+        self._now = now
+        self._tallies = Tallies()
+        self._version = -1
+        self._damaged: dict[str, InternalServerError] = {}
+        self._look_for_damage()
+        self._connection.execute("PRAGMA synchronous = OFF")  # `sync` waits for the disk
+        self._connection.execute("PRAGMA wal_autocheckpoint = 0")
+        self._connection.execute("PRAGMA busy_timeout = 0")
 
-    @property
-    def at_once(self) -> FileAccounts:
-        """Itself: it waits where another process has the lock, and what has ended is settled without its client."""
-        return self
+    def write(self, batch: Sequence[tuple[Operation, tuple[Row, ...]]]) -> list[Outcome]:
+        """Write operations, and what they add to the use of keys; the outcome of each.
 
-    def enter_now(self, call: Call, terms: Owed, *, begun: bool = False) -> Refusal | bool:
-        """Reserve what a call may use; the refusal where it does not fit, False where another process has the lock.
-
-        `begun` says that the lock is ours.
-
-        Raises: InternalServerError where the journal cannot be written.
+        Raises: sqlite3.Error where the file cannot be written, also while another process writes; then nothing was.
         """
-        turn = self._turn
         try:
-            if not (turn.is_kept or begun or self._begins()):
-                return False
-            try:
-                line = self._books.entered(call, terms)
-                if type(line) is Refusal:
-                    return line
-                self._store(line)
-                self._books.enter(line)
-            finally:
-                if turn.words[1] or not turn.is_kept:
-                    turn.ends()
-        except OSError as error:
-            raise _outage(error) from None
-        return True
-
-    def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
-        """Settle a call, and add rows to what was used; False where another process has the lock."""
-        turn, line = self._turn, Left(call, accounts, used, now_s, rows)
-        try:
-            if not (turn.is_kept or self._begins()):
-                return False
-            try:
-                self._store(line)
-                self._books.leave(line)
-            finally:
-                if turn.words[1] or not turn.is_kept:
-                    turn.ends()
-        except OSError as error:
-            self._late.append(line)
-            self._postpone(error)
-        return True
-
-    async def enter(self, operation: Enter) -> Refusal | None:
-        """As `enter_now`, and waits for the lock.
-
-        Raises: as `enter_now`, also where somebody else has the lock for too long.
-        """
-        entered = self.enter_now(*operation)
-        if entered is False:
-            try:
-                await self._begun()
-            except OSError as error:
-                raise _outage(error) from None
-            entered = self.enter_now(*operation, begun=True)
-        return entered if isinstance(entered, Refusal) else None
-
-    async def leave(self, operation: Leave, *rows: Row) -> None:
-        """Settle a call, and add rows to what was used; it is done also when nobody waits for that any more."""
-        if self.leave_now(*operation, rows):
-            return
-        self._late.append(Left(*operation, rows))
-        task = asyncio.ensure_future(self._settle_later())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        await asyncio.shield(task)
-
-    async def used(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used, by key, day and model; of one key where it is named, from a day on."""
-        loop = asyncio.get_running_loop()
-        kept = await loop.run_in_executor(self._executor(), read_kept, self._connection, self._path)
-        return kept.used(key, since)
-
-    async def accounts(self, names: Sequence[str]) -> list[Account | None]:
-        """The account of each name, as it was written last."""
-        if not self._begins():
-            await self._begun()
-        self._turn.ends()
-        found = self._books.values(names)
-        return [found.get(name) for name in names]
-
-    async def close(self) -> None:
-        """Write what is still to be written, and close the file."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-        if self._folding is not None:
-            await asyncio.wait([self._folding])
-        with suppress(OSError):  # what cannot be written stays in the journal
-            await self._begun()
-            fold = self._folded() if any(since.names for since in self._books.since.values()) else None
-            self._turn.give_up()
-            if fold is not None:
-                await asyncio.wait([self._fold(fold)])
-        if self._thread is not None:
-            self._thread.shutdown()
-            self._thread = None
-        self._turn.close()
-        self._journal.close()
-        self._connection.close()
-
-    # The journal, with its lock
-
-    def _begins(self) -> bool:
-        """Whether the lock is ours now: then everything was read, and what ended before is written.
-
-        Raises: OSError; then it is not.
-        """
-        turn = self._turn
-        if not turn.begins():
-            return False
-        try:
-            if not turn.is_kept:
-                lines = self._journal.read()
-                turn.met(others=bool(lines))
-                if lines:
-                    self._read_on(lines)
-            while self._late:
-                self._write(self._late[0])
-                self._late.popleft()
-        except BaseException:
-            turn.ends()
-            raise
-        return True
-
-    async def _begun(self) -> None:
-        """Wait until the lock is ours.
-
-        Raises: OSError.
-        """
-        until_s = time.monotonic() + BUSY_S
-        while not self._begins():
-            if time.monotonic() > until_s:
-                raise TimeoutError("somebody else has locked them")
-            await asyncio.sleep(TURN_S)
-
-    def _rest(self) -> None:
-        """Do what waits while nobody asks for anything: the next call would have to."""
-        self._books.catch_up()
-
-    def _lock_now(self) -> None:
-        until_s = time.monotonic() + BUSY_S
-        while not self._journal.lock():
-            if time.monotonic() > until_s:
-                raise TimeoutError("somebody else has locked them")
-            time.sleep(TURN_S)
-
-    def _write(self, line: Line) -> None:
-        """Write a line, and have it count."""
-        self._store(line)
-        self._books.write(line)
-
-    def _store(self, line: Line) -> None:
-        """Write a line, which does not count yet."""
-        text = _ENCODE(line) + b"\n"
-        if not self._journal.append(text):
-            self._store_in_next(text)
-
-    def _store_in_next(self, text: bytes) -> None:
-        """Write a line into the next generation; the one that is full is folded."""
-        fold = self._folded()
-        if self._folding is None and self._is_open:  # else it is folded with the next one
-            self._folding = self._fold(fold)
-        if not self._journal.append(text):
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-
-    async def _settle_later(self) -> None:
-        try:
-            await self._begun()
-        except OSError as error:
-            self._postpone(error)
-        else:
-            self._turn.ends()
-
-    def _postpone(self, error: OSError) -> None:
-        """What has ended is kept, to be written when the next turn begins: one that is kept has nothing to write."""
-        _say(error)
-        if self._turn.is_kept:
-            self._turn.give_up()
-        while len(self._late) > MOST_KEPT:
-            self._late.pop()
-
-    def _read_on(self, lines: Sequence[Line]) -> None:
-        """Have what others wrote count, through all generations."""
-        try:
-            while lines:
-                for line in lines:
-                    self._books.write(line)
-                if isinstance(lines[-1], Next):
-                    self._journal.begin(self._books.generation)
-                lines = self._journal.read()
-        except GenerationGone:
-            self._load()
-
-    def _load(self) -> None:
-        """Begin with what the database has; the lock is ours."""
-        for tries in range(TRIES):
-            stored = read_stored(self._connection)
-            self._books = Books(stored.accounts, stored.folded)
-            try:
-                self._open(stored.folded)
-                lines = self._journal.read()
-                while lines:
-                    for line in lines:
-                        self._books.write(line)
-                    if isinstance(lines[-1], Next):
-                        self._journal.begin(self._books.generation, new=tries == TRIES - 1)
-                    lines = self._journal.read()
-            except GenerationGone:
-                continue
-            self._journal.remove_before(stored.folded)
-            return
-        raise OSError("the calls that follow cannot be found")
-
-    def _open(self, generation: int) -> None:
-        try:
-            self._journal.begin(generation)
-        except GenerationGone:
-            if read_stored(self._connection).folded != generation:
+            return self._commit(batch)
+        except (ArithmeticError, TypeError, ValueError, sqlite3.Error) as error:
+            if isinstance(error, sqlite3.Error) and _is_outage(error):
                 raise
-            self._journal.begin(generation, new=True)  # there was never one, or a machine has lost it
+            return [self._commit_alone(operation, rows) for operation, rows in batch]
 
-    def _take_over(self, is_gone: Callable[[str], bool], now_s: float) -> None:
-        """Charge the reservations of processes that are no more."""
-        gone = frozenset([holder for holder in self._books.holders() if is_gone(holder)])
-        if gone:
-            self._write(Gone(gone, now_s))
+    def used(self, key: str, since: str) -> list[Row]:
+        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        return chosen(read_usage(self._reader), key, since)
 
-    # The database
+    def accounts(self, names: Sequence[str]) -> list[Account | None]:
+        """The account of each name; None for one that nobody has used.
 
-    def _folded(self) -> _Fold:
-        """What the database is to have, once the next generation has begun; the lock is ours."""
-        books = self._books
-        last = Next(min(books.since))
-        self._journal.end(last)
-        names = {name for since in books.since.values() for name in since.names}
-        since = books.since.copy()
-        books.write(last)
-        return _Fold(books.generation, books.values(names), since)
+        Raises: ConfigError for one that is damaged.
+        """
+        return [read_account(self._reader, name) for name in names]
 
-    def _fold(self, fold: _Fold) -> asyncio.Future[None]:
-        done = asyncio.get_running_loop().run_in_executor(self._executor(), self._write_fold, fold)
-        done.add_done_callback(lambda done: self._was_folded(fold, done.exception()))
-        return done
+    def sync(self) -> None:
+        """Have the disk know what was written, and begin a log that has grown anew; writers wait for the latter."""
+        is_long = self._log.stat().st_size > MAX_LOG_BYTES
+        self._reader.execute(f"PRAGMA wal_checkpoint({'RESTART' if is_long else 'PASSIVE'})").fetchone()
 
-    def _was_folded(self, fold: _Fold, error: BaseException | None) -> None:
-        self._folding = None
-        if error is None:
-            self._books.forget(fold.before)
-        else:
-            _say(error)
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+        self._reader.close()
+        os.close(self._commits)
 
-    def _write_fold(self, fold: _Fold) -> None:
-        connection = self._connection
+    # One transaction
+
+    def _commit(self, batch: Sequence[tuple[Operation, tuple[Row, ...]]], fault: str = "") -> list[Outcome]:
+        """Write operations; with a `fault` they are set aside."""
+        connection, tallies, sums = self._connection, self._tallies, dict[tuple[str, str, str], "Row"]()
+        number = 0
         connection.execute("BEGIN IMMEDIATE")
         try:
-            (folded,) = connection.execute("SELECT folded FROM journal").fetchone()
-            if min(fold.since) <= folded < fold.before:  # else another process was faster
-                rows = [(name, encode(account)) for name, account in fold.accounts.items()]
-                connection.executemany("INSERT OR REPLACE INTO accounts (name, account) VALUES (?, ?)", rows)
-                for generation in range(folded, fold.before):
-                    sums = fold.since[generation].sums
-                    connection.executemany(_USAGE, [(*place, *counts) for place, counts in sums.items()])
-                connection.execute("UPDATE journal SET folded = ?", (fold.before,))
+            self._look()
+            outcomes = [self._applied(operation, rows, sums, fault) for operation, rows in batch]
+            if tallies.changed or sums:
+                (number,) = connection.execute("UPDATE commits SET number = number + 1 RETURNING number").fetchone()
+                self._store(sums.values())
             connection.execute("COMMIT")
         except BaseException:
+            tallies.forget()
             with suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
-        self._journal.remove_before(fold.before)
+        self._is_gone = None
+        if number:
+            mark_commit(self._commits, number)
+        return outcomes
 
-    def _executor(self) -> ThreadPoolExecutor:
-        if self._thread is None:
-            from concurrent.futures import ThreadPoolExecutor  # only a journal that has grown needs a thread
+    def _look(self) -> None:
+        """Forget what another process may have changed, and charge the reservations of those that are gone."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._tallies.forget()
+            self._version = version
+        if self._is_gone is not None:
+            for (name,) in self._connection.execute("SELECT name FROM accounts").fetchall():
+                self._load(name)
+            self._tallies.charge(self._is_gone, self._now())
 
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="interlingua-keys")
-        return self._thread
+    def _applied(
+        self, operation: Operation, rows: tuple[Row, ...], sums: dict[tuple[str, str, str], Row], fault: str
+    ) -> Outcome:
+        """Do an operation on the accounts at hand, and add its rows to `sums`."""
+        fault = fault or fault_of(operation, rows)
+        if fault:
+            return self._set_aside(operation, rows, fault)
+        add_rows(sums, rows)
+        tallies = self._tallies
+        names = operation.accounts if isinstance(operation, Leave) else [name for name, _ in operation.terms]
+        problems = [problem for name in names if name not in tallies and (problem := self._load(name)) is not None]
+        if not problems:
+            return tallies.apply(operation)
+        if isinstance(operation, Enter):
+            return problems[0]
+        self._keep(operation, (), str(problems[0]))
+        return tallies.apply(self._sound(operation))
 
+    def _load(self, name: str) -> InternalServerError | None:
+        """Have an account at hand; why nobody may use it."""
+        if name in self._tallies:
+            return None
+        problem = self._damaged.get(name)
+        if problem is None:
+            try:
+                account = read_account(self._connection, name)
+                if account is None and self._damaged:
+                    raise ConfigError(f"the account {name} cannot begin while another one is damaged")
+                self._tallies.put(name, account or EMPTY)
+            except ConfigError as error:
+                problem = self._close(name, error)
+        return problem
 
-def _outage(error: OSError) -> InternalServerError:
-    _say(error)
-    return InternalServerError("what this key has used cannot be written, so nothing more is let in", status=503)
+    def _close(self, name: str, error: ConfigError) -> InternalServerError:
+        """Let nobody in to an account, and say so once."""
+        if name not in self._damaged:
+            logging.getLogger("interlingua.gateway").error("%s", error.message)
+            message = f"what the account {name} has used cannot be read, so nothing more is let in"
+            self._damaged[name] = InternalServerError(message, status=503)
+        return self._damaged[name]
 
+    def _look_for_damage(self) -> None:
+        """Close the accounts that are damaged."""
+        for (name,) in self._connection.execute("SELECT name FROM accounts").fetchall():
+            try:
+                read_account(self._connection, name)
+            except ConfigError as error:
+                self._close(name, error)
 
-def _say(error: BaseException) -> None:
-    import logging  # only an outage needs it
+    def _store(self, rows: Iterable[Row]) -> None:
+        """Write the accounts that were changed, and add rows to the use of keys."""
+        tallies, accounts = self._tallies, list[tuple[str, bytes, int]]()
+        for name in tallies.changed:
+            account = _ENCODE(tallies.value(name) or EMPTY)
+            accounts.append((name, account, checksum_of(name, account)))
+        self._connection.executemany(_ACCOUNT, accounts)
+        self._connection.executemany(_USAGE, [msgspec.structs.astuple(row) for row in rows])
+        tallies.changed.clear()
 
-    logging.getLogger("interlingua.gateway").error("the accounts of keys cannot be written: %s", error)
+    # What cannot be written
+
+    def _commit_alone(self, operation: Operation, rows: tuple[Row, ...]) -> Outcome:
+        """Write one operation, or set it aside.
+
+        Raises: sqlite3.Error where the file cannot be written.
+        """
+        try:
+            (outcome,) = self._commit([(operation, rows)])
+        except (ArithmeticError, TypeError, ValueError, sqlite3.Error) as error:
+            if isinstance(error, sqlite3.Error) and _is_outage(error):
+                raise
+            (outcome,) = self._commit([(operation, rows)], f"{type(error).__name__}: {error}")
+        return outcome
+
+    def _sound(self, operation: Leave) -> Leave:
+        """A settlement in those of its accounts that are not damaged."""
+        return operation._replace(accounts=tuple([name for name in operation.accounts if self._load(name) is None]))
+
+    def _set_aside(self, operation: Operation, rows: tuple[Row, ...], reason: str) -> Outcome:
+        """Keep an operation that has no place among the accounts; its call is charged as it was reserved."""
+        self._keep(operation, rows, reason)
+        if isinstance(operation, Enter):
+            return InternalServerError("what this call may use cannot be written, so it is not let in", status=503)
+        self._tallies.apply(as_reserved(self._sound(operation)))
+        return None
+
+    def _keep(self, operation: Operation, rows: tuple[Row, ...], reason: str) -> None:
+        logging.getLogger("interlingua.gateway").error("a call of a key cannot be written and is set aside: %s", reason)
+        shown = repr((operation, rows))[:MAX_SHOWN_CHARACTERS]
+        self._connection.execute(_SET_ASIDE, (self._now(), reason[:MAX_SHOWN_CHARACTERS], shown))
+        self._connection.execute(
+            "DELETE FROM set_aside WHERE id <= (SELECT max(id) FROM set_aside) - ?", (MAX_SET_ASIDE,)
+        )

@@ -6,17 +6,18 @@ Rules
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
-from interlingua.gateway.keys.accounts import chosen
-from interlingua.gateway.keys.books import Books, Left, Since, rows_of
-from interlingua.gateway.keys.budget import Refusal
+from interlingua.gateway.keys.accounts import add_rows, chosen
+from interlingua.gateway.keys.operations import Tallies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     from interlingua.gateway.keys.accounts import Row
-    from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Owed, Used
+    from interlingua.gateway.keys.budget import Account, Refusal
+    from interlingua.gateway.keys.operations import Enter, Leave, Operation
 
 __all__ = ["MemoryAccounts"]
 
@@ -29,41 +30,22 @@ class MemoryAccounts:
 
     def __init__(self) -> None:
         """No account was used yet."""
-        self._books = Books({})
-        self._used = Since()
-
-    @property
-    def at_once(self) -> MemoryAccounts:
-        """Itself: it never waits."""
-        return self
+        self._tallies = Tallies()
+        self._used: dict[tuple[str, str, str], Row] = {}
 
     @property
     def rows(self) -> list[Row]:
         """What was used, in no order; also for a thread that other workers are answered from."""
-        return rows_of(self._used.sums.copy())
+        return list(self._used.copy().values())
 
-    def enter_now(self, call: Call, terms: Owed) -> Refusal | bool:
-        """Reserve what a call may use; the refusal where it does not fit."""
-        line = self._books.entered(call, terms)
-        if type(line) is Refusal:
-            return line
-        self._books.enter(line)
-        return True
+    def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
+        """Reserve the most that a call may use; the refusal of a call that does not fit."""
+        return self._done(operation)
 
-    def leave_now(self, call: Call, accounts: tuple[str, ...], used: Used, now_s: float, rows: tuple[Row, ...]) -> bool:
+    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
         """Settle a call, and add rows to what was used."""
-        self._books.leave(Left(call, accounts, used, now_s))
-        self._used.count(rows)
-        return True
-
-    async def enter(self, operation: Enter) -> Refusal | None:
-        """As `enter_now`."""
-        entered = self.enter_now(*operation)
-        return entered if isinstance(entered, Refusal) else None
-
-    async def leave(self, operation: Leave, *rows: Row) -> None:
-        """As `leave_now`."""
-        self.leave_now(*operation, rows)
+        add_rows(self._used, rows)
+        return self._done(operation)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
         """What was used, by key, day and model; of one key where it is named, from a day on."""
@@ -71,8 +53,13 @@ class MemoryAccounts:
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
         """The account of each name; None for one that nobody has used."""
-        found = self._books.values(names)
-        return [found.get(name) for name in names]
+        return [self._tallies.value(name) for name in names]
 
     async def close(self) -> None:
         """Nothing: what is in memory ends with the process."""
+
+    def _done(self, operation: Operation) -> Awaitable[Refusal | None]:
+        done: asyncio.Future[Refusal | None] = asyncio.get_running_loop().create_future()
+        done.set_result(self._tallies.apply(operation))
+        self._tallies.changed.clear()
+        return done

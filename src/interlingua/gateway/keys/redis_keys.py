@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError
-from interlingua.gateway.keys.database import KeptKey, check_name, read_account
+from interlingua.gateway.keys.budget import Account
+from interlingua.gateway.keys.database import KeptKey, check_name
 from interlingua.gateway.keys.redis_usage import usage_steps
 from interlingua.registry.spec import shown
 from interlingua.routing.redis_link import RedisGone
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from interlingua.gateway.keys.accounts import Row
-    from interlingua.gateway.keys.budget import Account
     from interlingua.gateway.settings import GatewayKey
     from interlingua.routing.redis_link import Command, RedisLink, Steps
 
@@ -137,13 +137,13 @@ class RedisKeys:
     def accounts(self, names: Sequence[str]) -> dict[str, Account]:
         """The accounts of those names that were used.
 
-        Raises: ConfigError where Redis does not answer.
+        Raises: ConfigError where Redis does not answer, and for an account that is damaged.
         """
         if not names:
             return {}
         rooms = [f"{self._link.prefix}{{accounts}}:{name}" for name in names]
         values: list[bytes | None] = self._run(self._one(("MGET", *rooms)))
-        return {name: read_account(value) for name, value in zip(names, values, strict=True) if value}
+        return {name: _account(name, value) for name, value in zip(names, values, strict=True) if value}
 
     @property
     def copy_name(self) -> str:
@@ -172,6 +172,13 @@ def _kept(value: bytes) -> KeptKey | None:
         return decode(value, KeptKey)
     except (DecodeError, LimitExceededError):  # another version wrote it: as if it were not there
         return None
+
+
+def _account(name: str, value: bytes) -> Account:
+    try:
+        return decode(value, Account)
+    except (DecodeError, LimitExceededError):
+        raise ConfigError(f"the account {name} in Redis is damaged; delete it there to begin it anew") from None
 
 
 class SharedKeys(msgspec.Struct, frozen=True):

@@ -17,17 +17,17 @@ Rules
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
-from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
 from interlingua.errors import DecodeError, InternalServerError, LimitExceededError
-from interlingua.gateway.keys.accounts import add_rows, chosen
-from interlingua.gateway.keys.budget import Account, Enter, Leave, Refusal, lapse, names_of, step
+from interlingua.gateway.keys.accounts import add_rows, as_reserved, chosen, fault_of
+from interlingua.gateway.keys.batches import Batches
+from interlingua.gateway.keys.budget import EMPTY, Account, Refusal
+from interlingua.gateway.keys.operations import Enter, Leave, Tallies, names_of, step
 from interlingua.gateway.keys.redis_usage import count_commands, usage_steps
 from interlingua.gateway.keys.terms import NO_TERMS
 from interlingua.gateway.state.store import Entry, Key, MemoryStore
@@ -39,10 +39,11 @@ from interlingua.routing.redis_link import RedisGone
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from interlingua.gateway.keys.accounts import Row
-    from interlingua.gateway.keys.budget import Operation
+    from interlingua.gateway.keys.batches import Outcome, Waiting
+    from interlingua.gateway.keys.operations import Operation
     from interlingua.routing.redis_link import Command, RedisLink, Steps
 
 __all__ = ["KEEP_S", "MAX_ENTRY_BYTES", "RedisAccounts", "RedisStore", "redis_responses", "redis_vault"]
@@ -232,17 +233,9 @@ def _one(first: A | None, second: B | None) -> A | B:
     raise DecodeError("neither of two values is there")
 
 
-class _Waiting(NamedTuple):
-    operation: Operation
-    rows: tuple[Row, ...]
-    done: asyncio.Future[Refusal | None]
-
-
 class RedisAccounts:
     """Accounts in Redis; every gateway that has the same address shares them."""
 
-    at_once: None = None
-    """Redis has to be asked."""
     is_shared: bool = True
     """Other gateways have the same accounts."""
 
@@ -251,23 +244,23 @@ class RedisAccounts:
         self._link = link
         self._gone = gone
         self._room = f"{link.prefix}{{accounts}}:"
-        self._waiting: list[_Waiting] = []
-        self._writer: asyncio.Task[None] | None = None
+        self._batches = Batches(self._write)
+        self._damaged: set[str] = set()
         self._known: dict[str, Account] = {}
         self._alone: dict[str, Account] = {}
         self._missed: list[Operation] = []
         self._uncounted: dict[tuple[str, str, str], Row] = {}
 
-    async def enter(self, operation: Enter) -> Refusal | None:
-        """Reserve what a call may use; the refusal where it does not fit.
+    def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
+        """Reserve the most that a call may use; the refusal of a call that does not fit.
 
-        Raises: InternalServerError where others change the same account without pause.
+        Raises: InternalServerError where others change the same account without pause, and for one that is damaged.
         """
-        return await self._asked(operation)
+        return self._batches.add(operation)
 
-    async def leave(self, operation: Leave, *rows: Row) -> None:
+    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
         """Settle a call, and add rows to what was used."""
-        await self._asked(operation, *rows)
+        return self._batches.add(operation, rows)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
         """What was used at all gateways, by key, day and model; while Redis is away what it does not know yet."""
@@ -288,57 +281,33 @@ class RedisAccounts:
 
     async def close(self) -> None:
         """Write what is still to be written."""
-        while self._writer is not None:
-            with suppress(asyncio.CancelledError):
-                await asyncio.shield(self._writer)
+        await self._batches.settle()
 
-    # One change for all that wait
-
-    async def _asked(self, operation: Operation, *rows: Row) -> Refusal | None:
-        waiting = _Waiting(operation, rows, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        if self._writer is None:
-            self._writer = asyncio.ensure_future(self._write_all())
-        return await asyncio.shield(waiting.done)
-
-    async def _write_all(self) -> None:
+    async def _write(self, batch: Sequence[Waiting]) -> Sequence[Outcome]:
+        operations = [self._counted(waiting) for waiting in batch]
         try:
-            while self._waiting:
-                batch, self._waiting = self._waiting, []
-                operations = [waiting.operation for waiting in batch]
-                self._count(batch)
-                try:
-                    outcomes = await self._link.run_async(self._applied([*self._missed, *operations]))
-                except RedisGone:
-                    self._tell(batch, self._applied_alone(operations))
-                else:
-                    if outcomes is None:
-                        self._postpone(batch)
-                        continue
-                    self._tell(batch, outcomes[len(self._missed) :])
-                    self._alone.clear()
-                    self._missed.clear()
-        finally:
-            self._writer = None
+            outcomes = await self._link.run_async(self._applied([*self._missed, *operations]))
+        except RedisGone:
+            return self._applied_alone(operations)
+        if outcomes is None:  # others were faster each time; settlements are written with the next batch
+            self._missed += [operation for operation in operations if isinstance(operation, Leave)]
+            return [None if isinstance(operation, Leave) else _busy() for operation in operations]
+        told = outcomes[len(self._missed) :]
+        self._alone.clear()
+        self._missed.clear()
+        return told
 
-    def _count(self, batch: Sequence[_Waiting]) -> None:
-        """Have rows added with the next command that Redis hears."""
-        if len(self._uncounted) < MAX_PENDING:
-            add_rows(self._uncounted, [row for waiting in batch for row in waiting.rows])
-
-    def _tell(self, batch: Sequence[_Waiting], outcomes: Sequence[Refusal | None]) -> None:
-        for waiting, outcome in zip(batch, outcomes, strict=True):
-            if not waiting.done.done():
-                waiting.done.set_result(outcome)
-
-    def _postpone(self, batch: Sequence[_Waiting]) -> None:
-        """Others were faster each time: who wants to begin is told so, what has ended is written with the next."""
-        for waiting in batch:
-            if isinstance(waiting.operation, Leave):
-                self._missed.append(waiting.operation)
-                self._tell([waiting], [None])
-            elif not waiting.done.done():
-                waiting.done.set_exception(_busy())
+    def _counted(self, waiting: Waiting) -> Operation:
+        """An operation, with its rows added with the next command that Redis hears."""
+        operation, rows, _ = waiting
+        if isinstance(operation, Leave):
+            fault = fault_of(operation, rows)
+            if fault:
+                self._log("a call of a key cannot be written, and is charged as it was reserved: %s", fault)
+                return as_reserved(operation)
+            if len(self._uncounted) < MAX_PENDING:
+                add_rows(self._uncounted, rows)
+        return operation
 
     def _applied_alone(self, operations: Sequence[Operation]) -> list[Refusal | None]:
         """What operations come to in this process, which goes on from what it knows."""
@@ -351,10 +320,10 @@ class RedisAccounts:
                 self._missed.append(_unlimited(operation))
         return outcomes
 
-    def _applied(self, operations: Sequence[Operation]) -> Steps[list[Refusal | None] | None]:
+    def _applied(self, operations: Sequence[Operation]) -> Steps[list[Outcome] | None]:
         """What operations come to, written; None where others were faster each time."""
-        names = names_of(operations)
-        outcomes: list[Refusal | None] = [None for _ in operations]
+        names, retried = names_of(operations), len(self._missed)
+        outcomes: list[Outcome] = [None for _ in operations]
         if not names:
             return outcomes
         keys = [self._room + name for name in names]
@@ -362,12 +331,17 @@ class RedisAccounts:
         self._uncounted.clear()
         found: list[bytes] = [value or b"" for value in values]
         for _ in range(MAX_TRIES):
-            accounts = self._rid(self._read(names, found), operations)
+            accounts = self._read(names, found)
+            tallies = Tallies(accounts)
+            self._charge_gone(tallies, operations)
             for place, operation in enumerate(operations):
-                if not _is_in(operation, accounts):
-                    changed, outcomes[place] = step(accounts, operation)
-                    accounts |= changed
-            written = [encode(accounts[name]) if name in accounts else b"" for name in names]
+                if not _is_done(operation, tallies, retried=place < retried):
+                    outcomes[place] = self._outcome(operation, tallies)
+            accounts |= {name: tallies.value(name) or EMPTY for name in tallies.changed}
+            written = [
+                encode(accounts[name]) if name in tallies.changed else value
+                for name, value in zip(names, found, strict=True)
+            ]
             if written == found:
                 return outcomes
             (reply,) = yield [("EVAL", _SWAP, len(keys), *keys, *found, *written)]
@@ -377,13 +351,25 @@ class RedisAccounts:
             found = reply
         return None
 
-    def _rid(self, accounts: dict[str, Account], operations: Sequence[Operation]) -> dict[str, Account]:
-        """The accounts with the reservations of dead processes charged."""
+    def _outcome(self, operation: Operation, tallies: Tallies) -> Outcome:
+        """Do an operation; an account that is damaged lets nobody in and stays as it is."""
+        if not self._damaged:
+            return tallies.apply(operation)
+        if isinstance(operation, Leave):
+            names = tuple([name for name in operation.accounts if name not in self._damaged])
+            return tallies.apply(operation._replace(accounts=names))
+        damaged = [name for name, _ in operation.terms if name in self._damaged]
+        if damaged:
+            message = f"what the account {damaged[0]} has used cannot be read, so nothing more is let in"
+            return InternalServerError(message, status=503)
+        return tallies.apply(operation)
+
+    def _charge_gone(self, tallies: Tallies, operations: Sequence[Operation]) -> None:
+        """Charge the reservations of dead processes."""
         gone = self._gone()
-        if not gone:
-            return accounts
-        now_s = max(each.now_s if isinstance(each, Leave) else each.call.at_s for each in operations)
-        return {name: lapse(account, now_s, is_gone=gone.__contains__) for name, account in accounts.items()}
+        if gone:
+            now_s = max(each.now_s if isinstance(each, Leave) else each.call.at_s for each in operations)
+            tallies.charge(gone.__contains__, now_s)
 
     def _told(self, names: Sequence[str]) -> Steps[dict[str, Account]]:
         (values,) = yield [("MGET", *[self._room + name for name in names])]
@@ -393,10 +379,28 @@ class RedisAccounts:
         """The accounts that are there; of one that Redis has lost what was known of it last."""
         accounts: dict[str, Account] = {}
         for name, value in zip(names, values, strict=True):
-            account = _account(value) if value else self._known.get(name)
+            account = self._account(name, value)
             if account is not None:
                 accounts[name] = account
         return accounts
+
+    def _account(self, name: str, value: bytes) -> Account | None:
+        """An account that Redis has, or had; None for one that is damaged, which is said once."""
+        try:
+            account = decode(value, Account) if value else self._known.get(name)
+        except (DecodeError, LimitExceededError):
+            if name not in self._damaged:
+                self._damaged.add(name)
+                self._log("the account %s in Redis is damaged; delete it there to begin it anew", name)
+            return None
+        self._damaged.discard(name)
+        return account
+
+    @staticmethod
+    def _log(message: str, *arguments: str) -> None:
+        import logging  # only an outage needs it
+
+        logging.getLogger("interlingua.gateway").error(message, *arguments)
 
 
 def _unlimited(operation: Operation) -> Operation:
@@ -406,19 +410,15 @@ def _unlimited(operation: Operation) -> Operation:
     return Enter(operation.call, tuple([(name, NO_TERMS) for name, _ in operation.terms]))
 
 
-def _is_in(operation: Operation, accounts: Mapping[str, Account]) -> bool:
-    """Whether a call has entered already: Redis had written it when it was not heard any more."""
+def _is_done(operation: Operation, tallies: Tallies, *, retried: bool) -> bool:
+    """Whether Redis had done an operation of which it was not heard any more that it did.
+
+    A settlement that is made again and has no reservation was made before, or its call was charged.
+    """
+    entered = tallies.has_entered(operation)
     if isinstance(operation, Leave):
-        return False
-    named = [accounts[name] for name, _ in operation.terms if name in accounts]
-    return any(held.call.id == operation.call.id for account in named for held in account.held)
-
-
-def _account(value: bytes) -> Account | None:
-    try:
-        return decode(value, Account)
-    except (DecodeError, LimitExceededError):  # what somebody else wrote there is no account, and is written over
-        return None
+        return retried and bool(operation.call.id) and not entered
+    return entered
 
 
 def _busy() -> InternalServerError:

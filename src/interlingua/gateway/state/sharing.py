@@ -33,7 +33,7 @@ def share(gateway: Gateway) -> bool:
     link = shared_link()
     if link is None:
         return False
-    from interlingua.gateway.keys.ledger import holder_here
+    from interlingua.gateway.keys.holders import holder_here
     from interlingua.gateway.keys.redis_keys import KeyWatch, RedisKeys
     from interlingua.gateway.state.redis import RedisAccounts, redis_responses, redis_vault
     from interlingua.gateway.state.redis_presence import Presence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,9 +19,11 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.auth import hash_key
-from interlingua.gateway.keys.budget import Enter, Refusal, used_of
+from interlingua.gateway.keys.batches import Batches, Outcome, Waiting
+from interlingua.gateway.keys.budget import Refusal, used_of
 from interlingua.gateway.keys.database import KeyDatabase
 from interlingua.gateway.keys.memory import MemoryAccounts
+from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
@@ -518,24 +521,35 @@ async def test_a_key_without_limits_costs_nothing_where_nothing_is_kept() -> Non
 
 
 class SlowAccounts(MemoryAccounts):
-    """Accounts that have to be waited for."""
-
-    at_once: Any = None
+    """Accounts that are far away."""
 
     def __init__(self) -> None:
         """Nothing was asked yet."""
         super().__init__()
-        self.is_asked, self.may_answer = asyncio.Event(), asyncio.Event()
+        self._batches = Batches(self._written)
+        self.is_asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
 
-    async def enter(self, operation: Enter) -> Refusal | None:
-        """As in memory, once it may."""
+    def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
+        """Once it may."""
+        return self._batches.add(operation)
+
+    def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
+        """Once it may."""
+        return self._batches.add(operation, rows)
+
+    async def close(self) -> None:
+        """Write what waits."""
+        await self._batches.settle()
+
+    async def _written(self, batch: Sequence[Waiting]) -> Sequence[Outcome]:
         self.is_asked.set()
         await self.may_answer.wait()
-        return await super().enter(operation)
+        return [await self._done(waiting.operation) for waiting in batch]
 
 
 async def test_who_leaves_while_a_call_is_let_in_holds_nothing() -> None:
-    """A client that is gone before its reservation is written has it given back, and is counted as failed."""
+    """A client that is gone before its reservation is written has it given back."""
     made = keyed(concurrency=1)
     accounts = made.admission.accounts = SlowAccounts()
     task = asyncio.ensure_future(made(asked()))

@@ -15,19 +15,14 @@ from interlingua.gateway.keys.budget import (
     SINGLE,
     Account,
     Call,
-    Enter,
-    Leave,
     Refusal,
+    Tally,
     Used,
-    enter,
-    lapse,
-    leave,
     left_of,
-    names_of,
     reset_s,
-    step,
     used_of,
 )
+from interlingua.gateway.keys.operations import Enter, Leave, names_of, step
 from interlingua.gateway.keys.terms import NO_TERMS, Budget, Terms, read_budget
 from interlingua.wire.json import decode, encode
 
@@ -40,6 +35,22 @@ TOTAL = read_budget("1000 tokens")
 def call(name: str = "a", at_s: float = NOON, tokens: int = 0, nano_usd: int = 0, holder: str = "h") -> Call:
     """A call."""
     return Call(name, holder, at_s, tokens, nano_usd)
+
+
+def enter(account: Account, terms: Terms, one: Call) -> Account | Refusal:
+    """The account with a reservation, or why it has none."""
+    tally = Tally(account)
+    refusal = tally.refusal(terms, one)
+    if refusal is None:
+        tally.add(terms, one)
+    return refusal or tally.value()
+
+
+def leave(account: Account, one: Call, used: Used, now_s: float) -> Account:
+    """The account with the use of a call in the place of its reservation."""
+    tally = Tally(account)
+    tally.leave(one, used, now_s)
+    return tally.value()
 
 
 def entered(account: Account, terms: Terms, one: Call) -> Account:
@@ -216,9 +227,11 @@ def test_reservations_of_a_holder_that_is_gone_are_charged_at_once() -> None:
     """A process that was killed holds nothing any longer."""
     account = entered(EMPTY, Terms(budgets=(TOTAL,)), call("a", tokens=7, holder="dead"))
     account = entered(account, Terms(budgets=(TOTAL,)), call("b", tokens=9, holder="alive"))
-    account = lapse(account, NOON, is_gone=lambda holder: holder == "dead")
-    assert used_of(account, TOTAL, NOON) == (7, 9)
-    assert lapse(account, NOON) is account, "nothing to do changes nothing"
+    tally = Tally(account)
+    assert tally.holders() == {"dead", "alive"}
+    tally.lapse(NOON, is_gone=lambda holder: holder == "dead")
+    assert used_of(tally.value(), TOTAL, NOON) == (7, 9)
+    assert tally.holders() == {"alive"}
 
 
 def test_a_call_that_reserved_nothing_is_counted_by_what_it_used() -> None:

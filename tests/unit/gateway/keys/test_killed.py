@@ -20,10 +20,10 @@ def run(kind: str, folder: Path) -> str:
 
 
 def test_a_process_that_is_killed_at_any_step_loses_nothing(tmp_path: Path) -> None:
-    """Before, within and after every write, statement and removal; what is told is kept, and what follows counts on."""
+    """Before and after every statement and write; what is told is kept, and what follows counts on."""
     assert int(run("steps", tmp_path)) > 60
 
 
 def test_a_crowd_counts_what_each_of_it_was_told(tmp_path: Path) -> None:
-    """Three processes with 720 calls, one killed, one standing still while the journal goes through generations."""
+    """Three processes with 720 calls, one killed, one standing still."""
     run("crowd", tmp_path)

@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
 
 from interlingua.errors import InternalServerError
-from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.keys.accounts import Row
-from interlingua.gateway.keys.budget import Account, Call, Enter, Leave, Refusal, Used
+from interlingua.gateway.keys.budget import Account, Call, Refusal, Used
+from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import Budget, Terms
 from interlingua.gateway.state.prefix import Prefix
 from interlingua.gateway.state.redis import MAX_TRIES, RedisAccounts, RedisStore, redis_responses, redis_vault
@@ -194,7 +194,7 @@ def test_an_answer_is_gone_on_from_at_another_gateway(redis: RedisServer) -> Non
     async def work() -> None:
         clock = Clock()
         first, second = [redis_responses(RedisLink(redis.url, clock=clock), clock) for _ in range(2)]
-        body = read_request(b'{"input": [{"role": "user", "content": "Hi"}]}', "openai-responses")
+        body = b'{"input": [{"role": "user", "content": "Hi"}]}'
         await first.keep("me", "resp_1", b'{"output": []}', Prepared(body, body))
         held = await second.find("me", "resp_1")
         assert held == KeptAnswer(b'{"output": []}', b'[{"role": "user", "content": "Hi"}]', "")
@@ -283,21 +283,50 @@ def test_accounts_go_on_without_redis_and_are_settled_afterwards(redis: RedisSer
     _run(work())
 
 
-def test_what_is_no_account_is_written_over(redis: RedisServer) -> None:
-    """No crash where somebody else wrote under the key."""
+def test_an_account_that_is_damaged_lets_nobody_in_and_is_not_written_over(
+    redis: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is said once; other accounts go on, and so does this one once it was deleted."""
 
     async def work() -> None:
         clock = Clock()
         link = RedisLink(redis.url, clock=clock)
+        values: list[Any] = []
 
-        def spoil() -> Any:
-            yield [("SET", "interlingua:{accounts}:key:k", "nonsense")]
+        def told(*command: str) -> Generator[list[Command], list[Any], None]:
+            values.extend((yield [command]))
 
-        await link.run_async(spoil())
+        await link.run_async(told("SET", "interlingua:{accounts}:key:k", "nonsense"))
         async with _accounts(redis, clock, 1) as (gate,):
+            for _ in range(2):
+                with pytest.raises(InternalServerError, match="what the account key:k has used cannot be read"):
+                    await gate.enter(_enter(1, Terms(rpm=1)))
+            await gate.leave(_leave(_enter(1, Terms()), 4))
+            other = Enter(_enter(2, Terms()).call, (("key:other", Terms(rpm=1)),))
+            assert await gate.enter(other) is None
+            await link.run_async(told("GET", "interlingua:{accounts}:key:k"))
+            assert values.pop() == b"nonsense"
+            await link.run_async(told("DEL", "interlingua:{accounts}:key:k"))
             assert await gate.enter(_enter(1, Terms(rpm=1))) is None
+        assert len([record for record in caplog.records if "damaged" in record.getMessage()]) == 1
+
+    _run(work())
+
+
+def test_a_settlement_that_is_made_again_gives_nothing_back_twice(redis: RedisServer) -> None:
+    """Redis had written it and was not heard: the second time its reservation is gone, and nothing is changed."""
+
+    async def work() -> None:
+        async with _accounts(redis, Clock(), 1) as (gate,):
+            entered = _enter(1, Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),)))
+            assert await gate.enter(entered) is None
+            leave = _leave(entered, 4)
+            await gate.leave(leave)
+            gate._missed.append(leave)
+            assert await gate.enter(_enter(2, Terms(rpm=9))) is None
             (account,) = await gate.accounts(["key:k"])
-            assert isinstance(account, Account)
+            assert account is not None
+            assert account.spent.in_total == Used(4)
 
     _run(work())
 
