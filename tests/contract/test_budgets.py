@@ -45,11 +45,11 @@ BUDGETS = {
     "library call": 112,
     "library call, awaited": 112,
     "library stream": 985,
-    "gateway passed": 125,
-    "gateway passed, for a key with limits": 205,
-    "gateway passed, stream": 670,
-    "gateway translated": 225,
-    "gateway translated, stream": 1_045,
+    "gateway passed": 220,
+    "gateway passed, for a key with limits": 300,
+    "gateway passed, stream": 770,
+    "gateway translated": 310,
+    "gateway translated, stream": 1_150,
     "gateway served": 16,
 }
 """Calls of functions of this package, by operation."""

@@ -85,7 +85,7 @@ def test_an_edited_body_is_the_object_with_those_members(
         body = read_body(data.draw(written(pairs)).encode(), RULES)
     except DecodeError:
         return
-    expected = {name: bytes(raw) for name, raw in body.members().items()}
+    expected = {name: bytes(raw) for name, raw in body.members.items()}
     for name, edit in edits.items():
         if edit is None:
             expected.pop(name, None)
@@ -93,7 +93,7 @@ def test_an_edited_body_is_the_object_with_those_members(
             expected[name] = edit
     edited = read_body(edited_body(body, edits)) if not body.repeats_in_data else None
     if edited is not None:
-        assert [(name, bytes(raw)) for name, raw in edited.members().items()] == list(expected.items())
+        assert [(name, bytes(raw)) for name, raw in edited.members.items()] == list(expected.items())
 
 
 @given(st.binary(max_size=60) | st.text(max_size=40).map(str.encode))

@@ -54,10 +54,10 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt
 
-__all__ = ["Straight", "gone_on", "is_committed", "lanes_in_order", "routed", "straight", "went_well"]
+__all__ = ["is_committed", "lanes_in_order", "routed"]
 
 A = TypeVar("A")
-Straight: TypeAlias = "tuple[HealthStore, Limiter, float]"
+_Straight: TypeAlias = "tuple[HealthStore, Limiter, float]"
 """Where the health of a target is kept about which nothing is known, what limits it, and the time by the former."""
 
 _ADMIT, _LOOK = Admit(), Look()
@@ -82,7 +82,7 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
 
     Raises: the error of the only target, or of a request that nobody would take; ChainExhaustedError otherwise.
     """
-    way = straight(job)
+    way = _straight(job)
     if way is None:
         return (yield from _Trip(job, attempt, *_beside(job)).go())
     lane, started_s = job.lanes[0], job.clock()
@@ -95,12 +95,12 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
         if isinstance(answer, Lasting):
             answer.visit = Visit(lane, way[0], Standing("open", way[2]), None, started_s, 1)
         elif way[0].clear_at_s(lane.endpoint.spec) is None:
-            yield from went_well(way, lane)
+            yield from _went_well(way, lane)
         return answer, (served(lane.endpoint.spec, duration_s),)
-    return (yield from gone_on(job, attempt, way, started_s, failure))
+    return (yield from _gone_on(job, attempt, way, started_s, failure))
 
 
-def straight(job: Job) -> Straight | None:
+def _straight(job: Job) -> _Straight | None:
     """What has to be known of the only target of a call that may be asked straight away.
 
     None where there are others, where health or a limit has to be asked first, and where somebody looks on.
@@ -115,13 +115,13 @@ def straight(job: Job) -> Straight | None:
     return None if at_s is None else (store, limits, at_s)
 
 
-def went_well(way: Straight, lane: Lane) -> Steps[None]:
+def _went_well(way: _Straight, lane: Lane) -> Steps[None]:
     """Tell health that a target has answered that was asked straight away, where something is known against it now."""
     yield from consulted(way[0], lane.endpoint.spec, Succeeded(way[2]))
 
 
-def gone_on(
-    job: Job, attempt: Callable[[Job, Lane], Steps[A]], way: Straight, started_s: float, error: Error
+def _gone_on(
+    job: Job, attempt: Callable[[Job, Lane], Steps[A]], way: _Straight, started_s: float, error: Error
 ) -> Steps[tuple[A, tuple[Attempt, ...]]]:
     """As `routed`, where the only target was asked straight away, and has failed."""
     store, limits, at_s = way

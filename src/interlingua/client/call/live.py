@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import Headers
 
-__all__ = ["Live", "begin", "begun", "opened", "replied", "unusual"]
+__all__ = ["Live", "begin", "opened"]
 
 _BEFORE_CONTENT = frozenset({StreamStart, UsageUpdate, Extra})  # `isinstance` of a struct takes four times as long
 """Events that say nothing yet, so that an error after them may still be another target's chance."""
@@ -130,10 +130,10 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
     request = sent(job, lane, encoded, stream=True)
     timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=True)
     reply: Reply | AsyncReply = yield Open(request, timeouts)
-    return (yield from replied(Sent(job, lane, encoded, reply), kind))
+    return (yield from _replied(Sent(job, lane, encoded, reply), kind))
 
 
-def replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
+def _replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
     """The same from the head of the reply on.
 
     Raises: as `begin`.
@@ -144,11 +144,11 @@ def replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
         told = HttpReply(status=reply.status, headers=reply.headers, body=body)
         raise refusal(lane, told, context_of(job, lane, encoded))
     piece: bytes = (yield NEXT) if job.answer_by_s is None else (yield from _first_piece(job, lane))
-    live = begun(exchange, piece, kind)
-    return live if live is not None and live.speaks else (yield from unusual(exchange, piece, live))
+    live = _begun(exchange, piece, kind)
+    return live if live is not None and live.speaks else (yield from _unusual(exchange, piece, live))
 
 
-def begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live | None:
+def _begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live | None:
     """The stream that begins with a piece, with the events of that; None for what is no stream."""
     job, lane, encoded, reply = exchange
     form = sniff(header(reply.headers, "content-type"), piece)
@@ -160,7 +160,7 @@ def begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live 
     return live
 
 
-def unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
+def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
     """What begins with a piece that is not content yet, or is of no stream.
 
     Raises: as `begin`.

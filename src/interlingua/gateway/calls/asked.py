@@ -1,7 +1,7 @@
 """One request of a client, read: whom it names, how it wants its answer, and what it asks.
 
-Strategy: only the head of a body is read first (`head`). A request that can go out as it came needs no more; one that
-has to be translated is read whole.
+Strategy: the body is read once (`reading`), and what is decided before a target is asked is decided from that (`head`).
+A request that can go out as it came needs no more; one that has to be translated is decoded by its dialect.
 
 Rules
 - A body without a model, or without anything to say to it, is refused with the name of the missing member.
@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._contract import DecodeOptions, ServerContext
-from interlingua.dialects._known.histories import KnownMessages
-from interlingua.dialects._known.tools import KnownTools
+from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
-from interlingua.gateway.calls.head import ReadAs, missing, nothing_said, read_head
+from interlingua.gateway.calls.head import missing, nothing_said, read_head
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.state.vault import Restored
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpRequest
-from interlingua.wire.json import decode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -40,13 +39,12 @@ if TYPE_CHECKING:
     from interlingua.gateway.state.keep import Keeping
     from interlingua.types.change import Change
     from interlingua.types.response import Response
+    from interlingua.wire.body import Body
 
-__all__ = ["ANSWER_IDS", "MAX_MODEL_CHARACTERS", "Asked", "read"]
+__all__ = ["ANSWER_IDS", "Asked", "read"]
 
 ANSWER_IDS = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
 """How ids of answers begin, by dialect."""
-MAX_MODEL_CHARACTERS = 1_024
-"""How long the name of a model may be, a chain included."""
 _MEND, _REFUSE = DecodeOptions(history="mend"), DecodeOptions()
 
 
@@ -98,15 +96,14 @@ class Asked(msgspec.Struct, eq=False):
         return self._decoded is not None
 
     def _read(self) -> DecodedRequest:
-        http, before = self.http, self.head.read_as
-        is_again = before is not None and before.seen is http.seen
-        if before is not None and is_again and before.decoded is not None:
-            return before.decoded
+        http = self.http
         url = f"{http.path}?{http.query}" if http.query else http.path
         request = HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
-        decoded = self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
-        self.head.read_as = ReadAs(http.seen, decoded if is_again and _is_shared(decoded.request) else None)
-        return decoded
+        try:
+            return self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
+        except DecodeError as error:
+            error.status = 400
+            raise
 
     @property
     def is_ours(self) -> bool:
@@ -118,8 +115,8 @@ class Asked(msgspec.Struct, eq=False):
         """Whether token counts belong in the stream."""
         if self.dialect.name != "openai-chat":
             return True
-        options = self.head.members.get("stream_options")
-        return options is not None and _includes_usage(options)
+        options = self.head.body.get("stream_options")
+        return is_object(options) and options.get("include_usage") is True
 
     @property
     def read_changes(self) -> tuple[Change, ...]:
@@ -185,33 +182,18 @@ class Asked(msgspec.Struct, eq=False):
         )
 
 
-def read(gateway: Gateway, http: GatewayRequest, name: str) -> Asked:
-    """What a client of the dialect `name` asks.
+def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = None) -> Asked:
+    """What a client of the dialect `name` asks; `body` is that of the request, where it was read already.
 
-    Raises: DecodeError with the place for a body that is no JSON object, names no model or says nothing;
+    Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model or says nothing;
     PermissionDeniedError for a model that the key may not ask for.
     """
-    head = read_head(http, name)
+    head = read_head(http, name, read_request(http.body, name) if body is None else body)
     if http.entry is not None:
         http.entry.asked(head.model, stream=head.stream)
     if not head.model:
         raise missing("model", "name the model, as `provider/model` or by an alias")
-    if len(head.model) > MAX_MODEL_CHARACTERS:
-        raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
     key = gateway.guard.key_for(http, head.model)
     if not head.says_something and http.path != "/api/generate":
         raise nothing_said(name)
     return Asked(gateway, http, get_dialect(name), head, key)
-
-
-def _is_shared(request: Request) -> bool:
-    """Whether what a request holds is known by its bytes, so that requests which say the same share it anyway."""
-    tools = request.tools
-    return type(request.messages) is KnownMessages and (not tools or (type(tools) is KnownTools and tools.is_sealed))
-
-
-def _includes_usage(options: msgspec.Raw) -> bool:
-    try:
-        return decode(options, dict[str, Any]).get("include_usage") is True
-    except DecodeError:
-        return False  # whoever reads the whole body says what is wrong with it

@@ -20,39 +20,33 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from interlingua.client.aio.pump import AsyncPump, carried_out
-from interlingua.client.call.attempt import Sent, answered, fetching, sent, whole
-from interlingua.client.call.chain import gone_on, routed, straight, went_well
+from interlingua.client.call.attempt import answered, fetching, whole
+from interlingua.client.call.chain import routed
 from interlingua.client.call.core import Outcome, follow
-from interlingua.client.call.encoding import encode
 from interlingua.client.call.job import Job
-from interlingua.client.call.live import begin, begun, opened, replied, unusual
-from interlingua.client.call.report import served
-from interlingua.client.call.transports import async_fetch_for, async_transport_for
-from interlingua.client.call.visit import Visit
+from interlingua.client.call.live import begin, opened
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
-from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers, overheard
+from interlingua.gateway.calls.outgoing import outgoing, relayed
+from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import PassedStream
 from interlingua.gateway.calls.plan import UNREAD, is_same
-from interlingua.gateway.calls.relay import outgoing, relayed
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
 from interlingua.gateway.state.keep import RESPONSES, Keeping
-from interlingua.media.fit import has_media
-from interlingua.routing.health import Standing
 from interlingua.transport.override import answers_alone
 from interlingua.types.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.call.chain import Straight
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Lane
     from interlingua.client.call.live import Live
@@ -60,8 +54,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.transport.base import AsyncReply
-    from interlingua.types.response import Attempt, Response
+    from interlingua.types.response import Response
     from interlingua.wire.http import Headers, HttpReply
 
 __all__ = ["asked_of", "converse", "job_of"]
@@ -74,8 +67,6 @@ _COMMITTED = Request(store=True)
 
 _Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
 """What one target answered, and its reply where that goes out as it came; each answer makes one."""
-_Routed: TypeAlias = "Steps[tuple[_Served, tuple[Attempt, ...]]]"
-_Opening: TypeAlias = "Steps[tuple[Live, tuple[Attempt, ...]]]"
 
 
 def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -83,52 +74,13 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
     return partial(_converse, dialect)
 
 
-def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Awaitable[GatewayReply]:
-    """To be awaited: the reply. Who has no key, and needs nothing to be waited for, is answered straight away."""
-    if dialect == RESPONSES:
-        return _gone_on(gateway, http)
-    asked = read(gateway, http, dialect)
-    if asked.key is None:
-        plan = _planned(asked)
-        job = _usual(asked, plan)
-        if job is None:
-            request = _request(asked, plan)
-            if not isinstance(request, Request):
-                return _admitted(asked, request)
-            job = _job(asked, plan, request)
-        return _replying(asked, job)
-    return _admitted(asked)
-
-
-def _replying(asked: Asked, job: Job) -> Awaitable[GatewayReply]:
-    """To be awaited: the reply to what is asked by a job."""
-    way = None if is_observed() or not _is_plain(asked, job) else straight(job)
-    if asked.head.stream:
-        return _streamed(asked, _weighed(asked, job)) if way is None else _straightly_streamed(asked, job, way)
-    return _whole(asked, _weighed(asked, job)) if way is None else _straightly(asked, job, way)
-
-
-def _is_plain(asked: Asked, job: Job) -> bool:
-    """Whether a body goes out as it came to all targets, or to none, and nothing but that is to be done for any."""
-    if asked.relayed:
-        return asked.relayed is job.lanes and job.make_id is None
-    return asked.keeping is None and not has_media(job.request.messages)
-
-
-async def _gone_on(gateway: Gateway, http: GatewayRequest) -> GatewayReply:
-    return await _admitted(await asked_of(gateway, http, RESPONSES))
-
-
-async def _admitted(asked: Asked, request: Awaitable[Request] | None = None) -> GatewayReply:
-    """The reply to who has a key, which has to be settled; `request` is the request, where somebody asked for it."""
-    plan = _planned(asked)
-    job = _usual(asked, plan) if request is None else None
-    if job is None:
-        job = _job(asked, plan, await _awaited(request or _request(asked, plan)))
+async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
+    asked = await asked_of(gateway, http, dialect)
+    job = await _made_job(asked)
     if asked.key is not None:
-        await asked.gateway.admission.admit(asked, asked.key, job)
+        await gateway.admission.admit(asked, asked.key, job)
     try:
-        return await _replying(asked, job)
+        return await (_streamed(asked, job) if asked.head.stream else _whole(asked, job))
     except BaseException as error:
         if asked.grant is not None:
             await done(asked.grant.settle_failed(error))
@@ -142,11 +94,12 @@ async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Aske
     """
     if dialect != RESPONSES:
         return read(gateway, http, dialect)
-    owner = gateway.owner(http)
-    prepared = await gateway.stored.prepare(owner, http.body)
-    asked = read(gateway, msgspec.structs.replace(http, body=prepared.body), dialect)
-    wanted = bytes(asked.head.members.get("store", b"")) != b"false"
-    asked.keeping = Keeping(gateway, owner, prepared, wanted=wanted)
+    owner, body = gateway.owner(http), read_request(http.body, dialect)
+    prepared = await gateway.stored.prepare(owner, body)
+    if prepared.body is not body:
+        http = msgspec.structs.replace(http, body=prepared.body.text)
+    asked = read(gateway, http, dialect, prepared.body)
+    asked.keeping = Keeping(gateway, owner, prepared, wanted=body.get("store") is not False)
     return asked
 
 
@@ -156,52 +109,35 @@ async def job_of(asked: Asked) -> Job:
     Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
     body that has to be translated and cannot be read.
     """
+    return _weighed(asked, await _made_job(asked))
+
+
+async def _made_job(asked: Asked) -> Job:
     plan = _planned(asked)
-    return _weighed(asked, _job(asked, plan, await _awaited(_request(asked, plan))))
+    return _job(asked, plan, await _request(asked, plan))
 
 
 def _planned(asked: Asked) -> Plan:
-    """Whom a request asks; which of them get the body as it came is noted in it.
+    """Resolve the request's targets, and note which of them can get the body as it came.
 
     Raises: as `Plans.plan`.
     """
     head = asked.head
-    plan = asked.gateway.plans.plan(head.model, asked.dialect.name, tools=head.offered is not None)
+    plan = asked.gateway.plans.plan(head.model, asked.dialect.name, tools=head.has_tools)
     asked.relayed = relayed(asked, plan)
     return plan
 
 
-def _usual(asked: Asked, plan: Plan) -> Job | None:
-    """The job of the plan, where the request goes out as it came, and nothing makes a difference: nearly always."""
-    if (
-        asked.relayed is not plan.lanes
-        or asked.keeping is not None
-        or asked.gateway.spans is not None
-        or asked.head.is_committed
-        or is_observed()
-        or answers_alone()
-        or asked.http.named.get(_STRICT) is not None
-    ):
-        return None
-    return plan.job
-
-
-def _request(asked: Asked, plan: Plan) -> Request | Awaitable[Request]:
-    """The request, as far as somebody has to know it; to be awaited for turns or media that are elsewhere."""
+async def _request(asked: Asked, plan: Plan) -> Request:
+    """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name."""
     if asked.relayed:
         lanes = plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
         if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):
             return _unread(asked)
     request = asked.restore()
-    return _fetched(asked, request) if asked.gateway.settings.allow_fetch else request
-
-
-async def _fetched(asked: Asked, request: Request | Awaitable[Request]) -> Request:
-    return await with_media(await _awaited(request), asked.gateway.fetch)
-
-
-async def _awaited(request: Request | Awaitable[Request]) -> Request:
-    return request if isinstance(request, Request) else await request
+    request = request if isinstance(request, Request) else await request
+    gateway = asked.gateway
+    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
 
 
 def _job(asked: Asked, plan: Plan, request: Request) -> Job:
@@ -246,45 +182,11 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     return msgspec.structs.replace(job, make_id=None) if is_same(lane, asked.dialect.name) else job
 
 
-async def _straightly(asked: Asked, job: Job, way: Straight) -> GatewayReply:
-    """The whole answer of the only target, which may be asked straight away.
-
-    It is what the steps of `_whole` come to then; where that fails, they go on.
-    """
-    lane, started_s = job.lanes[0], job.clock()
-    try:
-        if asked.relayed:
-            encoded = outgoing(asked, lane, strict=job.settings.strict)
-        else:
-            encoded = encode(job, lane, stream=False)
-        request = sent(job, lane, encoded, stream=False)
-        reply = await async_fetch_for(request.url)(request, job.settings.timeouts)
-        response = (overheard if asked.relayed else answered)(job, lane, encoded, reply)
-    except Error as error:
-        if asked.grant is not None:
-            asked.grant.failed(error, lane)
-        return await _whole(asked, job, gone_on(job, partial(_answer, asked), way, started_s, error))
-    msgspec.structs.force_setattr(response, "attempts", (served(lane.endpoint.spec, job.clock() - started_s),))
-    if way[0].clear_at_s(lane.endpoint.spec) is None:
-        await carried_out(went_well(way, lane))
-    settling = None if asked.grant is None else asked.grant.settle(response, lane)
-    if settling is not None:
-        await settling
-    if asked.relayed:
-        reply = as_sent(asked.dialect, reply, response, partial(asked.context, lane.dialect.name))
-        headers = BODY_TYPES[asked.dialect.name] + kept_headers(reply.headers)
-        return _replied(asked, response, reply.status, headers, reply.body)
-    remembering = asked.remember(response)
-    if remembering is not None:
-        await remembering
-    return _replied(asked, response, *_translated(asked, response, lane))
-
-
-async def _whole(asked: Asked, job: Job, begun: _Routed | None = None) -> GatewayReply:
-    """A whole answer; `begun` are the steps of a call that has begun already."""
+async def _whole(asked: Asked, job: Job) -> GatewayReply:
+    """A whole answer."""
     found: list[_Served] = []
     try:
-        response = await carried_out(_answered(job, partial(_answer, asked), found, begun))
+        response = await carried_out(_answered(_weighed(asked, job), partial(_answer, asked), found))
     except UnsupportedError as error:
         raise with_way_out(error) from error
     _, lane, told = found[-1]
@@ -324,14 +226,12 @@ def _replied(asked: Asked, response: Response[Any], status: int, headers: Header
     return GatewayReply(status=status, headers=headers + trail, body=body)
 
 
-def _answered(
-    job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], found: list[_Served], begun: _Routed | None
-) -> Steps[Response[Any]]:
-    if begun is None and job.watch is None and is_observed():
+def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], found: list[_Served]) -> Steps[Response[Any]]:
+    if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
-        return (yield from watched_call(job, lambda watched: _answered(watched, attempt, found, None)))
-    answer, attempts = yield from begun or routed(job, attempt)
+        return (yield from watched_call(job, lambda watched: _answered(watched, attempt, found)))
+    answer, attempts = yield from routed(job, attempt)
     found.append(answer)
     response = answer[0]
     msgspec.structs.force_setattr(response, "attempts", attempts)  # it was made for this call
@@ -355,55 +255,10 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
     return response, lane, reply
 
 
-async def _straightly_streamed(asked: Asked, job: Job, way: Straight) -> GatewayReply:
-    """The stream of the only target, which may be asked straight away; as `_straightly`."""
-    lane, started_s = job.lanes[0], job.clock()
-    try:
-        live, reply = await _opened(asked, job, lane)
-    except Error as error:
-        if asked.grant is not None:
-            asked.grant.failed(error, lane)
-        return await _streamed(asked, job, gone_on(job, partial(_begin, asked), way, started_s, error))
-    live.visit = Visit(lane, way[0], Standing("open", way[2]), None, started_s, 1)
+async def _streamed(asked: Asked, job: Job) -> GatewayReply:
+    """A stream, as soon as there are first events."""
     course = Course(asked)
-    course.live, course.attempts = live, (served(lane.endpoint.spec, job.clock() - started_s),)
-    course.pump = AsyncPump(follow(job, live, course.attempts, course.outcome), reply=reply)
-    return await _begun(course)
-
-
-async def _opened(asked: Asked, job: Job, lane: Lane) -> tuple[Live, AsyncReply]:
-    """A stream that has begun, and the reply that it is read from."""
-    if asked.relayed:
-        encoded, kind = outgoing(asked, lane, strict=job.settings.strict), PassedStream
-    else:
-        encoded, kind = encode(job, lane, stream=True), None
-    request = sent(job, lane, encoded, stream=True)
-    reply = await async_transport_for(request.url).open(request, job.settings.timeouts)
-    exchange = Sent(job, lane, encoded, reply)
-    try:
-        if 200 <= reply.status < 300:
-            piece = await reply.read()
-            live = begun(exchange, piece, kind)
-            if live is not None and live.speaks:
-                return live, reply
-            steps = unusual(exchange, piece, live)
-        else:
-            steps = replied(exchange, kind)
-        return await AsyncPump(steps, reply=reply).run_open(), reply
-    except BaseException:
-        await reply.close()
-        raise
-
-
-async def _streamed(asked: Asked, job: Job, opening: _Opening | None = None) -> GatewayReply:
-    """A stream; `opening` are the steps of a call that has begun already."""
-    course = Course(asked)
-    course.pump = AsyncPump(_told(asked, job, course.outcome, course, opening))
-    return await _begun(course)
-
-
-async def _begun(course: Course) -> GatewayReply:
-    """The reply of a stream as soon as there are first events."""
+    course.pump = AsyncPump(_told(asked, _weighed(asked, job), course.outcome, course))
     try:
         events = await course.pump.pull()
     except UnsupportedError as error:
@@ -415,13 +270,13 @@ async def _begun(course: Course) -> GatewayReply:
         raise
 
 
-def _told(asked: Asked, job: Job, outcome: Outcome, course: Course, opening: _Opening | None = None) -> Steps[None]:
-    if opening is None and job.watch is None and is_observed():
+def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
+    if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
         yield from watched_stream(job, outcome, lambda watched, result: _told(asked, watched, result, course))
         return
-    live, attempts = yield from opening or routed(job, partial(_begin, asked))
+    live, attempts = yield from routed(job, partial(_begin, asked))
     course.live, course.attempts = live, attempts
     yield from follow(job, live, attempts, outcome)
 

@@ -13,23 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import force_setattr, replace
 
-from interlingua.client.call.attempt import answered, fault
-from interlingua.client.meter import count
-from interlingua.client.price import cost_of
-from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import DIALECTS
-from interlingua.errors import DecodeError
 from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.client.call.job import Job, Lane
-    from interlingua.dialects._contract import Dialect, Encoded, ServerContext
+    from interlingua.dialects._contract import Dialect, ServerContext
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["BODY_TYPES", "as_sent", "kept_headers", "overheard"]
+__all__ = ["BODY_TYPES", "as_sent", "kept_headers"]
 
 _KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
 """How headers of a reply begin that are passed on."""
@@ -38,26 +32,6 @@ BODY_TYPES: dict[str, Headers] = {
     "ollama": (("content-type", "application/json; charset=utf-8"),),
 }
 """What a whole reply is that was read: SDKs go by its type, and some servers say another one, or none."""
-
-
-def overheard(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
-    """The answer in a reply that goes out as it came, counted and with its price; what the head says stays in the head.
-
-    Raises: as `answered`.
-    """
-    if 200 <= reply.status < 300:
-        context = DecodeContext(target=lane.endpoint.target, undo=encoded.undo)
-        try:
-            response = lane.dialect.decode_response(reply, context)
-        except DecodeError:
-            return answered(job, lane, encoded, reply)
-        if fault(response) is None:
-            if encoded.changes:
-                force_setattr(response, "changes", encoded.changes + response.changes)
-            force_setattr(response, "cost_usd", cost_of(job, lane, response))
-            count(response)
-            return response
-    return answered(job, lane, encoded, reply)
 
 
 def as_sent(

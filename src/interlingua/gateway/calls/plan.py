@@ -14,21 +14,24 @@ import msgspec
 
 from interlingua.client.call.job import Job
 from interlingua.client.options import Settings
-from interlingua.gateway.calls.relay import minded_by
-from interlingua.gateway.calls.targets import MAX_REMEMBERED
+from interlingua.gateway.calls.outgoing import needs_of
+from interlingua.gateway.calls.targets import MAX_REMEMBERED_BYTES
 from interlingua.types.request import Request
+from interlingua.wire.cache import ByteCache, weight_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.call.job import Lane
-    from interlingua.gateway.calls.relay import Minded
+    from interlingua.gateway.calls.outgoing import Needs
     from interlingua.gateway.calls.targets import Found
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.settings import GatewaySettings
 
 __all__ = ["UNREAD", "Plan", "Plans", "is_same"]
 
+PLAN_BYTES, TARGET_BYTES = 2_000, 400
+"""About what a plan takes in memory, and each of its targets."""
 UNREAD = Request()
 """Stands for a request that goes out as it came, so that nobody has to read it."""
 
@@ -51,7 +54,7 @@ class Plan:
         self.lanes: tuple[Lane, ...] = lanes
         """The targets, in the order in which they are named."""
         own = [lane for lane in lanes if is_same(lane, dialect)]
-        self.own: list[tuple[Lane, Minded]] = [(lane, minded_by(lane.endpoint.target.quirks)) for lane in own]
+        self.own: list[tuple[Lane, Needs]] = [(lane, needs_of(lane.endpoint.target.quirks)) for lane in own]
         """Those that speak the client's dialect, and what each wants in other words."""
         self.job: Job = Job(
             UNREAD,
@@ -83,22 +86,26 @@ class Plans:
     def __init__(self, gateway: Gateway) -> None:
         """A memory that is empty."""
         self._gateway = gateway
-        self._known: dict[tuple[str, str, bool], Plan] = {}
+        self._known: ByteCache[tuple[str, str, bool], Plan] = ByteCache(MAX_REMEMBERED_BYTES, weigh=_weight)
 
     def plan(self, model: str, dialect: str, *, tools: bool) -> Plan:
         """The plan for clients of `dialect` that name `model`; `tools` says that they offer some.
 
         Raises: as `Targets.lanes`.
         """
-        gateway, asked = self._gateway, (model, dialect, tools)
-        known = self._known.get(asked)
-        if known is not None and known.settings is gateway.settings and known.holds():
-            return known
+        gateway, name = self._gateway, (model, dialect, tools)
+        plan = self._known.get(name)
+        if plan is not None and plan.settings is gateway.settings and plan.holds():
+            return plan
         found = gateway.targets.found(model, dialect, tools=tools)
-        if known is not None and known.settings is gateway.settings and known.lanes is found.lanes:
-            known.holds = found.holds
-            return known
-        if len(self._known) >= MAX_REMEMBERED:
-            self._known = {}
-        known = self._known[asked] = Plan(gateway, found, model, dialect)
-        return known
+        if plan is not None and plan.settings is gateway.settings and plan.lanes is found.lanes:
+            plan.holds = found.holds
+            return plan
+        plan = Plan(gateway, found, model, dialect)
+        self._known.put(name, plan)
+        return plan
+
+
+def _weight(name: tuple[str, str, bool], plan: Plan) -> int:
+    """The bytes that a plan takes; its targets are those of the registry."""
+    return PLAN_BYTES + weight_of(name[0]) + TARGET_BYTES * len(plan.lanes)

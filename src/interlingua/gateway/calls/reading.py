@@ -1,24 +1,27 @@
-"""Bodies of clients that are read without a dialect: what is wrong with them is the client's fault."""
+"""Bodies of clients, read once each: by the rules of their dialect, or as plain values where nobody has a dialect.
+
+What is wrong with a body is the client's fault: every error has the status 400.
+"""
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._shapes import SHAPES
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import DecodeError
-from interlingua.wire.body import body_rules
-from interlingua.wire.json import decode_any, encode
+from interlingua.wire.body import body_rules, read_body
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from interlingua.wire.body import BodyRules
+    from interlingua.wire.body import Body, BodyRules
     from interlingua.wire.json import WireStruct
 
-__all__ = ["PASSED_RULES", "is_plain", "known_name", "pieces_of", "read_object", "rules_of", "spaced_pieces"]
+__all__ = ["MAX_MODEL_CHARACTERS", "PASSED_RULES", "checked_model", "read_object", "read_request", "rules_of"]
 
+MAX_MODEL_CHARACTERS = 1_024
+"""How long the name of a model may be, a chain included."""
 _DATA = ("arguments", "env", "headers", "labels", "logit_bias", "logprobs", "metadata", "parameters", "schema")
 """Members whose inside is somebody else's in any dialect."""
 _DATA_OF: dict[str, tuple[str, ...]] = {
@@ -39,65 +42,33 @@ PASSED_RULES: BodyRules = body_rules(("model",), _DATA)
 
 @cache
 def rules_of(dialect: str) -> BodyRules:
-    """How the request bodies of a dialect are read: the members it defines, and those that hold data."""
+    """How the request bodies of a dialect are read: the members it defines, those that hold data, and usual forms."""
     wire: type[WireStruct] = import_module(f"{DIALECTS[dialect]}.wire").RequestWire
-    return body_rules(wire.__struct_encode_fields__, (*_DATA, *_DATA_OF[dialect]))
+    shapes = {name: shape.kind for name, shape in SHAPES.get(dialect, {}).items()}
+    return body_rules(wire.__struct_encode_fields__, (*_DATA, *_DATA_OF[dialect]), shapes)
 
 
-LONGEST_NAME = 40
-"""The longest name of a member whose text is remembered."""
-_BEGINNING = 64
-"""So much of a body tells how it is spaced."""
-_ESCAPED_LETTER = b"\\u006"
-"""How an escape of each of the letters of `model` begins."""
+def read_request(body: bytes, dialect: str) -> Body:
+    """The body of a request in a dialect.
+
+    Raises: DecodeError, LimitExceededError with the status 400, and the place of what is ambiguous.
+    """
+    return read_body(body, rules_of(dialect))
 
 
 def read_object(body: bytes) -> dict[str, Any]:
     """The JSON object that a body is.
 
-    Raises: DecodeError with the status 400 for anything else; LimitExceededError.
+    Raises: as `read_request`.
     """
-    try:
-        value = decode_any(body)
-    except DecodeError as error:
-        error.status = 400
-        raise
-    if not isinstance(value, dict):
-        raise DecodeError("the body is no JSON object", status=400)
-    return cast("dict[str, Any]", value)
+    return read_body(body).value
 
 
-def is_plain(body: bytes, member: str) -> bool:
-    r"""Whether a member of an object can be found in its text by its name: it stands there once, and nowhere escaped.
+def checked_model(name: str) -> str:
+    """The name of a model, which is short enough to be looked up and remembered.
 
-    Elsewhere the name may be spelled with escapes (`mod\u0065l`), so that what is found is another member's, or one
-    deeper down: what was read and what would be sent on then were not the same.
+    Raises: DecodeError with the status 400.
     """
-    return body.count(b'"%s"' % member.encode()) == 1 and _ESCAPED_LETTER not in body
-
-
-def spaced_pieces(members: Mapping[str, bytes], body: bytes) -> list[bytes] | None:
-    """The pieces that a body is made of, as `pieces_of` gives them; None for one that is not written as usual.
-
-    Where they are the body, each of its members is there once, and where it seems to be.
-    """
-    pieces = pieces_of(members, b" " if b'": ' in body[:_BEGINNING] else b"")
-    return pieces if b"".join(pieces) == body else None
-
-
-def pieces_of(members: Mapping[str, bytes], spaces: bytes = b"") -> list[bytes]:
-    """An object of members that are JSON texts, four pieces each: what is before, name, colon, text.
-
-    Clients put a space, or none, behind each colon and comma.
-    """
-    pieces: list[bytes] = []
-    before, after = b"{", b":" + spaces
-    for name, text in members.items():
-        told = known_name(name) if len(name) <= LONGEST_NAME else encode(name)
-        pieces += (before, told, after, text)
-        before = b"," + spaces
-    return [*pieces, b"}"] if pieces else [b"{}"]
-
-
-known_name: Callable[[str], bytes] = lru_cache(maxsize=256)(encode)
-"""A name as JSON text; they are the same again and again."""
+    if len(name) > MAX_MODEL_CHARACTERS:
+        raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
+    return name

@@ -2,7 +2,8 @@
 
 Rules
 - A name is whatever the registry takes: an exact alias, the longest `prefix*`, `provider/model`, a chain with commas.
-- A name has neither control characters nor steps (`..`): it goes into paths, headers and logs.
+- A name has neither control characters nor steps (`..`): it goes into paths, headers and logs. It is no longer than
+  `MAX_MODEL_CHARACTERS`, and what is refused is not remembered.
 - The client's own dialect is spoken to a provider that speaks it and takes the request in it, else its first one.
 - Where something answers in the place of every model (tests), a name that nothing defines is taken as it is.
 """
@@ -15,8 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from interlingua.client.call.job import Lane
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, UsageError
+from interlingua.gateway.calls.reading import checked_model
 from interlingua.registry.resolve import placeholder
 from interlingua.transport.override import answers_alone
+from interlingua.wire.cache import ByteCache, weight_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "Targets"]
 
-MAX_REMEMBERED = 1_024
+MAX_REMEMBERED_BYTES = 2_000_000
+"""How much is remembered of what names stand for; a client chooses them."""
+FOUND_BYTES, TARGET_BYTES = 1_000, 600
+"""About what an entry takes in memory, and each of its targets."""
 _STEP = re.compile(r"(?:^|[/\\,])\s*\.{1,2}\s*(?:[/\\,]|$)")
 """A step in a path: some providers have the model in theirs, and a key is not for all that is beside it."""
 
@@ -48,7 +54,7 @@ class Targets:
     def __init__(self, registry: Registry) -> None:
         """A memory that is empty."""
         self._registry = registry
-        self._found: dict[tuple[str, str, bool], Found] = {}
+        self._found: ByteCache[tuple[str, str, bool], Found] = ByteCache(MAX_REMEMBERED_BYTES, weigh=_weight)
 
     def lanes(self, model: str, client: str, *, tools: bool) -> tuple[Lane, ...]:
         """The targets of a name, in order, for a client of the dialect `client`.
@@ -63,10 +69,12 @@ class Targets:
 
         Raises: as `lanes`.
         """
-        asked = (model, client, tools)
-        known = self._found.get(asked)
-        if known is not None and known.holds():
-            return known
+        name = (model, client, tools)
+        found = self._found.get(name)
+        if found is not None and found.holds():
+            return found
+        if not checked_model(model).isprintable() or _STEP.search(model):
+            raise DecodeError(f"/model: {model[:100]!r} is no name of a model", path="/model", status=400)
         resolved: Resolved | None = None
         try:
             resolved = self._registry.resolved(model, client, tools=tools)
@@ -75,16 +83,18 @@ class Targets:
             if not answers_alone():
                 raise
             endpoints = tuple([placeholder(element.strip()) for element in model.split(",")])
-        if not model.isprintable() or _STEP.search(model):
-            raise DecodeError(f"/model: {model[:100]!r} is no name of a model", path="/model", status=400)
-        if known is not None and known.endpoints is endpoints:
-            lanes = known.lanes
+        if found is not None and found.endpoints is endpoints:
+            lanes = found.lanes
         else:
             lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-        if len(self._found) >= MAX_REMEMBERED:
-            self._found = {}
-        found = self._found[asked] = Found(endpoints, lanes, _never if resolved is None else resolved.holds)
+        found = Found(endpoints, lanes, _never if resolved is None else resolved.holds)
+        self._found.put(name, found)
         return found
+
+
+def _weight(name: tuple[str, str, bool], found: Found) -> int:
+    """The bytes that an entry takes; its targets are those of the registry."""
+    return FOUND_BYTES + weight_of(name[0]) + TARGET_BYTES * len(found.lanes)
 
 
 def _never() -> bool:

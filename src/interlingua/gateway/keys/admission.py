@@ -88,7 +88,7 @@ class Admission:
             asked.grant = self._uncounted(plan)
             return
         if plan.needs_tokens:
-            read, written = asked.head.tokens or size_of(asked, job)
+            read, written = size_of(asked, job)
             cost = most_cost(asked, job, (read, written)) if plan.needs_money else 0
             grant = Grant(self._call(read + written, cost), plan, asked, job)
         else:

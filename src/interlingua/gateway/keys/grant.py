@@ -218,9 +218,8 @@ async def done(waiting: Awaitable[object] | None) -> None:
 
 
 def size_of(asked: Asked, job: Job) -> tuple[int, int]:
-    """About how many tokens a request has, and the most that it lets be written; the head of its body knows it then."""
-    size = asked.head.tokens = estimate_body(asked.http.body), _written(asked, job)
-    return size
+    """About how many tokens a request has, and the most that it lets be written."""
+    return estimate_body(asked.http.body), _written(asked, job)
 
 
 def most_cost(asked: Asked, job: Job, size: tuple[int, int]) -> int:
@@ -264,7 +263,7 @@ def _input_tokens(asked: Asked, job: Job, lane: Lane) -> int:
 
 def _tier(asked: Asked, job: Job) -> str | None:
     """The tier of service that a request asks for."""
-    if not asked.is_read and "service_tier" not in asked.head.members:
+    if not asked.is_read and "service_tier" not in asked.head.body.members:
         return None
     request = _request(asked, job)
     return None if request is None else request.service_tier
@@ -272,7 +271,7 @@ def _tier(asked: Asked, job: Job) -> str | None:
 
 def _written(asked: Asked, job: Job) -> int:
     """The most tokens of the answers to a request; where its head does not say that plainly, it is read."""
-    names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.members
+    names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.body.members
     if names is not None and "n" not in members:
         told = b""
         for name in names:

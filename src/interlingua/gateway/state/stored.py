@@ -16,21 +16,23 @@ Source: FAILURES SRV-11, SRV-12, SRV-13, SEC-11; decision 0033.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
+from interlingua.dialects._shapes import SHAPES
 from interlingua.errors import BadRequestError, DecodeError, NotFoundError
-from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, Item, answer_of_item, as_input, input_list, listed
 from interlingua.gateway.state.store import Entry, MemoryStore
-from interlingua.wire.json import decode, decode_any, encode
+from interlingua.wire.body import edited_body
+from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from interlingua.gateway.state.store import Key, Store
+    from interlingua.wire.body import Body
 
 __all__ = [
     "Held",
@@ -53,8 +55,6 @@ KEEP_S = 24 * 3600.0
 """How long an answer is kept."""
 MAX_TURNS = 1_000
 """How many answers one conversation may go back."""
-_NEWS = re.compile(rb'"(?:previous_response_id|item_reference|compaction)"|_il[a-z0-9]{22}')
-"""What a body holds in which something may have to be replaced."""
 
 
 class KeptAnswer(msgspec.Struct, frozen=True):
@@ -84,9 +84,9 @@ Held: TypeAlias = "KeptAnswer | KeptElsewhere"
 class Prepared(NamedTuple):
     """A request's body, and what it goes on with."""
 
-    body: bytes
-    """The body to read; the very bytes that came where nothing had to be replaced."""
-    given: bytes
+    body: Body
+    """The body of the request as it is now; the very one that came where nothing had to be replaced."""
+    given: Body
     """The body that came."""
     is_changed: bool = False
     """Whether it is another body, that no longer can go out as it came."""
@@ -94,10 +94,6 @@ class Prepared(NamedTuple):
     """The id of the answer, kept here, that it goes on from."""
     kept_by: str = ""
     """The target that keeps the answer that it goes on from; empty where nobody is known to."""
-
-
-class _Given(msgspec.Struct):
-    input: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 class StoredResponses:
@@ -109,26 +105,29 @@ class StoredResponses:
 
     # A request
 
-    async def prepare(self, owner: str, body: bytes) -> Prepared:
+    async def prepare(self, owner: str, body: Body) -> Prepared:
         """The request as one that needs nothing of this store.
 
         Raises: BadRequestError for an answer that is not there; DecodeError for a malformed id and an unknown item of
-        ours, which name the member, and for a body that is no object.
+        ours, which name the member.
         """
-        if _NEWS.search(body) is None:
+        if "previous_response_id" not in body and _is_plain(body):
             return Prepared(body, body)
-        members = read_object(body)
-        if not _is_input(members.get("input")):
+        given = body.get("input")
+        if not _is_input(given):
             return Prepared(body, body)  # whoever reads it as a request says what is wrong with it
-        previous, kept_by = await self._previous(owner, members.get("previous_response_id"))
+        previous, kept_by = await self._previous(owner, body.get("previous_response_id"))
         before = await self._conversation(owner, previous) if previous else []
-        given = input_list(members.get("input"))
-        items = [as_input(item) for item in await self._resolved(owner, given)]
-        if not before and items == given:
+        items = input_list(given)
+        resolved = [as_input(item) for item in await self._resolved(owner, items)]
+        if not before and resolved == items:
             return Prepared(body, body, kept_by=kept_by)
-        rest = {name: value for name, value in members.items() if not (previous and name == "previous_response_id")}
-        told = encode({**rest, "input": [*map(as_input, before), *items]}, nulls=len(body))
-        return Prepared(told, body, is_changed=True, previous=previous, kept_by=kept_by)
+        told = encode([*map(as_input, before), *resolved], nulls=len(body.text))
+        edits: dict[str, bytes | None] = {"input": told}
+        if previous:
+            edits["previous_response_id"] = None
+        changed = read_request(edited_body(body, edits), "openai-responses")
+        return Prepared(changed, body, is_changed=True, previous=previous, kept_by=kept_by)
 
     async def _previous(self, owner: str, given: object) -> tuple[str, str]:
         """The answer that is kept here, or else the target that keeps it."""
@@ -187,8 +186,8 @@ class StoredResponses:
 
     async def keep(self, owner: str, response_id: str, answer: bytes, prepared: Prepared) -> None:
         """Keep an answer, JSON as the client got it, to the request that was prepared."""
-        given = decode(prepared.given, _Given).input
-        held = KeptAnswer(answer, bytes(given), prepared.previous)
+        given = prepared.given.members.get("input")
+        held = KeptAnswer(answer, b"[]" if given is None else bytes(given), prepared.previous)
         size = len(answer) + len(held.input) + 100
         await self._store.put([Entry(_keys(owner, response_id)[0], held, size)])
 
@@ -201,6 +200,12 @@ class StoredResponses:
         """Forget an owner's answer."""
         if await self.find(owner, response_id) is not None:
             await self._store.drop(_keys(owner, response_id))
+
+
+def _is_plain(body: Body) -> bool:
+    """Whether an input is of the usual items, which stand for no others, and none has an id of ours."""
+    items = body.shaped.get("input")
+    return items is not None and not any(map(answer_of_item, SHAPES["openai-responses"]["input"].ids(items)))
 
 
 def _is_input(given: object) -> bool:

@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from interlingua.client.estimate import estimate_tokens
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
 from interlingua.gateway.calls.asked import read
-from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
 from interlingua.gateway.surfaces.passing import call_provider, with_model
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
+    from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpReply
 
 __all__ = ["COUNTS", "Count", "counting"]
@@ -84,7 +85,7 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
         lanes = gateway.targets.lanes(asked.head.model, dialect, tools=asked.head.has_tools)
         for lane in lanes:
             if lane.dialect.name == dialect and not asked.is_ours:
-                reply = await _counted(gateway, asked.http, lane.endpoint, COUNTS[dialect])
+                reply = await _counted(gateway, asked, lane.endpoint, COUNTS[dialect])
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
         return _estimated(asked, dialect, lanes[0].endpoint)
@@ -94,28 +95,27 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> Asked:
     """What is to be counted, as the request that it stands for."""
+    body = read_request(request.body, dialect)
     if dialect == "google":
-        request = _unwrapped(request)
+        body = _unwrapped(body)
     elif dialect == "openai-responses":
-        prepared = await gateway.stored.prepare(gateway.owner(request), request.body)
-        request = msgspec.structs.replace(request, body=prepared.body)
-    return read(gateway, request, dialect)
+        body = (await gateway.stored.prepare(gateway.owner(request), body)).body
+    return read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
 
 
-def _unwrapped(request: GatewayRequest) -> GatewayRequest:
+def _unwrapped(body: Body) -> Body:
     """Google's clients may wrap the whole request that they would send."""
-    if b"generateContentRequest" not in request.body and b"generate_content_request" not in request.body:
-        return request
-    body = read_object(request.body)
-    inner = body.get("generateContentRequest") or body.get("generate_content_request")
-    told = encode(cast("object", inner), nulls=len(request.body))
-    return msgspec.structs.replace(request, body=told) if isinstance(inner, dict) else request
+    for name in ("generateContentRequest", "generate_content_request"):
+        if type(body.get(name)) is dict:
+            return read_request(bytes(body.members[name]), "google")
+    return body
 
 
-async def _counted(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, count: Count) -> HttpReply | None:
+async def _counted(gateway: Gateway, asked: Asked, endpoint: Endpoint, count: Count) -> HttpReply | None:
     """A provider's own count, or its refusal of the body; None where it cannot count."""
     told = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
-    body = request.body if "{model}" in count.path else with_model(request.body, endpoint.model)
+    request, given = asked.http, asked.head.body
+    body = given.text if "{model}" in count.path else with_model(given, endpoint.model)
     if request.header("anthropic-version") is None and endpoint.dialect == "anthropic":
         request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION), seen=Seen())
     try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
 from interlingua.errors import DecodeError, NotFoundError, UsageError
-from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.calls.reading import checked_model, read_object
 from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.wire.json import encode
 
@@ -93,9 +93,9 @@ def _resolved(gateway: Gateway, name: str) -> Listed | None:
 def find_model(gateway: Gateway, request: GatewayRequest, name: str) -> Listed:
     """The model of that name.
 
-    Raises: NotFoundError where it leads nowhere, or the key may not ask for it.
+    Raises: NotFoundError where it leads nowhere, or the key may not ask for it; DecodeError for one that is too long.
     """
-    found = _resolved(gateway, name) if gateway.may_use(request, name) else None
+    found = _resolved(gateway, name) if gateway.may_use(request, checked_model(name)) else None
     if found is None:
         raise NotFoundError(f"there is no model {name[:100]!r}; GET /v1/models lists those there are", status=404)
     return found

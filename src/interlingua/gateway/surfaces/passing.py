@@ -15,6 +15,7 @@ Rules
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -25,11 +26,12 @@ from interlingua.client.call.transports import async_transport_for
 from interlingua.client.estimate import estimate_body
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
-from interlingua.gateway.calls.reading import is_plain
+from interlingua.gateway.calls.reading import PASSED_RULES, checked_model
 from interlingua.gateway.calls.replies import visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.grant import done
 from interlingua.transport.override import answers_alone
+from interlingua.wire.body import edited_body, read_body
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
 from interlingua.wire.json import decode, encode
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.grant import Grant
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply
+    from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpRequest
 
 __all__ = ["PASSED", "Passed", "call_provider", "pass_on", "passing", "settled_after", "with_model"]
@@ -191,18 +194,24 @@ Rewrite: TypeAlias = "Callable[[str], bytes]"
 
 
 def _model_of(request: GatewayRequest) -> tuple[str, Rewrite | None]:
-    """The model that a request names in its path or body, and the body with another one in its place."""
+    """The model that a request names in its path or body, and the body with another one in its place.
+
+    Raises: DecodeError, LimitExceededError with the status 400 for a body that cannot be read, or is ambiguous.
+    """
     found = _GOOGLE_MODEL.fullmatch(request.path)
     if found is not None:
-        known = encode(f"models/{found['model']}")
-        return found["model"], lambda other: request.body.replace(known, encode(f"models/{other}"))
+        return checked_model(found["model"]), _model_in_google(request.body, found["model"])
     said = _type_of(request)
     kind = said.partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         return _model_in_form(request.body, said)
     if kind != "application/json" or not request.body:
         return "", None
-    return _model_in_json(request.body)
+    body = read_body(request.body, PASSED_RULES)
+    model = body.get("model")
+    if model is not None and type(model) is not str:
+        raise DecodeError("/model: the name of a model is a string", path="/model", status=400)
+    return (checked_model(model), partial(with_model, body)) if model else ("", None)
 
 
 def _type_of(request: GatewayRequest) -> str:
@@ -212,24 +221,40 @@ def _type_of(request: GatewayRequest) -> str:
     return "application/json" if is_form and _OBJECT.match(request.body) else said
 
 
-def _model_in_json(body: bytes) -> tuple[str, Rewrite | None]:
+def _model_in_google(text: bytes, model: str) -> Rewrite | None:
+    """The body of a request for `model`, with another one in each place that names it.
+
+    Raises: DecodeError for a place that names another model than the path; as `read_body`.
+    """
+    if not text:
+        return None
+    body = read_body(text, PASSED_RULES)
+    inner = [read_body(bytes(raw), PASSED_RULES) for raw in _items(body.members.get("requests"))]
+    for place, part in enumerate((body, *inner)):
+        if part.get("model") not in (None, model, f"models/{model}"):
+            path = f"/requests/{place - 1}/model" if place else "/model"
+            raise DecodeError(f"{path}: the path names {model[:100]!r}, and this another model", path=path, status=400)
+
+    def rewrite(other: str) -> bytes:
+        edits: dict[str, bytes | None] = {"model": encode(f"models/{other}")} if "model" in body else {}
+        if inner:
+            edits["requests"] = b"[%b]" % b",".join([_renamed(part, other) for part in inner])
+        return edited_body(body, edits)
+
+    return rewrite
+
+
+def _items(raw: msgspec.Raw | None) -> list[msgspec.Raw]:
+    """The texts of the objects in a list; none where it is no list of objects, of which its provider says so."""
     try:
-        members = decode(body, dict[str, msgspec.Raw])
-        model = decode(members.get("model", msgspec.Raw(b"null")), str | None)
-    except DecodeError as error:
-        error.status = 400
-        raise
-    return (model, lambda other: _with_member(body, members, encode(other))) if model else ("", None)
+        items = [] if raw is None else decode(raw, list[msgspec.Raw])
+    except DecodeError:
+        return []
+    return items if all([bytes(item)[:1] == b"{" for item in items]) else []
 
 
-def _with_member(body: bytes, members: dict[str, msgspec.Raw], model: bytes) -> bytes:
-    """The body with another model; where that member can be told apart, the rest is the bytes that came."""
-    known = bytes(members["model"])
-    if is_plain(body, "model"):
-        place = body.index(known, body.index(b'"model"') + len(b'"model"'))
-        return body[:place] + model + body[place + len(known) :]
-    told = {**members, "model": msgspec.Raw(model)}
-    return b"{" + b",".join([encode(name) + b":" + bytes(text) for name, text in told.items()]) + b"}"
+def _renamed(part: Body, model: str) -> bytes:
+    return edited_body(part, {"model": encode(f"models/{model}")} if "model" in part else {})
 
 
 def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]:
@@ -248,7 +273,7 @@ def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]
     if len(places) > 1:
         raise DecodeError("/model: the form has this field twice", path="/model", status=400)
     head, gap, rest = parts[places[0]].partition(b"\r\n\r\n")
-    model = rest.removesuffix(b"\r\n").decode(errors="replace")
+    model = checked_model(rest.removesuffix(b"\r\n").decode(errors="replace"))
 
     def rewrite(other: str) -> bytes:
         told = [*parts]
@@ -319,13 +344,9 @@ def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:
 # Passing on
 
 
-def with_model(body: bytes, model: str) -> bytes:
-    """A JSON body with another name of the model, the rest of it as it came.
-
-    Raises: DecodeError for what is no JSON object.
-    """
-    _, rewrite = _model_in_json(body)
-    return body if rewrite is None else rewrite(model)
+def with_model(body: Body, model: str) -> bytes:
+    """A body with another name of the model, where it has one; the rest of it is as it came."""
+    return edited_body(body, {"model": encode(model)} if "model" in body else {})
 
 
 async def pass_on(

@@ -20,6 +20,7 @@ from interlingua.client.estimate import estimate_text
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.exchange import job_of
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
@@ -28,7 +29,7 @@ from interlingua.gateway.state.keep import RESPONSES
 from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, input_of, not_found, page
 from interlingua.gateway.surfaces.passing import call_provider, pass_on, with_model
 from interlingua.types.message import user
-from interlingua.wire.json import decode_any, encode
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job
@@ -137,9 +138,9 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: DecodeError for a body without model or input; what a call raises.
     """
-    prepared = await gateway.stored.prepare(gateway.owner(request), request.body)
-    http = msgspec.structs.replace(request, body=prepared.body)
-    asked = read(gateway, http, RESPONSES)
+    prepared = await gateway.stored.prepare(gateway.owner(request), read_request(request.body, RESPONSES))
+    http = msgspec.structs.replace(request, body=prepared.body.text)
+    asked = read(gateway, http, RESPONSES, prepared.body)
     job = await job_of(asked)
     if asked.key is not None:
         await done(gateway.admission.admit(asked, asked.key, job))
@@ -155,7 +156,7 @@ async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bo
     http = asked.http
     for lane in gateway.targets.lanes(asked.head.model, RESPONSES, tools=asked.head.has_tools):
         if lane.dialect.name == RESPONSES and not asked.is_ours and not is_changed:
-            body = with_model(http.body, lane.endpoint.model)
+            body = with_model(asked.head.body, lane.endpoint.model)
             reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:
                 if asked.grant is not None:
@@ -197,8 +198,7 @@ async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
 
 def _kept(asked: Asked) -> list[Item]:
     """What the user said last, as far as it is short enough."""
-    given = asked.head.members.get("input")
-    items = input_list(decode_any(given)) if given is not None else []
+    items = input_list(asked.head.body.get("input"))
     kept: list[Item] = []
     tokens = 0.0
     for item in reversed([item for item in items if item.get("role") == "user"]):

@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
 
 from interlingua.errors import InternalServerError
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Account, Call, Refusal, Used
 from interlingua.gateway.keys.operations import Enter, Leave
@@ -194,7 +195,7 @@ def test_an_answer_is_gone_on_from_at_another_gateway(redis: RedisServer) -> Non
     async def work() -> None:
         clock = Clock()
         first, second = [redis_responses(RedisLink(redis.url, clock=clock), clock) for _ in range(2)]
-        body = b'{"input": [{"role": "user", "content": "Hi"}]}'
+        body = read_request(b'{"input": [{"role": "user", "content": "Hi"}]}', "openai-responses")
         await first.keep("me", "resp_1", b'{"output": []}', Prepared(body, body))
         held = await second.find("me", "resp_1")
         assert held == KeptAnswer(b'{"output": []}', b'[{"role": "user", "content": "Hi"}]', "")

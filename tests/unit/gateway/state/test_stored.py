@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.errors import BadRequestError, DecodeError, Error
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.state.items import answer_of_item, as_input, compacted, listed
 from interlingua.gateway.state.stored import (
     KeptAnswer,
@@ -17,7 +18,7 @@ from interlingua.gateway.state.stored import (
     memory_responses,
     page,
 )
-from interlingua.wire.json import decode_any, encode
+from interlingua.wire.json import encode
 
 FIRST = "resp_il" + "a" * 22
 SECOND = "resp_il" + "b" * 22
@@ -35,7 +36,7 @@ def _body(**members: Any) -> bytes:
 
 
 def _prepare(stored: StoredResponses, owner: str = "", **members: Any) -> Prepared:
-    return asyncio.run(stored.prepare(owner, _body(**members)))
+    return asyncio.run(stored.prepare(owner, read_request(_body(**members), "openai-responses")))
 
 
 def _with_first(owner: str = "team-a", **members: Any) -> StoredResponses:
@@ -46,7 +47,7 @@ def _with_first(owner: str = "team-a", **members: Any) -> StoredResponses:
 
 
 def _input(prepared: Prepared) -> Any:
-    return decode_any(prepared.body)["input"]
+    return prepared.body.get("input")
 
 
 def test_srv_12_a_request_that_goes_on_says_everything_itself() -> None:
@@ -54,7 +55,7 @@ def test_srv_12_a_request_that_goes_on_says_everything_itself() -> None:
     prepared = _prepare(
         _with_first(), "team-a", previous_response_id=FIRST, input=[{"role": "user", "content": "More"}]
     )
-    assert decode_any(prepared.body) == {
+    assert prepared.body.value == {
         "model": "m",
         "input": [
             {"role": "user", "content": "Hello"},
@@ -83,7 +84,7 @@ def test_a_conversation_of_several_answers_is_told_from_its_beginning() -> None:
 def test_what_needs_nothing_goes_on_as_it_came() -> None:
     """The very bytes, also where the words of our members only stand in a text."""
     stored = memory_responses(lambda: 0.0)
-    body = b'{"model": "m",  "input": "say \\"previous_response_id\\"", "x": 1.50}'
+    body = read_request(b'{"model": "m",  "input": "say \\"previous_response_id\\"", "x": 1.50}', "openai-responses")
     prepared = asyncio.run(stored.prepare("", body))
     assert prepared.body is body
     assert not prepared.is_changed

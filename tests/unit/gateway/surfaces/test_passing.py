@@ -83,11 +83,19 @@ def test_a_model_in_the_body_says_where_it_goes() -> None:
     assert _header(reply, "x-interlingua-target") == "openai/text-embedding-3-small"
 
 
-def test_a_body_that_names_the_model_twice_goes_out_with_one() -> None:
-    """What was checked is what is sent, whichever of two equal names an upstream would take."""
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model":"openai/evil","input":{"model":"m"},"model":"embedder"}',
+        b'{"model":"embedder","input":"Hi","mod\\u0065l":"openai/evil"}',
+        b'{"model":"embedder","input":"Hi","Model":"openai/evil"}',
+    ],
+)
+def test_a_body_that_names_the_model_twice_is_refused(body: bytes) -> None:
+    """Whichever of two names an upstream would take, however it is written."""
     provider = Provider()
-    _pass(provider, "/v1/embeddings", b'{"model":"openai/evil","input":{"model":"m"},"model":"embedder"}')
-    assert provider.requests[0].body == b'{"model":"text-embedding-3-small","input":{"model":"m"}}'
+    reply = _pass(provider, "/v1/embeddings", body)
+    assert (reply.status, provider.requests) == (400, [])
 
 
 FORM = (

@@ -1,0 +1,175 @@
+"""The request that goes out to a target of the client's own dialect: the body as it came, with a few members edited.
+
+Rules
+- Of the body the model's name is changed, and members are taken out that a target is known not to take, each with an
+  entry; what the caller wrote as text stays that text. Of the headers only those that belong to the body's dialect go
+  along, and never a credential of the client's.
+- A target that would need the body said in another way, a body that is not in the dialect's normal form, and a history
+  with turns that were translated, are translated instead.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from interlingua.dialects._contract import Encoded
+from interlingua.errors import UnsupportedError
+from interlingua.types.change import Changes
+from interlingua.wire.body import edited_body
+from interlingua.wire.json import encode_text
+
+if TYPE_CHECKING:
+    from interlingua.client.call.job import Lane
+    from interlingua.dialects._contract import Quirks
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.head import Head
+    from interlingua.gateway.calls.plan import Plan
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.wire.http import Headers
+
+__all__ = ["Needs", "needs_of", "outgoing", "relayed"]
+
+_PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
+_HEADERS: dict[str, frozenset[str]] = {
+    "anthropic": frozenset({"anthropic-beta", "anthropic-version"}),
+    "openai-chat": frozenset({"openai-beta"}),
+    "openai-responses": frozenset({"openai-beta"}),
+}
+"""Headers of a request that belong to its body."""
+_DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
+_BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
+"""Members of a Messages request that a server only knows together with a beta feature."""
+
+
+class _Trigger(NamedTuple):
+    """What makes a body one that a server of that kind takes only in other words."""
+
+    quirk: str
+    """The flag of the server."""
+    harmless: frozenset[object]
+    """Its values that change nothing."""
+    member: str
+    """The member that is concerned."""
+    words: frozenset[str] = frozenset()
+    """Words of which one is in it then; without any, the member is enough."""
+
+
+_FOREIGN = (_Trigger("effort_field", frozenset({"as_read", "reasoning.effort"}), "reasoning"),)
+"""Members that some servers of a dialect have taught their clients, and others do not know."""
+_REASONING = frozenset({"reasoning", "reasoning_content", "reasoning_details"})
+_CALLS = frozenset({"functionCall", "functionResponse", "function_call", "function_response"})
+_TRIGGERS = (
+    *_FOREIGN,
+    _Trigger("max_tokens_field", frozenset({"max_completion_tokens"}), "max_completion_tokens"),
+    _Trigger("seed_field", frozenset({"seed"}), "seed"),
+    _Trigger("effort_field", frozenset({"as_read", "reasoning_effort"}), "reasoning_effort"),
+    _Trigger("system_role", frozenset({"as_read"}), "messages", frozenset({"developer"})),
+    _Trigger("reasoning_echo", frozenset({"as_given"}), "messages", frozenset({"assistant"})),
+    _Trigger("reasoning_field", frozenset({"as_read"}), "messages", _REASONING),
+    _Trigger("call_id_rule", frozenset({"any", "max40"}), "messages", frozenset({"tool_call_id"})),
+    _Trigger("result_name", frozenset({False}), "messages", frozenset({"tool_call_id"})),
+    _Trigger("output_schema", frozenset({"json_schema"}), "response_format"),
+    _Trigger("json_mode", frozenset({True}), "response_format"),
+    _Trigger("output_schema_with_tools", frozenset({True}), "response_format"),
+    _Trigger("tool_choice", frozenset({"full"}), "tool_choice"),
+    _Trigger("allowed_tools", frozenset({True}), "tool_choice", frozenset({"allowed_tools"})),
+    _Trigger("strict_schemas", frozenset({True}), "tools", frozenset({"strict"})),
+    _Trigger("freeform_tools", frozenset({True}), "tools", frozenset({"custom"})),
+    _Trigger("parallel_explicit", frozenset({False}), "tools"),
+    _Trigger("parameters_required", frozenset({False}), "tools"),
+    _Trigger("cache_marks", frozenset({"cache_control"}), "messages", frozenset({"cache_control"})),
+    _Trigger("document_part", frozenset({"file"}), "messages", frozenset({"file"})),
+    _Trigger("call_ids_back", frozenset({True}), "contents", _CALLS),
+)
+"""Flags of servers that are no reference of their dialect, and what in a body they concern."""
+
+
+class Needs(NamedTuple):
+    """What a server wants in other words."""
+
+    members: frozenset[str]
+    """Members that it must not get."""
+    words: dict[str, frozenset[str]]
+    """By member, the words that must not be in it."""
+
+
+@lru_cache(maxsize=256)
+def needs_of(quirks: Quirks) -> Needs:
+    """What has to be looked for: a reference server of its dialect takes whatever the dialect can say."""
+    is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
+    triggers = _FOREIGN if is_reference else _TRIGGERS
+    active = [trigger for trigger in triggers if getattr(quirks, trigger.quirk) not in trigger.harmless]
+    words: dict[str, frozenset[str]] = {}
+    for trigger in active:
+        if trigger.words:
+            words[trigger.member] = words.get(trigger.member, frozenset()) | trigger.words
+    return Needs(quirks.unsupported.union([trigger.member for trigger in active if not trigger.words]), words)
+
+
+def relayed(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
+    """The targets to which the body can go out as it came; those of the plan themselves, where it is all of them."""
+    head, own = asked.head, plan.own
+    if not own or head.json_array or (asked.keeping is not None and asked.keeping.is_changed):
+        return ()
+    fitting = [lane for lane, needs in own if _takes(head, needs)]
+    if not fitting or not head.is_normal or head.is_ours:
+        return ()
+    return plan.lanes if len(fitting) == len(plan.lanes) else tuple(fitting)
+
+
+def _takes(head: Head, needs: Needs) -> bool:
+    """Whether a target takes the body as it is."""
+    if not needs.members.isdisjoint(head.body.members):
+        return False
+    return all([words.isdisjoint(head.words(member)) for member, words in needs.words.items()])
+
+
+def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
+    """The request for one target, in the client's own words.
+
+    Raises: UnsupportedError under `strict` for a member that the target does not take.
+    """
+    name, endpoint, body = asked.dialect.name, lane.endpoint, asked.head.body
+    changes = Changes(name, "encode_request")
+    left_out = () if name != "anthropic" or "*" in endpoint.target.quirks.betas else _BETAS.intersection(body.members)
+    for member in left_out:
+        changes.add("parameter_unsupported", f"/extra/anthropic/{member}", f"{endpoint.spec} does not take it")
+    if strict and left_out:
+        told = "; ".join([str(change) for change in changes.entries])
+        raise UnsupportedError(
+            f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=changes.done()
+        )
+    changes.repaired(body.repairs)
+    edits: dict[str, bytes | None] = dict.fromkeys(left_out)
+    if name != "google" and "model" in body:
+        edits["model"] = encode_text(endpoint.model)
+    return Encoded(
+        path=_PATHS[name] if not asked.http.query and name in _PATHS else _path(asked, endpoint.model),
+        body=edited_body(body, edits),
+        headers=_headers(asked.http, name, has_betas=not left_out),
+        changes=changes.done(),
+    )
+
+
+def _path(asked: Asked, model: str) -> str:
+    name, http = asked.dialect.name, asked.http
+    if name == "google":
+        is_whole = model.startswith(("models/", "tunedModels/", "publishers/"))
+        path = quote(model if is_whole else f"models/{model}", safe="/@-._~")
+        return f"/{path}:streamGenerateContent?alt=sse" if asked.head.stream else f"/{path}:generateContent"
+    if name == "ollama":
+        return http.path
+    return f"{_PATHS[name]}?beta=true" if "beta=true" in http.query.split("&") else _PATHS[name]
+
+
+def _headers(http: GatewayRequest, name: str, *, has_betas: bool) -> Headers:
+    carried = http.seen.carried
+    if carried is None:
+        wanted = _HEADERS.get(name, frozenset())
+        own = [pair for pair in http.headers if pair[0] in wanted]
+        carried = http.seen.carried = (*_DEFAULTS.get(name, ()), *own)
+    if not has_betas:  # a feature and its member travel together or not at all
+        return tuple([pair for pair in carried if pair[0] != "anthropic-beta"])
+    return carried
