@@ -65,8 +65,9 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The role of system messages."""
     reasoning_field: Literal["as_read", "reasoning_content", "reasoning", "thinking_chunks", "none"] = "as_read"
     """Where readable reasoning stands in an assistant message; `none`: the server knows no such member."""
-    reasoning_echo: Literal["as_given", "always", "never"] = "as_given"
-    """When readable reasoning goes back; `always` sends an empty text where there was none."""
+    reasoning_echo: Literal["as_given", "always", "calls", "never"] = "as_given"
+    """When readable reasoning goes back; where there was none `always` sends an empty text, `calls` a blank in turns
+    with calls."""
     tool_only_content: Literal["null", "empty", "omit"] = "null"
     """What stands for the text of an assistant message that only calls tools."""
     call_id_rule: CallIdRule = "any"

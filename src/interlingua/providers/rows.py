@@ -259,14 +259,15 @@ _HOSTED = (
             output_schema="json_object",
         ),
     ),
-    # The thinking models want reasoning_content back within a tool turn [vendor "Use thinking models"].
+    # The thinking models want reasoning_content back within a tool turn [vendor "Use thinking models"]; since k2.5 an
+    # empty one counts as missing, and a blank as one [theopenco/llmgateway#2093, tried at the service, April 2026].
     Provider(
         name="moonshot",
         title="Moonshot",
         base_url="https://api.moonshot.ai/v1",
         dialects=CHAT,
         key_env=("MOONSHOT_API_KEY",),
-        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content"),
+        quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content", reasoning_echo="calls"),
     ),
     # Older models know JSON mode only [vendor "Structured output"]; the reply has reasoning_content ["Deep thinking"].
     Provider(

@@ -132,3 +132,9 @@ def test_deepseek_gets_its_reasoning_back_on_every_turn() -> None:
     """A thinking DeepSeek model refuses a history in which one assistant turn has no reasoning_content."""
     quirks = ROWS["deepseek"].quirks
     assert (quirks.reasoning_field, quirks.reasoning_echo) == ("reasoning_content", "always")
+
+
+def test_kimi_gets_its_reasoning_back_with_every_call() -> None:
+    """A thinking Kimi model refuses a turn with calls and no reasoning_content; a blank is one."""
+    quirks = ROWS["moonshot"].quirks
+    assert (quirks.reasoning_field, quirks.reasoning_echo) == ("reasoning_content", "calls")

@@ -404,8 +404,10 @@ class AssistantEncoder:
             setattr(self.message, self.reasoning_field, text)
         elif self.message.reasoning_details:
             return
-        elif self.target.quirks.reasoning_echo == "always" and self.target.quirks.reasoning_field in REASONING_FIELDS:
-            setattr(self.message, self.target.quirks.reasoning_field, "")
+        elif self.target.quirks.reasoning_field in REASONING_FIELDS:
+            echo, calls = self.target.quirks.reasoning_echo, self.message.tool_calls
+            if echo == "always" or (echo == "calls" and calls):
+                setattr(self.message, self.target.quirks.reasoning_field, "" if echo == "always" else " ")
 
     def _finish_content(self, *, reply: bool) -> None:
         message = self.message

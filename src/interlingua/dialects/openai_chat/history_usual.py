@@ -110,7 +110,7 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
     """The messages as elements of an array, names and ids as they are; None where one is unusual."""
     quirks = target.quirks
     plain = plain_messages(messages, NAME)
-    if plain is None or quirks.reasoning_echo == "always" or quirks.result_name:
+    if plain is None or quirks.reasoning_echo in ("always", "calls") or quirks.result_name:
         return None
     if quirks.tool_only_content not in _NO_TEXT:
         return None

@@ -128,6 +128,15 @@ def test_thk_10_reasoning_of_a_tool_turn_goes_back_where_it_was_read(field: str)
     assert "reasoning" not in str(replayed(*response.parts, target=quirky(reasoning_echo="never")))
 
 
+def test_thk_10_a_server_that_takes_an_empty_reasoning_for_a_missing_one_gets_a_blank() -> None:
+    """Kimi wants it in turns with calls; where it was lost a blank is taken, and an answer without calls needs none."""
+    target = quirky(reasoning_field="reasoning_content", reasoning_echo="calls")
+    assert replayed(CALL, target=target)["reasoning_content"] == " "
+    assert replayed(ThinkingPart("Hm."), CALL, target=target)["reasoning_content"] == "Hm."
+    [_, answer] = wire(Request(messages=(user("Hi"), assistant(TextPart("Hi.")))), target)["messages"]
+    assert answer == {"role": "assistant", "content": "Hi."}
+
+
 def test_thk_10_thinking_that_a_server_has_no_member_for_is_an_entry() -> None:
     """Dropped, and said so."""
     asked = Request(messages=(user("Hi"), assistant(ThinkingPart("Hm."), "Yes."), user("Go")))
