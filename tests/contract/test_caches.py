@@ -67,6 +67,7 @@ BOUNDED_OTHERWISE = {
     "gateway.records.record:names": "16 names of at most 200 characters a head",
     "gateway.serving.heads:_lately": "256 heads of at most 4 KiB a generation",
     "gateway.state.redis:_to_drop": "a number of keys of a fixed length",
+    "gateway.state.ownership:_known": "1,024 ids of at most 256 characters, for one answer",
     "gateway.state.turn_store:_used": "counts the bytes of what it keeps",
     "gateway.state.store:_kept": "counts the bytes of what it keeps",
     "media._kept:_kept": "64 MiB of images, each with what keeping it takes",

@@ -61,6 +61,9 @@ _SERVER: dict[str, _Check] = {
     "console": _FLAG,
     "console_content": _FLAG,
     "operators": _TEXTS,
+    "id_secret_env": (str, "the name of a variable"),
+    "id_secret_file": (str, "the path of a file"),
+    "shared_ids": _TEXTS,
     "keys": (str, "the path of a file"),
 }
 _COUNT: _Check = ((int, str), 'a number, as 60 or "200k"')
@@ -110,6 +113,8 @@ _AS_IT_IS = (
     "allow_fetch",
     "console",
     "console_content",
+    "id_secret_env",
+    "id_secret_file",
 )
 
 
@@ -143,6 +148,7 @@ def read_server_config(path: str | Path) -> ServerConfig:
         origins=tuple(server.get("origins", ())),
         providers=tuple(server.get("providers", ())),
         operators=tuple(server.get("operators", ())),
+        shared_ids=frozenset(server.get("shared_ids", ())),
         is_open=server.get("open", False),
         timeouts=Timeouts(**{name: server[key] for key, name in _TIMEOUTS.items() if key in server}),
         allow=_allowed(server.get("allow", []), file),
@@ -177,6 +183,8 @@ def _server(value: object, file: ConfigFile) -> Table:
             file.refuse(f"{name} in [server] is 0 or more", "server", name)
     if table.get("port", 0) > MAX_PORT:
         file.refuse(f"port in [server] is at most {MAX_PORT}", "server", "port")
+    if table.get("id_secret_env") and table.get("id_secret_file"):
+        file.refuse("[server] names a secret twice: id_secret_env or id_secret_file", "server", "id_secret_file")
     return table
 
 

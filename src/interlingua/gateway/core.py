@@ -33,6 +33,7 @@ from interlingua.gateway.routes import find_route, meant_path, methods_of
 from interlingua.gateway.serving.bodies import too_large
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.settings import GatewaySettings
+from interlingua.gateway.state.ownership import Ownership
 from interlingua.gateway.state.stored import StoredResponses, memory_responses
 from interlingua.gateway.state.vault import Vault, memory_vault
 from interlingua.registry.resolve import default_registry
@@ -117,6 +118,8 @@ class Gateway:
         """What clients' dialects have no room for."""
         self.stored: StoredResponses = memory_responses(clock)
         """Answers that clients go on from by their ids."""
+        self.ids: Ownership = Ownership(self)
+        """Whose is what providers keep."""
         self.recorder: Recorder = Recorder(self)
         """Who wants to know what became of requests."""
         self._end_observers: tuple[Callable[[], None], ...] = observed(self)
@@ -195,6 +198,7 @@ class Gateway:
         try:
             if route is None:
                 raise _unknown(request)
+            request = self.ids.opened(request)
             if entry is None or (entry.traffic is None and self.spans is None):
                 reply = await route.handler(self, request)
             else:
@@ -260,6 +264,8 @@ class Gateway:
         dialect = dialect_of(request) if route is None else route.dialect or dialect_by_headers(request)
         if request.entry is not None:
             request.entry.failed(error)
+        if request.given_ids:
+            error.args = (self.ids.told(error.message, request), *error.args[1:])
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:
             allowed = ("allow", ", ".join(methods_of(request.path)))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.auth import Welcome
     from interlingua.gateway.records.record import Entry, Origin
     from interlingua.gateway.routes import Route
+    from interlingua.wire.body import Body as RequestBody
 
 __all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Seen", "Sink", "dialect_by_headers"]
 
@@ -114,6 +115,14 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     """What was found out of its head; who changes headers or query begins anew with it."""
     welcome: Welcome | None = None
     """That it may ask, where it is all there and has just begun; None has whoever wants to know look."""
+    read: RequestBody | None = None
+    """Its body, where that was read already."""
+    owner: str | None = None
+    """Whose state it may go on with, once somebody has asked."""
+    kept_by: tuple[str, ...] = ()
+    """The providers that keep what it names by signed ids."""
+    given_ids: dict[str, str] = {}
+    """Those ids as the client gave them, by the provider's own."""
 
     @property
     def named(self) -> dict[str, str]:

@@ -78,6 +78,12 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a browser that opens `/` gets the console; None: unless the gateway is open to whoever reaches it."""
     console_content: bool = False
     """Whether the console may show what is asked and answered, of the last requests, while somebody looks."""
+    id_secret_env: str = ""
+    """The variable with the secret by which ids are signed; empty: one is made, and kept beside the keys."""
+    id_secret_file: str = ""
+    """The file with that secret."""
+    shared_ids: frozenset[str] = frozenset()
+    """Ids of what providers keep that every key may use, as those of prompts and vector stores of everybody."""
     operators: tuple[str, ...] = ()
     """Names of the keys that see what every key does and take targets out; empty: the only key, where there is one."""
     observing: Observing = Observing()

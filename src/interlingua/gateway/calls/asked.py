@@ -21,13 +21,13 @@ from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
-from interlingua.gateway.calls.reading import read_request
+from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.state.vault import Restored
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
     from interlingua.client.call.job import Lane
     from interlingua.dialects._contract import DecodedRequest, Dialect
@@ -166,6 +166,11 @@ class Asked(msgspec.Struct, eq=False):
 
         await keeping.keep(response, lane, written)
 
+    def signing(self, lane: Lane) -> Callable[[bytes], bytes] | None:
+        """What signs the ids in the answer of a target; None where nothing is signed."""
+        is_here = self.keeping is not None and self.keeping.is_ours(lane)
+        return self.gateway.ids.signing(self.http, lane.endpoint.provider, is_here=is_here)
+
     def context(self, source: str | None) -> ServerContext:
         """How the answer is to be written, when a target of the dialect `source` gave it."""
         gateway, head = self.gateway, self.head
@@ -188,7 +193,7 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model or says nothing;
     PermissionDeniedError for a model that the key may not ask for.
     """
-    head = read_head(http, name, read_request(http.body, name) if body is None else body)
+    head = read_head(http, name, body_of(http, name) if body is None else body)
     if http.entry is not None:
         http.entry.asked(head.model, stream=head.stream)
     if not head.model:

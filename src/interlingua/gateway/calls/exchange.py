@@ -35,7 +35,7 @@ from interlingua.gateway.calls.outgoing import outgoing, relayed
 from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import PassedStream
 from interlingua.gateway.calls.plan import UNREAD, is_same
-from interlingua.gateway.calls.reading import read_request
+from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
@@ -94,7 +94,7 @@ async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Aske
     """
     if dialect != RESPONSES:
         return read(gateway, http, dialect)
-    owner, body = gateway.owner(http), read_request(http.body, dialect)
+    owner, body = gateway.ids.owner(http), body_of(http, dialect)
     prepared = await gateway.stored.prepare(owner, body)
     if prepared.body is not body:
         http = msgspec.structs.replace(http, body=prepared.body.text)
@@ -131,7 +131,7 @@ def _planned(asked: Asked) -> Plan:
 async def _request(asked: Asked, plan: Plan) -> Request:
     """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name."""
     if asked.relayed:
-        lanes = plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
+        lanes = _lanes(asked, plan)
         if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):
             return _unread(asked)
     request = asked.restore()
@@ -142,12 +142,13 @@ async def _request(asked: Asked, plan: Plan) -> Request:
 
 def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     """The job of a plan, with what is different for one request, its client, and what stands around its call."""
-    gateway, lanes = asked.gateway, plan.lanes
+    gateway = asked.gateway
     changed: dict[str, Any] = {}
+    if asked.http.kept_by or asked.keeping is not None:
+        changed["lanes"] = _lanes(asked, plan)
     if request is not UNREAD:
         changed["request"], changed["provider_ids"] = request, asked.provider_ids
     if asked.keeping is not None:
-        lanes = changed["lanes"] = asked.keeping.lanes(lanes)
         changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
     if asked.http.header(_STRICT) == "1":
         changed["settings"] = plan.strict
@@ -157,6 +158,15 @@ def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     if answers_alone():
         changed["with_credential"] = False
     return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
+
+
+def _lanes(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
+    """The targets of a plan that know what the request goes on with.
+
+    Raises: BadRequestError where there is none.
+    """
+    lanes = plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
+    return asked.gateway.ids.lanes(lanes, asked.http)
 
 
 def _unread(asked: Asked) -> Request:
@@ -205,7 +215,7 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
         headers = BODY_TYPES[asked.dialect.name] + kept_headers(told.headers)
     if asked.keeping is not None:
         await asked.keep(response, lane, body)
-    return _replied(asked, response, status, headers, body)
+    return _replied(asked, response, lane, (status, headers, body))
 
 
 def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:
@@ -217,11 +227,15 @@ def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int,
     return told.status, headers, told.body
 
 
-def _replied(asked: Asked, response: Response[Any], status: int, headers: Headers, body: bytes) -> GatewayReply:
+def _replied(asked: Asked, response: Response[Any], lane: Lane, reply: tuple[int, Headers, bytes]) -> GatewayReply:
     """The reply, with who answered and what was changed."""
+    status, headers, body = reply
     changes = (*asked.read_changes, *response.changes, *asked.changes)
     if asked.http.entry is not None:
         asked.http.entry.answered(response, changes)
+    sign = asked.signing(lane)
+    if sign is not None:
+        body = sign(body)
     trail = trail_headers(response.attempts, changes, response.cost_usd)
     return GatewayReply(status=status, headers=headers + trail, body=body)
 

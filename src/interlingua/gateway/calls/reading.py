@@ -15,10 +15,19 @@ from interlingua.errors import DecodeError
 from interlingua.wire.body import body_rules, read_body
 
 if TYPE_CHECKING:
+    from interlingua.gateway.http import GatewayRequest
     from interlingua.wire.body import Body, BodyRules
     from interlingua.wire.json import WireStruct
 
-__all__ = ["MAX_MODEL_CHARACTERS", "PASSED_RULES", "checked_model", "read_object", "read_request", "rules_of"]
+__all__ = [
+    "MAX_MODEL_CHARACTERS",
+    "PASSED_RULES",
+    "body_of",
+    "checked_model",
+    "read_object",
+    "read_request",
+    "rules_of",
+]
 
 MAX_MODEL_CHARACTERS = 1_024
 """How long the name of a model may be, a chain included."""
@@ -54,6 +63,14 @@ def read_request(body: bytes, dialect: str) -> Body:
     Raises: DecodeError, LimitExceededError with the status 400, and the place of what is ambiguous.
     """
     return read_body(body, rules_of(dialect))
+
+
+def body_of(request: GatewayRequest, dialect: str) -> Body:
+    """The body of a request in a dialect, read once.
+
+    Raises: as `read_request`.
+    """
+    return read_request(request.body, dialect) if request.read is None else request.read
 
 
 def read_object(body: bytes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -161,8 +162,22 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
     if asked.http.entry is not None:
         asked.http.entry.first()
         asked.http.entry.tried(course.attempts)
-    pieces = Closing(body, course.close, course.pour_into)
+    pieces = _signed(course, body)
     return GatewayReply(headers=headers, body=pieces, keep_alive=keep_alive_of(asked))
+
+
+def _signed(course: Course, body: AsyncGenerator[bytes]) -> Closing:
+    """A body of whole frames, its ids signed where they are."""
+    sign = course.asked.signing(course.live.lane)
+    if sign is None:
+        return Closing(body, course.close, course.pour_into)
+
+    async def pieces() -> AsyncGenerator[bytes]:
+        async with aclosing(body):
+            async for piece in body:
+                yield sign(piece)
+
+    return Closing(pieces(), course.close, lambda sink: course.pour_into(lambda data: sink(sign(data))))
 
 
 async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:

@@ -32,7 +32,7 @@ __all__ = ["Reload", "Stamp", "stamp_of"]
 
 Stamp: TypeAlias = "tuple[int, int, int] | None"
 """When a file was saved, which one it is, and how long."""
-_LASTING = ("observing", "key_file")
+_LASTING = ("observing", "key_file", "id_secret_env", "id_secret_file")
 """Settings that hold from start to end."""
 
 
@@ -103,7 +103,10 @@ class Reload:
             name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)
         ]
         told = {"observing": "log, metrics, store and record", "key_file": "keys"}
-        return [*listening, *[told[name] for name in _LASTING if getattr(settings, name) != getattr(before, name)]]
+        return [
+            *listening,
+            *[told.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(before, name)],
+        ]
 
 
 def stamp_of(path: str | Path) -> Stamp:

@@ -56,7 +56,7 @@ class Keeping:
         return lane.dialect.name != RESPONSES or bool(self._prepared.previous)
 
     def lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
-        """The targets that can know what came before: where a provider keeps it, no other Responses provider does."""
+        """The targets that can know what came before: where a provider is noted to keep it, no other one does."""
         keeper = self._prepared.kept_by.partition("/")[0]
         if not keeper:
             return lanes
@@ -99,5 +99,5 @@ class Keeping:
             return
         if self.is_ours(lane):
             await self._gateway.stored.keep(self._owner, self._id, write(), self._prepared)
-        elif response.id is not None:
+        elif response.id is not None and not self._gateway.ids.is_on:  # a signed id says it itself
             await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from interlingua.client.home import state_directory
 from interlingua.client.state import shared_link
 from interlingua.errors import ConfigError
+from interlingua.gateway.keys.id_secret import kept_secret, named_secret, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.settings import GatewaySettings
@@ -24,7 +25,7 @@ __all__ = ["check_workers", "share"]
 
 
 def share(gateway: Gateway) -> bool:
-    """Have the gateway keep vault, stored responses, keys and what they used where the process keeps its state.
+    """Have the gateway keep vault, stored responses, keys, what they used and the secret of ids where state is kept.
 
     Whether that is a place which others can have, too; in memory and in a file nothing changes.
 
@@ -32,8 +33,11 @@ def share(gateway: Gateway) -> bool:
     """
     link = shared_link()
     if link is None:
+        if gateway.ids.is_on:
+            _ = gateway.ids.signer  # a secret that cannot be read is told now, and not to the first client
         return False
     from interlingua.gateway.keys.holders import holder_here
+    from interlingua.gateway.keys.redis_id_secret import SharedSecret
     from interlingua.gateway.keys.redis_keys import KeyWatch, RedisKeys
     from interlingua.gateway.state.redis import RedisAccounts, redis_responses, redis_vault
     from interlingua.gateway.state.redis_presence import Presence
@@ -44,17 +48,22 @@ def share(gateway: Gateway) -> bool:
     gateway.admission.move(RedisAccounts(link, gone=lambda: presence.gone), presence.holder)
     keys, key_file = RedisKeys(link, now=gateway.now), gateway.settings.key_file
     folder = Path(key_file).expanduser().parent if key_file else state_directory()
-    gateway.take_keys(KeyWatch(keys, folder=folder, beside=presence.beat))
+    beside: list[Callable[[], object]] = [presence.beat]
+    if named_secret(gateway.settings, gateway.registry.environment()) is None:
+        beside.append(SharedSecret(link, folder, take=gateway.ids.use).look)
+    gateway.take_keys(KeyWatch(keys, folder=folder, beside=lambda: [look() for look in beside]))
     return True
 
 
 def check_workers(gateway: Gateway, settings: GatewaySettings, limited: Collection[str]) -> None:
     """Nothing, where several processes can keep the limits of `settings`, and of the `limited` targets, together.
 
-    Raises: ConfigError where each of them would let as much through by itself.
+    Raises: ConfigError where each of them would let as much through by itself, or would have a secret of ids by itself.
     """
     if shared_link() is not None:
         return
+    if gateway.ids.is_on and named_secret(gateway.settings, gateway.registry.environment()) is None:
+        kept_secret(place_of(gateway.settings))  # each with its own would refuse what the others gave out
     if limited:
         named = ", ".join(sorted(limited)[:3])
         raise ConfigError(

@@ -1,8 +1,8 @@
 """Stored responses: conversations that a Responses client continues by the id of an answer.
 
-One owner of the state: an answer that a Responses provider gave is kept there, and only its id is remembered here, with
-whose it is; every other answer is kept here. A request that goes on from an answer that is kept here is turned into one
-that says everything itself, so that any target can serve it.
+One owner of the state: an answer that a Responses provider gave is kept there, and its signed id says so (`ownership`);
+without keys, who keeps it is remembered here. Every other answer is kept here. A request that goes on from an answer
+that is kept here is turned into one that says everything itself, so that any target can serve it.
 
 Rules
 - Kept for a while, in bounded memory, apart by owner. Ids are restricted by a pattern before anything is looked up.
@@ -42,6 +42,7 @@ __all__ = [
     "StoredResponses",
     "input_of",
     "memory_responses",
+    "no_previous",
     "not_found",
     "output_of",
     "page",
@@ -71,8 +72,6 @@ class KeptAnswer(msgspec.Struct, frozen=True):
 class KeptElsewhere(msgspec.Struct, frozen=True):
     """An answer that its provider keeps."""
 
-    owner: str
-    """Whose it is."""
     spec: str
     """Who keeps it, `provider/model`."""
 
@@ -139,8 +138,8 @@ class StoredResponses:
         held = await self.find(owner, given)
         if isinstance(held, KeptAnswer):
             return given, ""
-        if held is None and (OWN_RESPONSE.fullmatch(given) or await self._is_somebody_elses(owner, given)):
-            raise _no_previous(given)
+        if held is None and OWN_RESPONSE.fullmatch(given):
+            raise no_previous(given)
         return "", held.spec if held is not None else ""
 
     async def _resolved(self, owner: str, items: list[Item]) -> list[Item]:
@@ -164,7 +163,7 @@ class StoredResponses:
         while response_id:
             held = await self.find(owner, response_id)
             if not isinstance(held, KeptAnswer) or len(turns) >= MAX_TURNS:
-                raise _no_previous(response_id)
+                raise no_previous(response_id)
             turns.append([*await self._resolved(owner, input_of(held)), *output_of(held)])
             response_id = held.previous
         return [item for turn in reversed(turns) for item in turn]
@@ -175,31 +174,25 @@ class StoredResponses:
         """What is remembered of an owner's answer; None where nothing is."""
         if ID_PATTERN.fullmatch(response_id) is None:
             return None
-        own, elsewhere = await self._store.get(_keys(owner, response_id))
-        if isinstance(own, KeptAnswer):
-            return own
-        return elsewhere if isinstance(elsewhere, KeptElsewhere) and elsewhere.owner == owner else None
-
-    async def _is_somebody_elses(self, owner: str, response_id: str) -> bool:
-        _, elsewhere = await self._store.get(_keys(owner, response_id))
-        return isinstance(elsewhere, KeptElsewhere) and elsewhere.owner != owner
+        (held,) = await self._store.get([_key(owner, response_id)])
+        return held
 
     async def keep(self, owner: str, response_id: str, answer: bytes, prepared: Prepared) -> None:
         """Keep an answer, JSON as the client got it, to the request that was prepared."""
         given = prepared.given.members.get("input")
         held = KeptAnswer(answer, b"[]" if given is None else bytes(given), prepared.previous)
         size = len(answer) + len(held.input) + 100
-        await self._store.put([Entry(_keys(owner, response_id)[0], held, size)])
+        await self._store.put([Entry(_key(owner, response_id), held, size)])
 
     async def note(self, owner: str, response_id: str, spec: str) -> None:
-        """Remember whose an answer is that its provider keeps."""
+        """Remember which provider keeps an answer, where its id does not say it."""
         if ID_PATTERN.fullmatch(response_id):
-            await self._store.put([Entry(_keys(owner, response_id)[1], KeptElsewhere(owner, spec), 200)])
+            await self._store.put([Entry(_key(owner, response_id), KeptElsewhere(spec), 200)])
 
     async def forget(self, owner: str, response_id: str) -> None:
         """Forget an owner's answer."""
         if await self.find(owner, response_id) is not None:
-            await self._store.drop(_keys(owner, response_id))
+            await self._store.drop([_key(owner, response_id)])
 
 
 def _is_plain(body: Body) -> bool:
@@ -215,9 +208,9 @@ def _is_input(given: object) -> bool:
     return isinstance(given, list) and all(isinstance(item, dict) for item in cast("list[object]", given))
 
 
-def _keys(owner: str, response_id: str) -> tuple[Key, Key]:
-    """Where an answer is kept, and where is noted who keeps it: every owner looks there."""
-    return (owner, "response", response_id), ("", "kept by", response_id)
+def _key(owner: str, response_id: str) -> Key:
+    """Where an answer is kept, or is noted who keeps it."""
+    return owner, "response", response_id
 
 
 def input_of(held: KeptAnswer) -> list[Item]:
@@ -241,9 +234,11 @@ def page(items: Sequence[Item], *, after: str = "", limit: int = 20, order: str 
     return {"object": "list", "data": shown, "first_id": first, "last_id": last, "has_more": more}
 
 
-def _no_previous(response_id: str) -> BadRequestError:
+def no_previous(response_id: str) -> BadRequestError:
+    """The error of an answer that whoever asks cannot go on from."""
+    shown = repr(response_id) if ID_PATTERN.fullmatch(response_id) else "of that id"
     return BadRequestError(
-        f"previous_response_id: there is no answer {response_id!r}; send the conversation itself, or begin a new one",
+        f"previous_response_id: there is no answer {shown}; send the conversation itself, or begin a new one",
         status=400,
         code="previous_response_not_found",
     )

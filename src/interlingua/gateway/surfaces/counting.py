@@ -17,7 +17,7 @@ import msgspec
 from interlingua.client.estimate import estimate_tokens
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
 from interlingua.gateway.calls.asked import read
-from interlingua.gateway.calls.reading import read_request
+from interlingua.gateway.calls.reading import body_of, read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
 from interlingua.gateway.surfaces.passing import call_provider, with_model
@@ -95,11 +95,11 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> Asked:
     """What is to be counted, as the request that it stands for."""
-    body = read_request(request.body, dialect)
+    body = body_of(request, dialect)
     if dialect == "google":
         body = _unwrapped(body)
     elif dialect == "openai-responses":
-        body = (await gateway.stored.prepare(gateway.owner(request), body)).body
+        body = (await gateway.stored.prepare(gateway.ids.owner(request), body)).body
     return read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
 
 

@@ -30,10 +30,11 @@ from interlingua.gateway.calls.reading import PASSED_RULES, checked_model
 from interlingua.gateway.calls.replies import visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.grant import done
+from interlingua.gateway.state.id_places import root_of
 from interlingua.transport.override import answers_alone
 from interlingua.wire.body import edited_body, read_body
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
-from interlingua.wire.json import decode, encode
+from interlingua.wire.json import MAX_EVENT_BYTES, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -299,7 +300,7 @@ def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str)
     """
     if not gateway.may_use(request, model):
         raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
-    lanes = gateway.targets.lanes(model, dialect, tools=False)
+    lanes = gateway.ids.lanes(gateway.targets.lanes(model, dialect, tools=False), request)
     found = next((lane.endpoint for lane in lanes if lane.dialect.name in _spoken(dialect)), None)
     if found is None:
         others = ", ".join(lane.endpoint.spec for lane in lanes)
@@ -309,11 +310,11 @@ def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str)
 
 
 def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoint:
-    """The configured provider for requests without a model.
+    """The provider that keeps what a request names, else the configured one for requests without a model.
 
     Raises: NotFoundError where none is configured for the dialect; PermissionDeniedError for a key that may not use it.
     """
-    for name in gateway.settings.providers:
+    for name in request.kept_by or gateway.settings.providers:
         lanes = gateway.targets.lanes(f"{name}/*", dialect, tools=False)
         if lanes[0].dialect.name in _spoken(dialect):
             if not gateway.may_use(request, f"{name}/*"):
@@ -358,9 +359,11 @@ async def pass_on(
     """
     sent, reply = await _open(gateway, request, endpoint, path, body)
     headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
-    told = (
-        Closing(_pieces(reply), reply.close) if reply.status < FAILED else await _without_secrets(sent, reply, endpoint)
-    )
+    if reply.status >= FAILED:
+        text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
+        told = gateway.ids.told(text, request).encode("latin-1")
+    else:
+        told = await _signed(reply, endpoint, _signing(gateway, request, endpoint))
     served = ("x-interlingua-target", visible(endpoint.spec))
     return GatewayReply(status=reply.status, headers=(*headers, served), body=told)
 
@@ -375,6 +378,9 @@ async def call_provider(
     sent, reply = await _open(gateway, request, endpoint, path, body)
     failed = reply.status >= FAILED
     told = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
+    sign = _signing(gateway, request, endpoint)
+    if sign is not None and not failed:
+        told = sign(told)
     return HttpReply(status=reply.status, headers=reply.headers, body=told)
 
 
@@ -392,6 +398,34 @@ async def _open(
         sent = msgspec.structs.replace(sent, url=f"{at.scheme}://{at.netloc}/upload{at.path}?{at.query}".rstrip("?"))
     sent = msgspec.structs.replace(sent, method=request.method)
     return sent, await async_transport_for(sent.url).open(sent, gateway.settings.timeouts)
+
+
+def _signing(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:
+    """What signs the ids in a reply; None where nothing is kept, so that the reply goes on as it comes."""
+    return None if root_of(request.path) is None else gateway.ids.signing(request, endpoint.provider)
+
+
+async def _signed(reply: AsyncReply, endpoint: Endpoint, sign: Callable[[bytes], bytes] | None) -> bytes | Closing:
+    """The body of a reply with signed ids: JSON as a whole, a stream line by line, anything else as it comes."""
+    kind = dict(reply.headers).get("content-type", "").partition(";")[0].strip().lower()
+    if sign is not None and kind == "application/json":
+        return sign(await _whole(reply, endpoint))
+    if sign is not None and kind == "text/event-stream":
+        return Closing(_frames(reply, sign), reply.close)
+    return Closing(_pieces(reply), reply.close)
+
+
+async def _frames(reply: AsyncReply, sign: Callable[[bytes], bytes]) -> AsyncGenerator[bytes]:
+    """The whole lines of a stream, as they come."""
+    rest = b""
+    async for piece in _pieces(reply):
+        lines, newline, rest = (rest + piece).rpartition(b"\n")
+        if len(rest) > MAX_EVENT_BYTES:
+            raise LimitExceededError(f"a line of more than {MAX_EVENT_BYTES} bytes", status=502)
+        if newline:
+            yield sign(lines + newline)
+    if rest:
+        yield sign(rest)
 
 
 async def _whole(reply: AsyncReply, endpoint: Endpoint) -> bytes:

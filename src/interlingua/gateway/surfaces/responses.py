@@ -20,7 +20,7 @@ from interlingua.client.estimate import estimate_text
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.exchange import job_of
-from interlingua.gateway.calls.reading import read_request
+from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
@@ -62,15 +62,17 @@ async def _held(gateway: Gateway, request: GatewayRequest) -> Held:
 
     Raises: NotFoundError where it is nothing of whoever asks.
     """
-    held = await gateway.stored.find(gateway.owner(request), _id_of(request))
+    if request.kept_by:
+        return KeptElsewhere(f"{request.kept_by[0]}/*")
+    held = await gateway.stored.find(gateway.ids.owner(request), _id_of(request))
     if held is None:
         raise not_found(_id_of(request))
     return held
 
 
-async def _elsewhere(gateway: Gateway, request: GatewayRequest, held: KeptElsewhere) -> GatewayReply:
+async def _elsewhere(gateway: Gateway, request: GatewayRequest, spec: str) -> GatewayReply:
     """The reply of the provider that keeps an answer."""
-    lanes = gateway.targets.lanes(held.spec, RESPONSES, tools=False)
+    lanes = gateway.targets.lanes(spec, RESPONSES, tools=False)
     return await pass_on(gateway, request, lanes[0].endpoint, request.path.removeprefix("/v1"))
 
 
@@ -81,7 +83,7 @@ async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """
     held = await _held(gateway, request)
     if isinstance(held, KeptElsewhere):
-        return await _elsewhere(gateway, request, held)
+        return await _elsewhere(gateway, request, held.spec)
     if "stream=true" in request.query.split("&"):
         raise BadRequestError("stream: an answer that is kept here is told as a whole", status=400)
     return GatewayReply(headers=JSON, body=held.answer)
@@ -93,9 +95,9 @@ async def delete(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     Raises: NotFoundError.
     """
     held = await _held(gateway, request)
-    await gateway.stored.forget(gateway.owner(request), _id_of(request))
+    await gateway.stored.forget(gateway.ids.owner(request), _id_of(request))
     if isinstance(held, KeptElsewhere):
-        return await _elsewhere(gateway, request, held)
+        return await _elsewhere(gateway, request, held.spec)
     told = {"id": _id_of(request), "object": "response", "deleted": True}
     return GatewayReply(headers=JSON, body=encode(told))
 
@@ -108,7 +110,7 @@ async def cancel(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     held = await _held(gateway, request)
     if isinstance(held, KeptAnswer):
         raise BadRequestError("this response is complete; only one in the background can be cancelled", status=400)
-    return await _elsewhere(gateway, request, held)
+    return await _elsewhere(gateway, request, held.spec)
 
 
 async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -118,7 +120,7 @@ async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply
     """
     held = await _held(gateway, request)
     if isinstance(held, KeptElsewhere):
-        return await _elsewhere(gateway, request, held)
+        return await _elsewhere(gateway, request, held.spec)
     query = dict(parse_qsl(request.query))
     limit = query.get("limit", "20")
     told = page(
@@ -138,7 +140,7 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: DecodeError for a body without model or input; what a call raises.
     """
-    prepared = await gateway.stored.prepare(gateway.owner(request), read_request(request.body, RESPONSES))
+    prepared = await gateway.stored.prepare(gateway.ids.owner(request), body_of(request, RESPONSES))
     http = msgspec.structs.replace(request, body=prepared.body.text)
     asked = read(gateway, http, RESPONSES, prepared.body)
     job = await job_of(asked)

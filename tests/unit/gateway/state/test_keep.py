@@ -92,7 +92,7 @@ def test_srv_12_nothing_is_kept_of_a_client_that_says_so() -> None:
 
 
 def test_srv_13_a_provider_that_keeps_its_answers_is_the_only_one() -> None:
-    """A Responses provider gets the id and the new input, as they came; nothing is kept here but whose it is."""
+    """A Responses provider gets its own id and the new input, the rest as it came; nothing is kept here."""
     made = gateway(keys=KEYS)
     model = MODELS["openai-responses"]
     key_a, key_b = ((("x-api-key", name),) for name in ("team-a", "team-b"))
@@ -103,7 +103,7 @@ def test_srv_13_a_provider_that_keeps_its_answers_is_the_only_one() -> None:
         assert _ask(made, body, key_a).status == 200
         sent = decode_any(upstream.requests[1].body)
     assert len(upstream.requests) == 2
-    assert sent == {"model": model.partition("/")[2], "previous_response_id": first["id"], "input": "And?"}
+    assert sent == {"model": model.partition("/")[2], "previous_response_id": "resp_00000002", "input": "And?"}
 
 
 def test_srv_13_a_conversation_that_is_kept_here_is_not_kept_twice() -> None:

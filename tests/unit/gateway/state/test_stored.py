@@ -111,14 +111,13 @@ def test_sec_11_an_id_is_restricted_by_a_pattern(given: object) -> None:
 
 
 def test_srv_13_an_answer_that_its_provider_keeps_is_passed_on() -> None:
-    """The state has one owner: the id goes on as it came, the provider is named, and another tenant is refused."""
+    """The state has one owner: the id goes on as it came, and the provider is named where its answer was noted."""
     stored = memory_responses(lambda: 0.0)
     asyncio.run(stored.note("team-a", "resp_68af", "openai/gpt-5.6"))
     prepared = _prepare(stored, "team-a", previous_response_id="resp_68af", input="More")
     assert prepared == Prepared(prepared.given, prepared.given, kept_by="openai/gpt-5.6")
-    assert asyncio.run(stored.find("team-a", "resp_68af")) == KeptElsewhere("team-a", "openai/gpt-5.6")
-    with pytest.raises(BadRequestError):
-        _prepare(stored, "team-b", previous_response_id="resp_68af", input="More")
+    assert asyncio.run(stored.find("team-a", "resp_68af")) == KeptElsewhere("openai/gpt-5.6")
+    assert asyncio.run(stored.find("team-b", "resp_68af")) is None
     assert not _prepare(stored, "team-b", previous_response_id="resp_unknown", input="More").is_changed
 
 

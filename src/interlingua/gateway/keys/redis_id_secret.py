@@ -1,0 +1,73 @@
+"""The secret by which ids are signed, where several gateways share it by Redis.
+
+Rules
+- It is set if there is none, and looked at once a second: a Redis that comes back empty gets it again.
+- Until Redis was asked, the copy on the machine holds, and where there is none a secret of this process alone: what is
+  given out under that one is refused later.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from interlingua.errors import ConfigError
+from interlingua.gateway.keys.id_secret import kept_secret, make_secret, read_secret
+from interlingua.routing.redis_link import RedisGone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from interlingua.routing.redis_link import RedisLink, Steps
+
+__all__ = ["SharedSecret"]
+
+
+class SharedSecret:
+    """The secret of gateways that share a Redis."""
+
+    def __init__(self, link: RedisLink, folder: Path, *, take: Callable[[str], object]) -> None:
+        """The secret behind `link`, with a copy in `folder`; `take` is given each one that is to be used."""
+        self._link = link
+        self._room = f"{link.prefix}{{keys}}:id-secret"
+        name = sha256(f"{link.address} {link.prefix}".encode()).hexdigest()[:16]
+        self._copy = folder / f"shared-id-secret-{name}"
+        self._take = take
+        self._secret = ""
+        self.look()
+
+    def look(self) -> None:
+        """Ask Redis, and give it the secret where it has none."""
+        try:
+            proposed = self._secret or self._copied() or make_secret()
+            found = self._link.run(self._steps(proposed)).decode(errors="replace")
+        except RedisGone:
+            if not self._secret:
+                self._use(self._copied() or make_secret())
+            return
+        if found != self._secret:
+            self._use(found)
+            self._write(found)
+
+    def _steps(self, proposed: str) -> Steps[bytes]:
+        _, found = yield [("SETNX", self._room, proposed), ("GET", self._room)]
+        return found
+
+    def _use(self, secret: str) -> None:
+        self._secret = secret
+        self._take(secret)
+
+    def _copied(self) -> str:
+        try:
+            return read_secret(self._copy, "the copy") if self._copy.exists() else ""
+        except (ConfigError, OSError):
+            return ""
+
+    def _write(self, secret: str) -> None:
+        """Keep a copy on this machine; where that cannot be, there is none."""
+        try:
+            self._copy.unlink(missing_ok=True)
+            kept_secret(self._copy, secret)
+        except (ConfigError, OSError):
+            return

@@ -1,0 +1,204 @@
+"""Where ids of what a provider keeps stand: in paths, queries, bodies and answers, by dialect.
+
+Shape: one `Places` for each dialect, read in both directions, so that an answer and the request that repeats it agree.
+A new place is one name in a table here.
+
+Rules
+- Members are looked for at any depth, except below members that hold a client's or a model's data: arguments, schemas,
+  metadata, headers.
+- Below a root of `ROOTS` a path is an id, a word, an id, and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import is_not
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+
+from interlingua.wire.body import objects_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["GOOGLE_NAMES", "PLACES", "QUERY", "ROOTS", "Place", "Places", "Swap", "folded", "root_of", "swap_ids"]
+
+_IDS = (
+    "approval_request_id", "assistant_id", "batch_id", "container", "container_id", "conversation", "conversation_id",
+    "error_file_id", "file_id", "file_ids", "first_id", "input_file_id", "item_id", "last_id", "output_file_id",
+    "part_ids", "previous_response_id", "response_id", "run_id", "skill_id", "thread_id", "upload_id",
+    "vector_store_id", "vector_store_ids",
+)  # fmt: skip
+"""Members that hold an id, a list of ids, or an object with one, in every dialect: who takes what is not known."""
+_NAMES = ("cachedContent", "cached_content", "fileSearchStoreNames", "fileUri", "file_search_store_names", "file_uri")
+"""Members that hold a resource name of Google's, in every dialect."""
+_DATA = (
+    "arguments", "attributes", "env", "headers", "input_schema", "json_schema", "logit_bias", "logprobs", "metadata",
+    "parameters", "schema",
+)  # fmt: skip
+"""Members whose inside is data."""
+_GOOGLE_DATA = (
+    "args", "labels", "parametersJsonSchema", "parameters_json_schema", "response", "responseJsonSchema",
+    "responseSchema", "response_json_schema", "response_schema",
+)  # fmt: skip
+GOOGLE_NAMES = ("batches", "cachedContents", "fileSearchStores", "files", "operations")
+"""Collections of which Google's resource names are made, as `files/abc`."""
+
+
+class Places(NamedTuple):
+    """Where ids stand in bodies of one kind."""
+
+    ids: frozenset[str]
+    """Members that hold an id, a list of ids, or an object, folded; `parent.name` for one in that member alone, `.name`
+    at the top."""
+    names: frozenset[str]
+    """Members that hold a resource name of Google's, or a URI that ends in one, folded."""
+    data: frozenset[str]
+    """Members whose inside is not looked at."""
+    maps: frozenset[str]
+    """Members whose own members have names of the client's."""
+    words: frozenset[str]
+    """One of them is the name of a member, folded, of every value that has a place."""
+    marks: tuple[bytes, ...]
+    """One of them stands in every JSON text that has a place, as a provider writes it."""
+
+
+def folded(name: str) -> str:
+    """What a reader that looks at neither case nor underscores takes a name for."""
+    return name.casefold().replace("_", "")
+
+
+def _places(
+    ids: Iterable[str] = (), *, names: Iterable[str] = (), data: Iterable[str] = (), maps: Iterable[str] = ()
+) -> Places:
+    """The places of every dialect, and more."""
+    all_ids, all_names = (*_IDS, *ids), (*_NAMES, *names)
+    spelled = [name.partition(".")[0] or name[1:] for name in (*all_ids, *all_names)]  # a parent, or the top
+    ends = [next((end for end in ("_id", "_ids") if name.endswith(end)), f'"{name}') for name in spelled]
+    return Places(
+        frozenset(map(folded, all_ids)),
+        frozenset(map(folded, all_names)),
+        frozenset({*_DATA, *data}),
+        frozenset(maps),
+        frozenset([folded(name.partition(".")[0] or name[1:]) for name in (*all_ids, *all_names)]),
+        tuple(dict.fromkeys(f'{end}"'.encode() for end in ends)),
+    )
+
+
+_RESPONSES = _places(["id"], maps=["variables"])
+_ANTHROPIC = _places(["container.id"], data=["input"])
+PLACES: dict[tuple[str, bool], Places] = {
+    ("openai-chat", False): _places(["audio.id"]),
+    ("openai-chat", True): _RESPONSES,
+    ("openai-responses", False): _RESPONSES,
+    ("openai-responses", True): _RESPONSES,
+    ("anthropic", False): _ANTHROPIC,
+    ("anthropic", True): _places([".id", "data.id", "container.id"], data=["input"]),
+    ("google", False): _places(data=_GOOGLE_DATA),
+    ("google", True): _places(names=["name", "uri", "file"], data=_GOOGLE_DATA),
+    ("ollama", False): _places(),
+    ("unified", False): _places(
+        ["audio.id", "container.id", "conversation.id", "prompt.id", "raw.id"], maps=["variables"]
+    ),
+}
+"""The places by the dialect of a route, and whether it stands below one of `ROOTS`."""
+ROOTS = (
+    "/v1/responses",
+    "/v1/files",
+    "/v1/uploads",
+    "/v1/batches",
+    "/v1/conversations",
+    "/v1/vector_stores",
+    "/v1/messages/batches",
+    "/upload/v1beta/files",
+    "/upload/v1/files",
+    *[f"/{version}/{kind}" for version in ("v1beta", "v1") for kind in ("cachedContents", "operations")],
+    "/v1beta/files",
+)
+"""The paths below which a provider keeps something under ids."""
+_ROOT = re.compile(rf"({'|'.join(map(re.escape, ROOTS))})(?:/|\Z)")
+QUERY = frozenset(map(folded, ("after", "before", "after_id", "before_id", *_IDS)))
+"""Parameters of a query that hold an id, folded."""
+
+
+class Place(NamedTuple):
+    """One id, where it stands."""
+
+    path: str
+    """The JSON pointer of the member."""
+    name: str
+    """The name of the member, folded."""
+    holder: dict[str, Any]
+    """The object that has the member."""
+    is_name: bool = False
+    """Whether it is a resource name of Google's."""
+
+
+Swap: TypeAlias = "Callable[[str, Place], str | None]"
+"""The id that takes another one's place; None takes the member out."""
+
+
+def root_of(path: str) -> str | None:
+    """The root of `ROOTS` that a path stands at or below."""
+    found = _ROOT.match(path)
+    return None if found is None else found[1]
+
+
+def swap_ids(value: object, places: Places, swap: Swap) -> object:
+    """A JSON value with the id in every place that `swap` gives; what does not change is the same object."""
+    names = frozenset[str]().union(*objects_in(value, places.data))
+    if places.words.isdisjoint("\n".join(names).casefold().replace("_", "").split("\n")):
+        return value
+    return _Swapping(places, swap).value(value, "", "")
+
+
+class _Swapping:
+    def __init__(self, places: Places, swap: Swap) -> None:
+        self._places = places
+        self._swap = swap
+
+    def value(self, value: object, path: str, parent: str) -> object:
+        """A value that the member `parent` holds, or a list that it holds."""
+        if isinstance(value, dict):
+            return self._object(cast("dict[str, Any]", value), path, parent)
+        if isinstance(value, list):
+            items = cast("list[object]", value)
+            others = [self.value(item, f"{path}/{number}", parent) for number, item in enumerate(items)]
+            return others if any(map(is_not, others, items)) else items
+        return value
+
+    def _object(self, members: dict[str, Any], path: str, parent: str) -> dict[str, Any]:
+        changed: dict[str, Any] = {}
+        for name, inner in members.items():
+            if parent in self._places.maps:
+                other = self.value(inner, f"{path}/{name}", "")
+            elif (place := self._place(name, parent, path, members)) is not None:
+                other = self._id(inner, place)
+            elif name in self._places.data:
+                continue
+            else:
+                other = self.value(inner, f"{path}/{name}", name)
+            if other is not inner:
+                changed[name] = other
+        if not changed:
+            return members
+        return {
+            name: other for name, other in {**members, **changed}.items() if other is not None or name not in changed
+        }
+
+    def _place(self, name: str, parent: str, path: str, holder: dict[str, Any]) -> Place | None:
+        """The place that a member is, or None."""
+        places, plain = self._places, folded(name)
+        is_name = plain in places.names
+        if is_name or plain in places.ids or f"{folded(parent)}.{plain}" in places.ids:
+            return Place(f"{path}/{name}", plain, holder, is_name)
+        return None
+
+    def _id(self, inner: object, place: Place) -> object:
+        """What stands in a place: an id, a list of ids, or an object that has places of its own."""
+        if isinstance(inner, str):
+            return self._swap(inner, place) if inner else inner
+        if isinstance(inner, list):
+            items = cast("list[object]", inner)
+            others = [self._id(item, place) for item in items]
+            return others if any(map(is_not, others, items)) else items
+        return self.value(inner, place.path, place.name)

@@ -1,0 +1,462 @@
+"""Whose is what a provider keeps: ids are signed on their way out, and opened on their way in.
+
+Strategy: every request is looked at in one place, before its handler, with its path, its query and its body; every
+reply of a provider is looked at in one place, before it is sent. Both read the same tables (`id_places`).
+
+Rules
+- Without keys nothing is signed, and nothing changes.
+- An owner is the team of a key, or the key's name where it has none: a rotated key goes on with what is its own.
+- An id that is not signed for whoever asks is refused where keys of several owners are known; where there is one
+  owner, it goes on as it came. `[server] shared_ids` names ids that every key may use.
+- An item of a conversation that says everything itself loses such an id instead, and is sent without it.
+- What lists everything that a provider keeps is refused where there are several owners.
+- A request that names what a provider keeps goes to that provider alone.
+- Of a body the ids alone are changed; it is read by the strict reader, so that nobody reads another id in it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import msgspec
+
+from interlingua.errors import (
+    BadRequestError,
+    DecodeError,
+    Error,
+    LimitExceededError,
+    NotFoundError,
+    PermissionDeniedError,
+)
+from interlingua.gateway.calls.reading import PASSED_RULES, read_request
+from interlingua.gateway.http import dialect_by_headers
+from interlingua.gateway.keys.id_secret import secret_for
+from interlingua.gateway.state.id_places import GOOGLE_NAMES, PLACES, QUERY, Place, Places, folded, root_of, swap_ids
+from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, answer_of_item
+from interlingua.gateway.state.keep import RESPONSES
+from interlingua.gateway.state.signing import Signer
+from interlingua.gateway.state.stored import no_previous, not_found
+from interlingua.wire.body import edited_body, read_body
+from interlingua.wire.json import decode_any, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.client.call.job import Lane
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.state.signing import Opened
+    from interlingua.wire.body import Body
+
+__all__ = ["Ownership"]
+
+LOOK_S = 1.0
+"""How old the list of providers may be when an id names one that is not in it."""
+ANY_NULLS = 1 << 30
+"""For `encode`: what somebody else wrote may hold as many nulls as it likes."""
+MOST_REMEMBERED = 1_024
+"""So many signed ids of one stream are remembered."""
+_NAME = re.compile(rf"(?P<before>(?:[^?#]*/)?)(?P<id>(?:{'|'.join(GOOGLE_NAMES)})/[^/:?#]+)(?P<after>.*)", re.DOTALL)
+"""A resource name of Google's, alone or at the end of a URI."""
+_URI = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:|\s*//|\s*\\")
+_PLAIN_URI = re.compile(r"[a-z][a-z0-9+.-]*://[A-Za-z0-9.:-]+(?:/[!-~]*)?")
+"""An address without credentials, white space and other characters that its readers do not take alike."""
+_SPACE = b" \t\r\n\xef\xbb\xbf"
+_CONVERSATION = re.compile(
+    r"/v1/(?:chat/completions|responses(?:/compact|/input_tokens)?|messages(?:/count_tokens)?)|/api/(?:chat|generate)|"
+    r"/unified/v1/generate|/v1(?:beta)?/models/.+:(?:generateContent|streamGenerateContent|countTokens)"
+)
+"""Paths at which bodies are read by the rules of their dialect."""
+_ITEM = re.compile(r"/(?:input|items)/\d+/id")
+_SEALED_ITEMS = frozenset({"reasoning", "compaction"})
+_WHOLE_ITEMS = frozenset({"message", "function_call", "custom_tool_call"})
+"""Items of Responses that say everything themselves; so do results, and sealed items that bring their seal."""
+
+
+class Ownership:
+    """Whose is what the providers of one gateway keep."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        """Nothing has been asked for: the secret is read when it is needed first."""
+        self._gateway = gateway
+        self._signer: Signer | None = None
+        self._keys: dict[str, GatewayKey] | None = None
+        self._has_several = True
+        self._addresses: dict[str, str] = {}
+        self._look_at_s = 0.0
+
+    @property
+    def is_on(self) -> bool:
+        """Whether ids are signed: somebody has a key."""
+        return bool(self._gateway.keys)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether there are keys of several owners, those that were revoked or have expired included."""
+        ring = self._gateway.keys
+        table = ring.table
+        if table is not self._keys:
+            self._keys, self._has_several = table, len({_owner_of(key) for key in table.values()}) > 1
+        return self._has_several or ring.is_unsure
+
+    def owner(self, request: GatewayRequest) -> str:
+        """Whose state a request may go on with; empty where it brought no key."""
+        if request.owner is None:
+            key = self._gateway.guard.key(request) if request.welcome is None else request.welcome.key
+            request.owner = "" if key is None else _owner_of(key)
+        return request.owner
+
+    def use(self, secret: str) -> None:
+        """Sign with a secret from now on."""
+        self._signer = Signer(secret)
+
+    @property
+    def signer(self) -> Signer:
+        """What signs.
+
+        Raises: ConfigError for a secret that the settings name and that cannot be read.
+        """
+        if self._signer is None:
+            gateway = self._gateway
+            self._signer = Signer(secret_for(gateway.settings, gateway.registry.environment()))
+        return self._signer
+
+    # Requests
+
+    def opened(self, request: GatewayRequest) -> GatewayRequest:
+        """The request with the providers' own ids, and with the providers that keep what they name.
+
+        Raises: NotFoundError, BadRequestError for an id that is not the owner's; PermissionDeniedError for a list of
+        everything.
+        """
+        if not self.is_on:
+            return request
+        return _Opening(self, request).done()
+
+    def open(self, owner: str, signed: str) -> Opened | None:
+        """What an id says that was signed for an owner."""
+        found = self.signer.open(owner, self._addresses, signed)
+        if found is None and self._look():
+            found = self.signer.open(owner, self._addresses, signed)
+        return found
+
+    @property
+    def shared(self) -> frozenset[str]:
+        """The ids that every key may use."""
+        return self._gateway.settings.shared_ids
+
+    def name_in(self, text: str) -> re.Match[str] | None:
+        """The resource name of Google's that a text is, or that the address of a provider ends in."""
+        found = _NAME.fullmatch(text)
+        return found if found is not None and (not _URI.match(text) or self.is_providers(text)) else None
+
+    def is_providers(self, text: str) -> bool:
+        """Whether a text is a URI that a provider resolves with the gateway's own rights."""
+        at = urlsplit(text) if _is_ascii_uri(text) else None
+        if at is None:
+            return _URI.match(text) is not None
+        host = (at.hostname or "").rstrip(".")
+        if at.scheme == "gs" or host == "googleapis.com" or host.endswith(".googleapis.com"):
+            return True
+        return host in {urlsplit(address).hostname for address in self._addresses.values() if address}
+
+    def _look(self) -> bool:
+        """Whether the list of providers was made anew."""
+        if self._gateway.clock() < self._look_at_s and self._addresses:
+            return False
+        self._look_at_s = self._gateway.clock() + LOOK_S
+        self._addresses = {one.name: one.base_url for one in self._gateway.registry.providers()}
+        return True
+
+    def lanes(self, lanes: tuple[Lane, ...], request: GatewayRequest) -> tuple[Lane, ...]:
+        """The targets at the providers that keep what a request names; all of them where it names nothing.
+
+        Raises: BadRequestError where there is none.
+        """
+        if not request.kept_by:
+            return lanes
+        found = tuple([lane for lane in lanes if all([self._is_at(lane, name) for name in request.kept_by])])
+        if not found:
+            names = " and ".join(request.kept_by)
+            raise BadRequestError(
+                f"the request names by its id what {names} keeps, and its model does not lead there", status=400
+            )
+        return found
+
+    def _is_at(self, lane: Lane, provider: str) -> bool:
+        """Whether a target is at a provider, by its name or at its address."""
+        endpoint = lane.endpoint
+        return endpoint.provider == provider or endpoint.base_url == self._addresses.get(provider)
+
+    # Replies
+
+    def signing(
+        self, request: GatewayRequest, provider: str, *, is_here: bool = False
+    ) -> Callable[[bytes], bytes] | None:
+        """What signs the ids in JSON texts and frames of a provider's reply to a request; None where nothing is signed.
+
+        What it cannot read stays as it is; so do ids of ours, where the answer `is_here`, kept by this gateway.
+        """
+        if not self.is_on:
+            return None
+        self._look()
+        return _Signing(self, self.owner(request), provider, _places_of(request), is_here=is_here).signed
+
+    def told(self, text: str, request: GatewayRequest) -> str:
+        """A text of a provider's error with the ids that its client knows."""
+        for own, given in request.given_ids.items():
+            text = text.replace(own, given)
+        return text
+
+
+class _Opening:
+    """The ids of one request on their way in."""
+
+    def __init__(self, ownership: Ownership, request: GatewayRequest) -> None:
+        self._ownership = ownership
+        self._request = request
+        self._owner = ownership.owner(request)
+        self._is_strict = ownership.has_several
+        self._dialect = _dialect_of(request)
+        self._root = root_of(request.path)
+        self._kept_by: dict[str, None] = {}
+        self._given: dict[str, str] = {}
+
+    def done(self) -> GatewayRequest:
+        """The request with the providers' own ids."""
+        request = self._request
+        path = request.path if self._root is None else self._path(self._root)
+        query = self._query() if request.query else ""
+        body = self._body() if request.body else b""
+        if path == request.path and query == request.query and body is request.body:
+            return request
+        return msgspec.structs.replace(
+            request, path=path, query=query, body=body, kept_by=tuple(self._kept_by), given_ids=self._given
+        )
+
+    def _own(self, text: str) -> str | None:
+        """The provider's own id of a signed one; None for one that is not the owner's."""
+        if text in self._ownership.shared:
+            return text
+        found = self._ownership.open(self._owner, text)
+        if found is None:
+            return None if self._is_strict else text
+        self._kept_by[found.provider] = None
+        self._given[found.id] = text
+        return found.id
+
+    def _is_here(self, text: str) -> bool:
+        """Whether an id is one of those under which this gateway keeps answers itself, by owner."""
+        return self._dialect == RESPONSES and _is_ours(text)
+
+    # Path and query
+
+    def _path(self, root: str) -> str:
+        request, route = self._request, self._request.seen.route
+        if request.path == root:
+            if request.method == "GET" and self._is_strict:
+                raise _everybodys(root)
+            return root
+        if route is None or "{" not in route.pattern:
+            return request.path
+        steps = request.path[len(root) + 1 :].split("/")
+        steps[::2] = [self._step(step, root) for step in steps[::2]]
+        return "/".join([root, *steps])
+
+    def _step(self, step: str, root: str) -> str:
+        """One id in a path."""
+        if self._is_here(step):
+            return step
+        kind = f"{root.rpartition('/')[2]}/" if self._dialect == "google" else ""
+        name, colon, verb = step.partition(":") if kind else (step, "", "")
+        own = self._own(kind + name)
+        if own is None:
+            raise not_found(step) if root == "/v1/responses" else _not_there(step)
+        return f"{own.removeprefix(kind)}{colon}{verb}"
+
+    def _query(self) -> str:
+        query = self._request.query
+        pairs = parse_qsl(query, keep_blank_values=True)
+        opened = [(name, self._parameter(name, value)) for name, value in pairs]
+        return query if opened == pairs else urlencode(opened)
+
+    def _parameter(self, name: str, value: str) -> str:
+        if not value or folded(name) not in QUERY or self._is_here(value):
+            return value
+        own = self._own(value)
+        if own is None:
+            raise _unknown(value, name)
+        return own
+
+    # The body
+
+    def _body(self) -> bytes:
+        """The body, its ids opened; the very bytes that came where it names none.
+
+        Raises: DecodeError, LimitExceededError for JSON that cannot be read, where there are several owners.
+        """
+        request = self._request
+        if not self._is_json():
+            return request.body
+        try:
+            is_said = _CONVERSATION.fullmatch(request.path) is not None
+            body = read_request(request.body, self._dialect) if is_said else read_body(request.body, PASSED_RULES)
+        except (DecodeError, LimitExceededError):
+            if not self._is_strict:
+                return request.body  # whoever reads it says what is wrong with it
+            raise
+        usual = body.shaped if self._dialect != RESPONSES or _has_no_ids(body) else ()
+        plain = {name: body.get(name) for name in body.members if name not in usual}
+        places = PLACES.get((self._dialect, self._root is not None)) or PLACES[self._dialect, False]
+        opened = cast("dict[str, Any]", swap_ids(plain, places, self._swap))
+        if opened is plain:
+            request.read = body if is_said else None
+            return request.body
+        changed = [name for name, value in plain.items() if opened[name] is not value]
+        return edited_body(body, {name: encode(opened[name], nulls=ANY_NULLS) for name in changed})
+
+    def _is_json(self) -> bool:
+        """Whether a body is read as JSON, by its type or its beginning, as lenient servers do."""
+        kind = (self._request.header("content-type") or "").partition(";")[0].strip().lower()
+        if kind == "multipart/form-data":
+            return False
+        return kind.endswith("json") or self._request.body[:64].lstrip(_SPACE)[:1] in (b"{", b"[")
+
+    def _swap(self, text: str, place: Place) -> str | None:
+        if place.is_name:
+            return self._name(text, place)
+        if self._is_here(text) or _is_vendors(text, place):
+            return text
+        own = self._own(text)
+        if own is None and not _says_all(place):
+            raise no_previous(text) if place.path == "/previous_response_id" else _unknown(text, place.path)
+        return own
+
+    def _name(self, text: str, place: Place) -> str:
+        """A resource name or URI of Google's with the provider's own id."""
+        found = self._ownership.name_in(text)
+        if found is None:
+            if self._is_strict and self._ownership.is_providers(text):
+                raise _unknown(text, place.path)
+            return text
+        own = self._own(found["id"])
+        if own is None:
+            raise _unknown(text, place.path)
+        return f"{found['before']}{own}{found['after']}"
+
+
+class _Signing:
+    """The ids of one reply on their way out."""
+
+    def __init__(self, ownership: Ownership, owner: str, provider: str, places: Places, *, is_here: bool) -> None:
+        self._ownership = ownership
+        self._signer = ownership.signer
+        self._owner = owner
+        self._provider = provider
+        self._places = places
+        self._is_here = is_here
+        self._known: dict[str, str] = {}
+
+    def signed(self, data: bytes) -> bytes:
+        """A JSON text, or whole frames of a stream, with signed ids."""
+        if not any([mark in data for mark in self._places.marks]):
+            return data
+        if data[:1] in (b"{", b"["):
+            return self._json(data)
+        return b"\n".join([self._line(line) for line in data.split(b"\n")])
+
+    def _line(self, line: bytes) -> bytes:
+        if not line.startswith(b"data:"):
+            return line
+        return b"data: %b%b" % (self._json(line[5:].strip()), b"\r" if line.endswith(b"\r") else b"")
+
+    def _json(self, text: bytes) -> bytes:
+        try:
+            value = decode_any(text)
+        except (DecodeError, LimitExceededError):
+            return text
+        other = swap_ids(value, self._places, self._swap)
+        return text if other is value else encode(other, nulls=ANY_NULLS)
+
+    def _swap(self, text: str, place: Place) -> str:
+        if not place.is_name:
+            stays = _is_vendors(text, place) or (self._is_here and _is_ours(text))
+            return text if stays else self._sign(text)
+        found = self._ownership.name_in(text)
+        return text if found is None else f"{found['before']}{self._sign(found['id'])}{found['after']}"
+
+    def _sign(self, text: str) -> str:
+        signed = self._known.get(text)
+        if signed is None:
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            signed = self._known[text] = self._signer.sign(self._owner, self._provider, text)
+        return signed
+
+
+def _owner_of(key: GatewayKey) -> str:
+    return f"team {key.team}" if key.team else f"key {key.name}"
+
+
+def _dialect_of(request: GatewayRequest) -> str:
+    route = request.seen.route
+    return (route.dialect if route is not None else "") or dialect_by_headers(request)
+
+
+def _places_of(request: GatewayRequest) -> Places:
+    dialect, is_kept = _dialect_of(request), root_of(request.path) is not None
+    return PLACES.get((dialect, is_kept)) or PLACES[dialect, False]
+
+
+def _has_no_ids(body: Body) -> bool:
+    """Whether an input in its usual form names no item: nothing else in members of that form can be an id."""
+    items = body.shaped.get("input")
+    return items is None or type(items) is str or not any([item.id for item in items])
+
+
+def _is_ours(text: str) -> bool:
+    """Whether an id is one that a gateway made, for an answer or an item of one."""
+    return OWN_RESPONSE.fullmatch(text) is not None or answer_of_item(text) is not None
+
+
+def _is_ascii_uri(text: str) -> bool:
+    """Whether a text is an address that every reader takes apart alike."""
+    return _PLAIN_URI.fullmatch(text) is not None
+
+
+def _is_vendors(text: str, place: Place) -> bool:
+    """Whether an id is one of the vendor's own, which everybody may use."""
+    return place.name == "skillid" and not text.startswith("skill_")
+
+
+def _says_all(place: Place) -> bool:
+    """Whether an id belongs to an item of a conversation that says everything itself, and can be sent without it."""
+    if _ITEM.fullmatch(place.path) is None:
+        return False
+    item = place.holder
+    kind = item.get("type") or ("message" if "role" in item else "")
+    if kind in _SEALED_ITEMS:
+        return bool(item.get("encrypted_content"))
+    return isinstance(kind, str) and (kind in _WHOLE_ITEMS or kind.endswith("_output"))
+
+
+def _shown(text: str) -> str:
+    return text if ID_PATTERN.fullmatch(text) else "of that form"
+
+
+def _not_there(text: str) -> Error:
+    return NotFoundError(f"nothing is kept for this key under an id {_shown(text)}", status=404)
+
+
+def _unknown(text: str, path: str) -> Error:
+    return DecodeError(f"{path}: nothing is kept for this key under an id {_shown(text)}", path=path, status=400)
+
+
+def _everybodys(root: str) -> Error:
+    return PermissionDeniedError(
+        f"{root} lists what every key of this gateway keeps at the provider; ask with the ids that you were given",
+        status=403,
+    )

@@ -1,0 +1,175 @@
+"""Signed ids: an id under which a provider keeps something, as a client gets it.
+
+A signed id says whose it is and which provider keeps what it names, so that any process with the secret can check it
+without state. It does not show the provider's own id.
+
+Shape: `<prefix><form><hint><tag><text>`. `prefix` is the vendor's (`resp_`, `file-`, `files/`; empty where the id has
+none), `form` one letter, `hint` 3 characters that find the provider, `tag` 16 characters (80 bits) of an HMAC-SHA256
+over owner, provider and id, `text` the rest of the id, enciphered. Form, hint and tag are lower-case letters and
+digits.
+
+Rules
+- Signing is deterministic: an id has one signed form for each owner and provider, and only that form is accepted.
+- The enciphering is that of a synthetic initialization vector: the tag is the nonce of the key stream.
+- 20 characters are added. Hexadecimal digits are packed, so that OpenAI's `resp_` and 50 digits become 59 characters;
+  an id of up to 44 characters stays within 64, a longer one grows by 20.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from base64 import b32encode, urlsafe_b64decode, urlsafe_b64encode
+from hashlib import shake_256
+from typing import TYPE_CHECKING, NamedTuple
+
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+__all__ = ["MAX_ID_CHARACTERS", "MIN_SECRET_CHARACTERS", "Opened", "Signer"]
+
+MAX_ID_CHARACTERS = 256
+"""The longest id of a provider that is signed."""
+MIN_SECRET_CHARACTERS = 32
+"""The shortest secret that is taken."""
+HINT_CHARACTERS = 3
+TAG_CHARACTERS = 16
+_HEAD_CHARACTERS = 1 + HINT_CHARACTERS + TAG_CHARACTERS
+_PREFIX = re.compile(r"[A-Za-z]{1,16}[_/-]|")
+"""What stands before an id; shorter than form, hint and tag, which hold no separator, so that it is found again."""
+_URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"
+_PLACES = {symbols: {symbol: place for place, symbol in enumerate(symbols)} for symbols in (_URL_SAFE, _LOWER)}
+
+
+def _packed(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _unpacked(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _hex_packed(text: str) -> str:
+    return _packed(bytes.fromhex(text))
+
+
+def _hex_unpacked(text: str) -> str:
+    return _unpacked(text).hex()
+
+
+def _text_packed(text: str) -> str:
+    return _packed(text.encode())
+
+
+def _text_unpacked(text: str) -> str:
+    return _unpacked(text).decode()
+
+
+class _Form(NamedTuple):
+    """How the rest of an id is written in a signed one."""
+
+    fits: re.Pattern[str]
+    """The texts that it can write."""
+    symbols: str
+    """The characters that it writes with."""
+    write: Callable[[str], str]
+    """The text in those characters."""
+    read: Callable[[str], str]
+    """The text back; raises ValueError for what was never written so."""
+
+
+_FORMS = {
+    "h": _Form(re.compile(r"(?:[0-9a-f]{2}){16,}"), _URL_SAFE, _hex_packed, _hex_unpacked),
+    "l": _Form(re.compile(r"[a-z0-9]*"), _LOWER, str, str),
+    "t": _Form(re.compile(r"[A-Za-z0-9_-]*"), _URL_SAFE, str, str),
+    "b": _Form(re.compile(r".*", re.DOTALL), _URL_SAFE, _text_packed, _text_unpacked),
+}
+"""The forms by their letters; the first that fits is taken. Google's ids stay lower case, as its clients expect."""
+_SIGNED = re.compile(rf"(?P<form>[hltb])(?P<hint>[a-z2-7]{{{HINT_CHARACTERS}}})(?P<tag>[a-z2-7]{{{TAG_CHARACTERS}}})")
+
+
+class Opened(NamedTuple):
+    """What a signed id says."""
+
+    provider: str
+    """The name of the provider that keeps what it names."""
+    id: str
+    """The provider's own id."""
+
+
+class Signer:
+    """Signs and opens ids with one secret."""
+
+    def __init__(self, secret: str) -> None:
+        """A signer with `secret`, from which its three keys are derived."""
+        self._tags, self._hints, self._stream = [
+            hmac.digest(secret.encode(), f"interlingua ids {use}".encode(), "sha256")
+            for use in ("tags", "hints", "stream")
+        ]
+        self._hint_of: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        """Nothing of the secret."""
+        return "Signer(***)"
+
+    def sign(self, owner: str, provider: str, own_id: str) -> str:
+        """The signed form of the id `own_id` of a provider; an id that is too long, or empty, as it is."""
+        if not own_id or len(own_id) > MAX_ID_CHARACTERS:
+            return own_id
+        prefix, rest = _parted(own_id)
+        letter, form = next((letter, form) for letter, form in _FORMS.items() if form.fits.fullmatch(rest))
+        tag = self._tag(owner, provider, own_id)
+        text = self._shifted(form.write(rest), form.symbols, tag, 1)
+        return f"{prefix}{letter}{self._hint(provider)}{tag}{text}"
+
+    def open(self, owner: str, providers: Iterable[str], signed: str) -> Opened | None:
+        """What an id says that was signed for `owner` and one of `providers`; None for every other text."""
+        if len(signed) > 2 * MAX_ID_CHARACTERS:
+            return None
+        prefix, rest = _parted(signed)
+        head = _SIGNED.fullmatch(rest[:_HEAD_CHARACTERS])
+        if head is None:
+            return None
+        form = _FORMS[head["form"]]
+        text = rest[_HEAD_CHARACTERS:]
+        if not _PLACES[form.symbols].keys() >= set(text):
+            return None
+        try:
+            own_id = prefix + form.read(self._shifted(text, form.symbols, head["tag"], -1))
+        except ValueError:
+            return None
+        for provider in providers:
+            if self._hint(provider) == head["hint"]:
+                expected = self.sign(owner, provider, own_id)
+                if hmac.compare_digest(expected.encode(), signed.encode()):
+                    return Opened(provider, own_id)
+        return None
+
+    def _tag(self, owner: str, provider: str, own_id: str) -> str:
+        digest = hmac.digest(self._tags, encode((owner, provider, own_id)), "sha256")
+        return b32encode(digest[: TAG_CHARACTERS * 5 // 8]).decode().lower()
+
+    def _hint(self, provider: str) -> str:
+        hint = self._hint_of.get(provider)
+        if hint is None:
+            digest = hmac.digest(self._hints, provider.encode(), "sha256")
+            hint = self._hint_of[provider] = b32encode(digest[:2]).decode().lower()[:HINT_CHARACTERS]
+        return hint
+
+    def _shifted(self, text: str, symbols: str, tag: str, way: int) -> str:
+        """A text of `symbols` with the key stream of a tag added, or taken away where `way` is -1."""
+        stream = shake_256(self._stream + tag.encode()).digest(len(text))
+        places, count = _PLACES[symbols], len(symbols)
+        return "".join(
+            [symbols[(places[symbol] + way * step) % count] for symbol, step in zip(text, stream, strict=True)]
+        )
+
+
+def _parted(own_id: str) -> tuple[str, str]:
+    """An id's prefix and the rest of it."""
+    found = _PREFIX.match(own_id)
+    end = 0 if found is None else found.end()
+    return own_id[:end], own_id[end:]
