@@ -171,6 +171,12 @@ class Gateway:
             (most, "") if key is None or own is None or own >= most else (own, f"max_body_bytes of the key {key.name}")
         )
 
+    def begin_unread(self, request: GatewayRequest) -> None:
+        """Take what came of a request that cannot be read to its end: an entry where somebody wants to know of it."""
+        if self.recorder.is_wanted:
+            origin, key = self._origin_of(request), self.guard.key(request)
+            request.entry = self.recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)
+
     def _origin_of(self, request: GatewayRequest) -> Origin:
         route = request.seen.route
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)

@@ -73,6 +73,36 @@ def test_a_process_tells_what_became_of_its_requests(tmp_path: Path) -> None:
         assert PROMPT not in text
 
 
+def test_what_cannot_be_read_is_on_stderr_in_the_store_and_counted(tmp_path: Path) -> None:
+    """Bytes that are no HTTP, and a head that two readers could read in two ways: each once, without the key in it."""
+    store = tmp_path / "requests.db"
+    flags = ("--log", "json", "--metrics", "open", "--store", str(store))
+    with _serving("-m", "fake/model", "--key-env", "GW_KEY", *flags, GW_KEY=KEY) as served:
+        for sent in (
+            b"\x16\x03\x01\x00\xa5\x01",
+            b"GET /v1/models HTTP/1.1\r\nhost: a\r\nhost: b\r\nx-api-key: %b\r\n\r\n",
+        ):
+            with socket.create_connection(("127.0.0.1", served.port)) as connection:
+                connection.sendall(sent.replace(b"%b", KEY.encode()))
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        page = _metrics(served.port)
+        served.process.send_signal(signal.SIGTERM)
+        assert served.process.stderr is not None
+        lines = [line for line in served.process.stderr if line.startswith("{")]
+        served.process.wait(20)
+    told = [one for one in map(json.loads, lines) if one["status"] == 400]
+    assert [(one.get("method"), one.get("path"), one.get("key"), one["error"], one["peer"]) for one in told] == [
+        (None, None, None, "BadRequestError", "127.0.0.1"),
+        ("GET", "/v1/models", "key-1", "BadRequestError", "127.0.0.1"),
+    ]
+    assert told[0]["reason"] == "this is no HTTP/1.1: Invalid method encountered"
+    assert told[1]["reason"].startswith("a header that counts came twice")
+    rows = [row.facts for row in read_rows(store, Filter(status="400"), 10)]
+    assert [row["reason"] for row in rows] == [one["reason"] for one in told]
+    assert page.count('status="400"') == 2
+    assert KEY not in "".join([*lines, page])
+
+
 def _leave(port: int) -> None:
     """Begin a request and go away in the middle of its body."""
     with socket.create_connection(("127.0.0.1", port)) as connection:

@@ -2,8 +2,8 @@
 
 Shape of a JSON line: `at`, `id`, `key`, `team`, `client`, `method`, `path`, `model`, `target`, `stream`, `status`,
 `error`, `attempts`, `changes`, `input_tokens`, `output_tokens`, `cache_read_tokens`, `cost_usd`, `first_s`, `total_s`,
-`aborted`, `peer`, in this order; what is unknown or nothing is left out. With content also `message`, `request` and
-`reply`, and the sentences of the tries.
+`aborted`, `peer`, `reason`, in this order; what is unknown or nothing is left out. With content also `message`,
+`request` and `reply`, and the sentences of the tries.
 
 Rules
 - A line holds printable ASCII alone, so nothing that a client or an upstream sent can end it, begin another one or
@@ -62,7 +62,7 @@ _PLAIN = re.compile(r"[!#-<>-~]+")
 _NAMED = (
     "id", "key", "team", "client", "method", "path", "model", "target", "stream", "status", "error", "attempts",
     "changes", "input_tokens", "output_tokens", "cache_read_tokens", "cost_usd", "first_s", "total_s", "aborted",
-    "peer",
+    "peer", "reason",
 )  # fmt: skip
 
 
@@ -139,6 +139,7 @@ class _Rest(msgspec.Struct, omit_defaults=True, gc=False):
     total_s: float | msgspec.Raw | None = None
     aborted: bool = False
     peer: str = ""
+    reason: str = ""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -198,6 +199,7 @@ def _rest(record: Record) -> _Rest:
         round(total_s * 1e6) / 1e6 if _USUAL_S <= total_s < _MOST_S else _number(_rounded(total_s)),
         record.aborted,
         record.peer,
+        record.reason,
     )
 
 
@@ -229,12 +231,13 @@ def text_line(record: Record, *, content: bool = False) -> str:
     told = [
         time_told(record.at),
         str(record.status),
-        _quoted(record.method),
-        _quoted(record.path),
+        _quoted(record.method or "-"),
+        _quoted(record.path or "-"),
         *_named("model", record.model),
         *_named("target", record.target),
         *_named("key", record.key),
         *_named("error", record.error),
+        *_named("reason", record.reason),
         *_counted(record),
         f"took={record.total_s:.3f}s",
         *_named("id", record.id),

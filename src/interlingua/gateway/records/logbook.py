@@ -101,7 +101,7 @@ class Logbook:
 
     def _row(self, record: Record) -> tuple[Any, ...]:
         told = facts(record, content=self._content)
-        more = {name: told[name] for name in ("attempts", "message") if name in told}
+        more = {name: told[name] for name in ("attempts", "message", "reason") if name in told}
         return (*[getattr(record, name) for name in _COLUMNS], json.dumps(more))
 
     def trim(self) -> None:
@@ -202,7 +202,7 @@ class Row(NamedTuple):
     number: int
     """Its place in the file; it only grows."""
     facts: dict[str, Any]
-    """What is known of it: the columns, the tries, and the message where it was kept."""
+    """What is known of it: the columns, the tries, why it could not be read, and the message where it was kept."""
 
 
 def read_rows(path: str | Path, wanted: Filter, most: int) -> list[Row]:

@@ -5,7 +5,7 @@ something writes it there. At the end it becomes a `Record`, which goes to every
 wants to know, no entry is made, and nothing else is done either.
 
 Rules
-- Every request ends with one record: answered, refused, failed, cut, or left by its client.
+- Every request ends with one record: answered, refused, failed, cut, left by its client, or begun and not readable.
 - What was asked and answered is in `Record.content` alone, and only for sinks that ask for it. `message` may repeat
   words of a client or of an upstream: who writes without content leaves it out.
 """
@@ -150,6 +150,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """The client's address."""
     content: Content | None = None
     """What was asked and answered; None for who did not ask for it."""
+    reason: str = ""
+    """Why the server could not read the request, in its own words; empty for one that it could."""
 
 
 Sink: TypeAlias = Callable[[Record], None]
@@ -236,6 +238,8 @@ class Entry(msgspec.Struct, eq=False):
     """What it cost."""
     first_s: float | None = None
     """Seconds until a stream's first content."""
+    reason: str = ""
+    """Why it could not be read."""
     traffic: Traffic | None = None
     """What was asked and answered, where somebody wants that."""
     ending: Callable[[Record], None] | None = None
@@ -338,6 +342,7 @@ class Entry(msgspec.Struct, eq=False):
             not self.is_sent,
             self.peer,
             None if self.traffic is None or not content else self.traffic.content(secret),
+            self.reason,
         )
 
 

@@ -9,6 +9,7 @@ Rules
 - A reply that is not taken for `send_s` seconds ends its connection; until then the upstream waits, and memory is flat.
 - Beyond `max_connections`, or what open files allow, a new connection gets a 503.
 - What ends a connection is told in the dialect of the path and the headers that have come; without a path, in OpenAI's.
+  A request that has begun has a record then, with the reason, as every other one has.
 - A client that leaves, or says that it sends no more, cancels what is under way for it, and that closes the upstream.
 - A request that was refused before its body was there has it thrown away, as much as a body may be.
 - What cannot be read ends the connection: what came before it is answered, and nothing that follows.
@@ -22,6 +23,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from interlingua.errors import BadRequestError, OverloadedError
+from interlingua.gateway.http import Head
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.outlet import Outlet
 from interlingua.gateway.serving.reader import Fault, RequestReader
@@ -29,7 +31,7 @@ from interlingua.gateway.serving.writer import CONTINUE, refusal, whole
 
 if TYPE_CHECKING:
     from interlingua.errors import Error
-    from interlingua.gateway.http import GatewayReply, GatewayRequest, Head
+    from interlingua.gateway.http import GatewayReply, GatewayRequest
     from interlingua.gateway.serving.reader import Arrival
     from interlingua.gateway.serving.server import GatewayServer
 
@@ -238,6 +240,8 @@ class Connection(asyncio.Protocol):
             if self._is_ending:
                 self._loop.call_later(ASK_AGAIN_S, self.end)
         elif is_whole:
+            if self._reader.fault is not None:
+                self._refusal(self._reader.fault)  # it is recorded, and said to nobody: it may be another client's
             self._transport.close()
         else:
             self._linger()
@@ -304,16 +308,20 @@ class Connection(asyncio.Protocol):
 
     def _refusal(self, fault: Fault) -> bytes:
         """The error in the form of whoever asks, as far as a path and headers have come."""
-        request, more = self._request, self._server.date
+        request, more, gateway = self._request, self._server.date, self._gateway
+        is_unread = request is None
         if request is None:
-            asked = self._reader.asked()
-            if asked is None:
+            if not self._reader.is_receiving:
                 return refusal(fault, more=more)
-            request = asked.request(self._peer)
-        reply = self._gateway.refuse(request, _error(fault))
+            request = (self._reader.asked() or Head(method="", path="")).request(self._peer)
+            gateway.begin_unread(request)
+        reply = gateway.refuse(request, _error(fault))
         status = fault.status if fault.status < SERVER_FAULTS else reply.status
-        if request.entry is not None:
-            request.entry.status, request.entry.is_sent = status, True
+        entry = request.entry
+        if entry is not None:
+            entry.status, entry.reason, entry.is_sent = status, fault.message, True
+            if is_unread:
+                entry.done()
         body = reply.body if type(reply.body) is bytes else b""  # an error is whole
         return whole(request, status, reply.headers, body, more=more, keeps=False)
 

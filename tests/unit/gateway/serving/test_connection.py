@@ -13,6 +13,8 @@ import pytest
 from interlingua.gateway.http import Closing, GatewayReply, GatewayRequest, Sink
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import Terms
+from interlingua.gateway.records.log import json_line, text_line
+from interlingua.gateway.records.observing import Observing
 from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving.reader import MAX_HEADERS, MAX_WAITING
 from interlingua.gateway.settings import GatewayKey
@@ -197,6 +199,64 @@ async def test_what_has_no_path_is_told_in_openais_form() -> None:
             b'{"error":{"message":"the request did not come in time","type":"invalid_request_error","param":null,'
             b'"code":null}}'
         )
+
+
+SECRET = b"sk-planted-0123456789"
+UNREADABLE = {
+    "no HTTP": (b"\x16\x03\x01\x02\x00" + SECRET, 400, "", "", "this is no HTTP/1.1: Invalid method encountered"),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "PRI", "*", "this server speaks HTTP/1.1, not HTTP/2"),
+    "two hosts": (
+        b"GET /v1/models?key=" + SECRET + b" HTTP/1.1\r\nhost: a\r\nhost: a\r\nx-api-key: " + SECRET + b"\r\n\r\n",
+        400, "GET", "/v1/models", TWICE,
+    ),
+    "a header that is none": (
+        b"POST /v1/messages HTTP/1.1\r\nx-api-key: " + SECRET + b"\r\nx y\r\n\r\n",
+        400, "POST", "/v1/messages", "this is no HTTP/1.1: Invalid header token",
+    ),
+    "no address": (b"GET ftp://a/" + SECRET + b" HTTP/1.1\r\nhost: a\r\n\r\n", 400, "GET", "", NO_PATH),
+    "too many headers": (
+        b"GET /health/live HTTP/1.1\r\n" + b"x-a: b\r\n" * (MAX_HEADERS + 1) + b"\r\n",
+        431, "GET", "/health/live", "more than 128 headers",
+    ),
+    "late": (b"POST /v1/" + SECRET + b" HTTP/1.1\r\nx-api-key: " + SECRET + b"\r\nx", 408, "POST", "/v1/***", HEADLESS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent", "status", "method", "path", "reason"), UNREADABLE.values(), ids=UNREADABLE.keys())
+async def test_what_cannot_be_read_has_its_record(
+    sent: bytes, status: int, method: str, path: str, reason: str
+) -> None:
+    """Once: method and path as far as they came, the status, the reason in our own words, from where; no secret."""
+    records: list[Record] = []
+    made = answering(records=records, receive_s=0.05, observing=Observing(metrics="open"))
+    async with wired(made) as wire:
+        wire.send(sent)
+        received = await wire.end()
+    (record,) = records
+    assert (record.status, record.method, record.path, record.aborted) == (status, method, path, False)
+    assert record.reason.startswith(reason)
+    assert (record.error, record.peer, record.key, record.route) == ("BadRequestError", "127.0.0.1", "", "")
+    assert f"x-request-id: {record.id}".encode() in received
+    assert SECRET.decode() not in f"{record}{json_line(record)}{json_line(record, content=True)}{text_line(record)}"
+    assert made.metrics is not None
+    client = "anthropic" if path == "/v1/messages" else "openai-chat"
+    labels = f'client="{client}",model="",target="",key="",status="{status}"'
+    assert f"interlingua_requests_total{{{labels}}} 1\n" in made.metrics.text()
+
+
+async def test_what_nobody_is_told_has_its_record_too() -> None:
+    """Garbage behind requests that are answered; a connection on which nothing came has none."""
+    records: list[Record] = []
+    async with wired(answering(records=records, receive_s=0.05)) as wire:
+        wire.send(GET + b"\0garbage\r\n\r\n")
+        await wire.over.wait()
+    assert wire.writes == [LAST]
+    assert [(record.path, record.error) for record in records] == [("/health/live", ""), ("", "BadRequestError")]
+    assert (records[1].status, records[1].aborted) == (400, False)
+    assert records[1].reason == "this is no HTTP/1.1: Invalid method encountered"
+    async with wired(answering(records=records, receive_s=0.05)) as wire:
+        assert b"408 Request Timeout" in await wire.end()
+    assert len(records) == 2
 
 
 async def test_http_2_is_told_that_it_is_not_spoken() -> None:
