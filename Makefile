@@ -19,7 +19,7 @@ CHECKS := check-format check-lint check-words check-types check-public-types che
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check test-js test-agents test-comply test-local-tools fuzz mutants soak bench bench-full golden-update dist $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-comply test-local-tools fuzz mutants soak bench bench-full golden-update dist $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,9 +30,9 @@ $(BIN)/python:
 	@echo "== .venv from $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv .venv
 
-$(READY): requirements/dev.txt pyproject.toml | $(BIN)/python
-	@echo "== packages for development (requirements/dev.txt)"
-	@$(PIP) install --requirement requirements/dev.txt
+$(READY): requirements/dev.lock pyproject.toml | $(BIN)/python
+	@echo "== packages for development (requirements/dev.lock)"
+	@$(PIP) install --require-hashes --requirement requirements/dev.lock
 	@echo "== interlingua itself, editable"
 	@$(PIP) install --no-build-isolation --no-deps --editable .
 	@touch $@
@@ -43,6 +43,9 @@ $(DEMO_READY): requirements/dev.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 setup: $(READY) ## build .venv with everything that development and tests need
+
+lock: $(READY) ## the pins of requirements/dev.txt with the hashes of their files, as pip's index has them
+	@$(BIN)/python requirements/lock.py
 
 demo: $(DEMO_READY) ## a real local model calls a function, returns a typed value, streams text; then the same through the gateway
 	@$(BIN)/il models pull tiny

@@ -67,20 +67,31 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     assert (told.returncode, "interlingua.service" in told.stderr) == (0, False), told.stderr
 
 
-def test_the_image_installs_extras_that_exist() -> None:
-    """And copies files that are there, asks a route that exists, and starts the command."""
-    import tomllib
-
+def test_the_image_installs_what_is_locked() -> None:
+    """By its hash, and nothing else; it copies files that are there, asks a route that exists, starts the command."""
     text = (DEPLOY / "Dockerfile").read_text()
-    extras = re.search(r"'\.\[([a-z,]+)\]'", text)
-    assert extras is not None
-    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert set(extras[1].split(",")) <= known.keys()
+    installs = re.findall(r"pip install (.+)", text)
+    assert [words for words in installs if "--require-hashes" not in words] == [
+        "--no-cache-dir --no-deps /wheels/*.whl"
+    ]
+    assert re.findall(r"--requirement (\S+)", text) == ["build.lock", "gateway.lock"]
+    assert "pip wheel --no-build-isolation --no-deps" in text
     copied = [words.split()[:-1] for words in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE)]
     assert all((ROOT / name).exists() for names in copied for name in names)
     assert "/health/ready" in text
     assert 'ENTRYPOINT ["il", "serve"]' in text
     assert re.search(r"^USER (?!root)", text, re.MULTILINE)
+
+
+def test_base_images_are_named_by_digest() -> None:
+    """No tag alone, which may be moved: each is a variable of a file that says how to fill it in."""
+    lines = (DEPLOY / "images.env").read_text().splitlines()
+    images = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    assert all(re.fullmatch(r"[\w./-]+:[\w.-]+@(?:DIGEST|sha256:[0-9a-f]{64})", image) for image in images.values())
+    assert set(re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)) == {"${PYTHON_IMAGE}"}
+    composition = (DEPLOY / "compose.yaml").read_text()
+    named = re.findall(r"(?:image|PYTHON_IMAGE): (.+)", composition)
+    assert sorted(named) == sorted(f"${{{name}:?see images.env}}" for name in images)
 
 
 def test_the_composition_is_two_replicas_one_redis_and_nginx() -> None:

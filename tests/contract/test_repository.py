@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ NAMED_ON_PURPOSE = re.compile(r"^(\.venv/|tests/(golden|corpus)/|LICENSE$)")
 
 TARGETS = {
     "setup",
+    "lock",
     "demo",
     "test",
     "check",
@@ -156,6 +158,29 @@ def test_pins_cover_every_dependency() -> None:
     pinned = set(re.findall(r"^([a-z0-9-]+)==", pins, re.MULTILINE))
     needed = {re.split(r"[^\w-]", name)[0].replace("_", "-").lower() for name in project["dependencies"]}
     assert needed <= pinned
+
+
+HASHED = re.compile(r"(?P<pin>[^\\\n]+?)(?P<hashes>(?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
+
+
+@pytest.mark.parametrize("lock", ["dev", "gateway", "build"])
+def test_every_locked_pin_has_hashes(lock: str) -> None:
+    """So that pip installs no other file; each pin is that of `dev.txt`, and no host of an index is named."""
+    folder = ROOT / "requirements"
+    pins = [line for line in (folder / "dev.txt").read_text(encoding="utf-8").splitlines() if line[:1].isalnum()]
+    text = (folder / f"{lock}.lock").read_text(encoding="utf-8").partition("\n")[2]
+    assert HASHED.sub("", text) == "", "there is nothing but pins with their hashes"
+    locked = [found["pin"] for found in HASHED.finditer(text)]
+    assert set(locked) <= set(pins)
+    assert lock != "dev" or sorted(locked) == sorted(pins)
+
+
+def test_the_lock_of_the_gateway_is_what_it_runs_with() -> None:
+    """The package's own needs and those of its extras for a gateway, with all that these bring along."""
+    lines = [line for line in requires("interlingua") or () if "extra" not in line or re.search("gateway|redis", line)]
+    needed = {re.split(r"[^\w-]", line)[0].replace("_", "-").lower() for line in lines}
+    text = (ROOT / "requirements" / "gateway.lock").read_text(encoding="utf-8")
+    assert needed <= set(re.findall(r"^([\w-]+)==", text, re.MULTILINE))
 
 
 def test_the_changelog_keeps_its_grammar() -> None:

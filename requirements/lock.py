@@ -1,0 +1,109 @@
+"""Writes the locked requirements beside this file: the pins of `dev.txt`, each with the hashes of its files.
+
+Only pip is needed, and its own settings name the index. What a lock holds: `dev` everything, `gateway` what
+the gateway runs with, `build` what makes its wheel. Kept are the hashes of the source archive and of the wheels for the
+platforms of `PLATFORMS` and the Pythons of `PYTHONS`; pip refuses any other file.
+
+It reads pages of the index through pip's own session, which is no public interface: written for pip 23 to 26.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import requires
+from pathlib import Path
+from typing import Any
+
+from pip._internal.commands import create_command
+from pip._internal.index.collector import parse_links
+from pip._vendor.packaging.requirements import Requirement
+from pip._vendor.packaging.utils import canonicalize_name, parse_sdist_filename, parse_wheel_filename
+
+HERE = Path(__file__).parent
+PYTHONS = {"py2", "py3", "cp311", "cp312", "cp313", "cp314"}
+PLATFORMS = re.compile(r"any|(?:many|musl)linux.*_(?:x86_64|aarch64)|macosx_.*|win_(?:amd64|arm64)")
+LOCKS = {"dev": None, "gateway": ("interlingua[gateway,redis]",), "build": ("hatchling", "build")}
+"""The locks, with what each begins with; None is every pin."""
+NOTE = """\
+# Made from dev.txt by `make lock`, which needs the network; not edited by hand. pip takes no file but these.
+"""
+
+
+def main() -> int:
+    """Write every lock; 1 where a pin has no file."""
+    pins = read_pins(HERE / "dev.txt")
+    hashes = index_hashes(pins)
+    for name in (missing := sorted(pins.keys() - hashes.keys())):
+        print(f"{pins[name]}: the index has no file of it", file=sys.stderr)
+    for lock, roots in LOCKS.items():
+        names = sorted(pins if roots is None else closure(roots) & pins.keys())
+        blocks = [" \\\n    ".join([pins[name], *hashes.get(name, [])]) for name in names]
+        (HERE / f"{lock}.lock").write_text(NOTE + "\n".join(blocks) + "\n", encoding="utf-8")
+    return 1 if missing else 0
+
+
+def read_pins(file: Path) -> dict[str, str]:
+    """The lines of a file of pins by canonical name."""
+    lines = [line.partition("#")[0].strip() for line in file.read_text(encoding="utf-8").splitlines()]
+    return {canonicalize_name(Requirement(line).name): line for line in lines if line}
+
+
+def closure(roots: tuple[str, ...]) -> set[str]:
+    """The names of everything that is needed for `roots` here, without themselves where they are not pinned."""
+    found: set[str] = set()
+    waiting = [Requirement(root) for root in roots]
+    while waiting:
+        wanted = waiting.pop()
+        name = canonicalize_name(wanted.name)
+        if (key := f"{name}[{','.join(sorted(wanted.extras))}]") in found:
+            continue
+        found |= {name, key}
+        for line in requires(wanted.name) or ():
+            needed = Requirement(line)
+            marker = needed.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in wanted.extras or ("",)):
+                waiting.append(needed)
+    return found
+
+
+def index_hashes(pins: dict[str, str]) -> dict[str, list[str]]:
+    """The hashes of the files of each pin that are kept, as options of a line."""
+    command: Any = create_command("download")
+    options, _ = command.parse_args(["-"])
+    options.extra_index_urls, options.find_links = (
+        [],
+        [],
+    )  # of what lies on one machine alone, no other one has the file
+    found: dict[str, list[str]] = {}
+    with command.main_context():
+        collector = command._build_package_finder(options, command.get_default_session(options))._link_collector
+        for name, line in pins.items():
+            version = Requirement(line).specifier
+            sources = collector.collect_sources(name, candidates_from_page=lambda _: ()).index_urls
+            pages = [collector.fetch_response(source.link) for source in sources if source is not None]
+            links = [link for page in pages if page is not None for link in parse_links(page)]
+            kept = {link.hash for link in links if link.hash_name == "sha256" and is_kept(link.filename, version)}
+            if kept:
+                found[name] = [f"--hash=sha256:{one}" for one in sorted(kept)]
+    return found
+
+
+def is_kept(file: str, version: Any) -> bool:
+    """Whether a file is of a version, and for one of our platforms and Pythons."""
+    try:
+        if not file.endswith(".whl"):
+            return parse_sdist_filename(file)[1] in version
+        _, found, _, tags = parse_wheel_filename(file)
+    except ValueError:  # a name of the days before names had rules
+        return False
+    return found in version and any(
+        PLATFORMS.fullmatch(tag.platform)
+        and (tag.interpreter in PYTHONS or (tag.abi == "abi3" and tag.interpreter.startswith("cp3")))
+        and not tag.abi.endswith("t")
+        for tag in tags
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
