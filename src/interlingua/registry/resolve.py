@@ -280,6 +280,10 @@ class Registry:
         names = dict.fromkeys(name for table in tables for name in list(table))
         return tuple(status_of(self._sources, name, reader) for name in names)
 
+    def rule_of(self, alias: str) -> Rule:
+        """How the elements of an alias are put in order."""
+        return self._sources.rule(alias, Reader(self.environment()))
+
     def aliases(self) -> dict[str, str]:
         """Every alias and the spec that it stands for."""
         reader = Reader(self.environment())

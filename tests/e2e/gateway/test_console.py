@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import struct
+import time
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +15,14 @@ from openai import APIStatusError, OpenAI
 
 from interlingua.client.state import forget_state
 from interlingua.gateway.keys.auth import hash_key
-from interlingua.gateway.keys.terms import Terms
+from interlingua.gateway.keys.database import KeyDatabase
+from interlingua.gateway.keys.terms import Terms, read_budget
+from interlingua.gateway.records.record import Record
 from interlingua.gateway.settings import GatewayKey
 from interlingua.testing import FakeModel, faults, use
 from interlingua.testing.upstream import Upstream
 from tests.support.browser import Browser, Page, browser
-from tests.support.gateway import serving
+from tests.support.gateway import gateway, serving
 from tests.support.local_model import weights_or_skip
 
 ALIASES = {"smart": "fake/model,fake/second"}
@@ -241,7 +245,97 @@ def test_keys_and_what_they_have_used_are_shown(chromium: Browser) -> None:
         cells = page.value(
             "[...document.querySelectorAll('#keys-rows tr:nth-child(2) td')].map(cell => cell.innerText)"
         )
-    assert cells == ["team-a", "red", "smart", "60 requests/min", "works", "2", "30", "46", "–\n2 without a price"]
+    assert cells == [
+        "team-a",
+        "red",
+        "smart",
+        "60 requests/min\n2 used",
+        "works",
+        "2",
+        "30",
+        "46",
+        "–\n2 without a price",
+    ]
+
+
+def test_limits_have_bars_and_a_revoked_key_its_use(chromium: Browser, tmp_path: Path) -> None:
+    """A bar for each limit that is counted, warning from four fifths on; what a revoked key has used stays its own."""
+    database = KeyDatabase(tmp_path / "keys.sqlite", now=time.time)
+    budgets = (read_budget("40 tokens"), read_budget("1M tokens/day"))
+    database.create(GatewayKey(name="old", hash=hash_key("old-key")))
+    database.create(GatewayKey(name="new", hash=hash_key("new-key"), terms=Terms(rpm=10, budgets=budgets)))
+    boss = GatewayKey(name="boss", hash=hash_key("boss-key"))
+    with serving(aliases=ALIASES, keys=(boss,), operators=("boss",), key_file=str(tmp_path / "keys.sqlite")) as url:
+        _ask(url, key="old-key")
+        database.revoke("old")
+        with _client(url, "new-key") as client:
+            hello: Any = [{"role": "user", "content": "Say hello."}]
+            client.chat.completions.create(model="smart", messages=hello, max_tokens=25)
+        page = chromium.page(f"{url}/#keys")
+        page.wait("!document.querySelector('#door').hidden")
+        page.fill("#door-key", "boss-key")
+        page.press("Enter")
+        page.wait("document.querySelectorAll('#keys-rows progress').length === 3")
+        rows = page.value("[...document.querySelectorAll('#keys-rows tr')].map(row => row.innerText)")
+        bars = page.value("[...document.querySelectorAll('progress')].map(one => [one.className, one.value, one.max])")
+        since = page.text("#keys-note")
+    database.close()
+    assert bars == [["", 1, 10], ["warn", 38, 40], ["", 38, 1_000_000]]
+    old, new, boss_row = rows[1], rows[0], rows[2]
+    assert boss_row.startswith("boss")
+    assert re.search(r"revoked\s+\d{4}-\d\d-\d\d \d\d:\d\d UTC\s+1\s+15\s+23", old)
+    assert re.match(r"new\s+any\s+10 requests/min\s", new)
+    assert "40 tokens\n38 used" in new
+    assert re.fullmatch(r"Use since \d{4}-\d\d-\d\d 00:00 UTC, where the gateway keeps it\.", since)
+    assert [problem for problem in page.problems if "401" not in problem] == []
+
+
+def test_what_failover_saved_or_lost_is_marked(chromium: Browser) -> None:
+    """With who answered and who did not; an alias says how its targets are drawn; totals say since when they count."""
+    aliases = {"saved": "fake/bad,fake/good", "lost": "fake/bad,fake/worse", "plain": "fake/good"}
+    made = gateway(aliases=aliases)
+    made.registry.register_alias("drawn", "fake/good,fake/second", policy="weighted", weights=(3, 1))
+    with faults({"fake/bad": "500", "fake/worse": "500"}), serving(made) as url:
+        page = _enter(chromium, url)
+        _ask(url, "plain")
+        _ask(url, "saved")
+        with pytest.raises(APIStatusError):
+            _ask(url, "lost")
+        page.wait("document.querySelector('#sum-done').innerText === '3'")
+        lost, saved, plain = page.value("[...document.querySelectorAll('#live-rows tr')].map(row => row.innerText)")
+        ended, bad, tokens, since = [page.text(f"#sum-{name}") for name in ("done", "bad", "tokens", "since")]
+        page.value("location.hash = '#targets'")
+        page.wait("document.querySelectorAll('#aliases li').length === 4")
+        names = page.text("#aliases").splitlines()
+    assert re.search(r"lost\s+tried fake/bad, fake/worse\s+502 no target left", lost)
+    assert re.search(r"saved\s+fake/good, after fake/bad\s+200 saved by failover", saved)
+    assert re.search(r"plain\s+fake/good\s+200\s", plain)
+    assert "failover" not in plain
+    assert (ended, bad, tokens) == ("3", "1", "30 / 46")
+    assert re.match(r"Totals since \d\d:\d\d:\d\d, ", since)
+    assert names == [
+        "drawn → 75\N{NO-BREAK SPACE}% fake/good, 25\N{NO-BREAK SPACE}% fake/second (drawn by weight)",
+        "lost → fake/bad, then fake/worse",
+        "plain → fake/good",
+        "saved → fake/bad, then fake/good",
+    ]
+    assert page.problems == []
+
+
+def test_totals_go_on_where_rows_end(chromium: Browser) -> None:
+    """Rows are the last 300; what they came to is everything since the page began to look."""
+    made = gateway(aliases=ALIASES)
+    with serving(made) as url:
+        page = _enter(chromium, url)
+        for batch in range(4):
+            for number in range(90):
+                made.feed.take(Record(id=f"r{batch}-{number}", at=1e9, status=200, input_tokens=2, output_tokens=1))
+            page.wait(f"document.querySelector('#sum-done').innerText === '{90 * (batch + 1)}'")
+        assert page.value("document.querySelectorAll('#live-rows tr').length") == 300
+        assert page.text("#sum-tokens") == "720 / 360"
+        clock = page.value("new Date(1e12).toLocaleTimeString('en-GB')")
+        assert page.text("#sum-since").startswith(f"Totals since {clock}, ")
+    assert page.problems == []
 
 
 def test_a_target_is_taken_out_and_put_back(chromium: Browser) -> None:
@@ -350,6 +444,7 @@ def test_it_fits_and_is_light_or_dark_as_is_preferred(chromium: Browser, scheme:
                 page.click("#sides-form button")
                 page.wait("document.querySelectorAll('#sides-request .side').length === 6")
             assert page.value("document.documentElement.scrollWidth") <= width, section
+            assert page.value(_BROKEN) == [], section
             assert page.value(_FAINTEST) >= 4.5, section
         red, green, blue = page.value("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
         assert (red + green + blue > 600) == (scheme == "light")
@@ -357,6 +452,20 @@ def test_it_fits_and_is_light_or_dark_as_is_preferred(chromium: Browser, scheme:
     assert page.problems == []
 
 
+_BROKEN = """(() => {
+  const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); ) {
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest('pre, code, textarea, .unseen')) continue;
+    for (const { 0: word, index } of node.data.matchAll(/[A-Za-z0-9]{2,22}/g)) {
+      const range = document.createRange();
+      range.setStart(node, index); range.setEnd(node, index + word.length);
+      const tops = new Set([...range.getClientRects()].filter(one => one.width > 1).map(one => Math.round(one.top)));
+      if (tops.size > 1 && !node.data.match(/[A-Za-z0-9]{23}/)) found.push(word);
+    }
+  }
+  return found;
+})()"""
+"""Words that stand in two lines, of those that are short enough for one."""
 _FAINTEST = """(() => {
   const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);

@@ -76,6 +76,8 @@ class Feed:
         self._left_s = 0.0
         self._listens = False
         self._switching = threading.Lock()
+        self.began_s: float = gateway.now()
+        """When the gateway began, in Unix seconds."""
 
     def enter(self) -> bool:
         """Whether there was room for one more who looks; who entered leaves."""

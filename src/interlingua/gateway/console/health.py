@@ -13,8 +13,9 @@ from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.serving.joining import Change, health_of_all, tell_all
-from interlingua.gateway.surfaces.health import served_names
+from interlingua.gateway.surfaces.health import policy_of, served_names
 from interlingua.gateway.surfaces.models import find_model, known_models
+from interlingua.registry.spec import parse_spec
 from interlingua.routing.health import Resume, Suspend
 from interlingua.wire.json import encode
 
@@ -41,11 +42,17 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     models = known_models(gateway, request)
     specs = dict.fromkeys(endpoint.spec for model in models for endpoint in model.endpoints)
     others = [spec for spec in known if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
-    aliases = [model for model in models if [endpoint.spec for endpoint in model.endpoints] != [model.id]]
+    specs_of = gateway.registry.aliases()
+    aliases = [model for model in models if model.id in specs_of]
     told: dict[str, Any] = {
         "providers": served_names(gateway) if viewer.sees_all else [],
         "aliases": [
-            {"name": one.id, "targets": [endpoint.spec for endpoint in one.endpoints]}
+            {
+                "name": one.id,
+                "elements": [element.text for element in parse_spec(specs_of[one.id])],
+                "targets": [endpoint.spec for endpoint in one.endpoints],
+                **policy_of(gateway, one.id),
+            }
             for one in (*aliases, *_beginnings(gateway, request))
         ],
         "targets": [_told(spec, known.get(spec)) for spec in (*specs, *others)],

@@ -2,7 +2,9 @@
 
 Rules
 - Who is no operator sees the own key alone.
-- Use is summed over the last 31 days of UTC; it is known where the gateway keeps it.
+- Use is summed over the last 31 days of UTC; it is known where the gateway keeps it, in memory since it began.
+- A revoked key keeps what it has used, under its name. Where the name was given out again, both are one account, and
+  the key that works has the sum. Of a key that is in no place any more the operator sees what it has used.
 """
 
 from __future__ import annotations
@@ -16,20 +18,22 @@ from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.accounts import COUNTS, chosen
-from interlingua.gateway.keys.terms import NANO, told_terms
+from interlingua.gateway.keys.budget import EMPTY, MINUTE_S, used_of
+from interlingua.gateway.keys.terms import NANO, Terms, told_budget, told_terms
 from interlingua.gateway.serving.joining import used_of_all
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from interlingua.gateway.console.access import Viewer
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.accounts import Row
+    from interlingua.gateway.keys.budget import Account
     from interlingua.gateway.settings import GatewayKey
 
-__all__ = ["DAYS", "keys"]
+__all__ = ["DAYS", "keys", "used_limits"]
 
 DAYS = 31
 """Over how many days use is summed."""
@@ -38,29 +42,86 @@ DAYS = 31
 async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The keys that a viewer may see, with their limits and what they have used."""
     viewer = viewer_of(gateway, request)
-    rows = await _rows(gateway, viewer)
-    shown = [key for key in gateway.keys.keys if viewer.sees_all or key.name == viewer.name]
+    rows, since_s = await _rows(gateway, viewer)
+    known = gateway.keys.keys
+    shown = [key for key in known if viewer.sees_all or key.name == viewer.name]
+    working = {key.name for key in known if not _is_over(key)}
+    places = [place for key in shown for place in (f"key:{key.name}", f"team:{key.team}")]
+    accounts = dict(zip(places, await gateway.admission.accounts.accounts(places), strict=True))
+    gone = sorted({row.key for row in rows} - {key.name for key in known})
     told: dict[str, Any] = {
-        "days": DAYS,
+        "since_s": since_s,
         "now_s": gateway.now(),
-        "keys": [_key(gateway, key, [row for row in rows if row.key == key.name]) for key in shown],
+        "keys": [
+            *[_key(gateway, key, rows, accounts, is_reused=_is_over(key) and key.name in working) for key in shown],
+            *[{**_NO_KEY, "name": name, **_usage(rows, name)} for name in gone],
+        ],
         "passed_over": gateway.keys.passed_over if viewer.sees_all else (),
     }
     return GatewayReply(headers=JSON, body=encode(told, nulls=1 << 20))
 
 
-def _key(gateway: Gateway, key: GatewayKey, rows: list[Row]) -> dict[str, Any]:
-    team = gateway.settings.teams.get(key.team)
+_NO_KEY: dict[str, Any] = {
+    "team": "", "models": (), "limits": (), "team_limits": (), "expires_s": None, "revoked_s": None, "state": "removed",
+}  # fmt: skip
+"""Of a key that is in no place any more there is what it has used."""
+
+
+def _key(
+    gateway: Gateway, key: GatewayKey, rows: list[Row], accounts: Mapping[str, Account | None], *, is_reused: bool
+) -> dict[str, Any]:
+    """What a key may and has used; of one whose name was given out again, the key of that name has the use."""
+    team, now_s = gateway.settings.teams.get(key.team), gateway.now()
     return {
         "name": key.name,
         "team": key.team,
         "models": key.models,
-        "limits": told_terms(key.terms),
-        "team_limits": [] if team is None else told_terms(team),
+        "limits": [] if is_reused else used_limits(key.terms, accounts[f"key:{key.name}"], now_s),
+        "team_limits": [] if team is None or is_reused else used_limits(team, accounts[f"team:{key.team}"], now_s),
         "expires_s": key.expires_s,
         "revoked_s": key.revoked_s,
-        "used": _sums(rows),
-        "models_used": {model: _sums(row for row in rows if row.model == model) for model in _models(rows)},
+        "state": _state(key, now_s, is_reused=is_reused),
+        **_usage([] if is_reused else rows, key.name),
+    }
+
+
+def _is_over(key: GatewayKey) -> bool:
+    return key.revoked_s is not None
+
+
+def _state(key: GatewayKey, now_s: float, *, is_reused: bool) -> str:
+    if _is_over(key):
+        return "replaced" if is_reused else "revoked"
+    return "expired" if key.expires_s is not None and key.expires_s <= now_s else "works"
+
+
+def used_limits(terms: Terms, account: Account | None, now_s: float) -> list[dict[str, Any]]:
+    """Every limit as people write it, with how much of it is used, reserved and allowed where that is counted."""
+    account = account or EMPTY
+    minute = [grant for grant in account.granted if now_s - MINUTE_S < grant.at_s <= now_s + MINUTE_S]
+    counts = {
+        "rpm": sum([grant.requests for grant in minute]),
+        "tpm": sum([grant.tokens for grant in minute]),
+        "concurrency": len(account.held),
+    }
+    limits: list[dict[str, Any]] = []
+    for name in ("rpm", "tpm", "concurrency", "max_body_bytes"):
+        if (allowed := getattr(terms, name)) is not None:
+            told = {"told": told_terms(Terms(**{name: allowed}))[0], "allowed": allowed}
+            limits.append({**told, "used": counts.get(name), "reserved": 0})
+    for budget in terms.budgets:
+        unit = NANO if budget.unit == "usd" else 1
+        used, reserved = used_of(account, budget, now_s)
+        told = {"used": used / unit, "reserved": reserved / unit, "allowed": budget.amount / unit}
+        limits.append({"told": told_budget(budget), "unit": budget.unit, **told})
+    return limits
+
+
+def _usage(rows: list[Row], name: str) -> dict[str, Any]:
+    mine = [row for row in rows if row.key == name]
+    return {
+        "used": _sums(mine),
+        "models_used": {model: _sums(row for row in mine if row.model == model) for model in _models(mine)},
     }
 
 
@@ -77,10 +138,13 @@ def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:
     return {**sums, "cost_usd": sums.pop("nano_usd") / NANO}
 
 
-async def _rows(gateway: Gateway, viewer: Viewer) -> list[Row]:
-    since = (datetime.fromtimestamp(gateway.now(), UTC) - timedelta(days=DAYS - 1)).strftime("%Y-%m-%d")
-    name = "" if viewer.sees_all else viewer.name
+async def _rows(gateway: Gateway, viewer: Viewer) -> tuple[list[Row], float]:
+    """What was used, and since when that is known."""
+    begins = datetime.fromtimestamp(gateway.now(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    begins -= timedelta(days=DAYS - 1)
+    since, name = begins.strftime("%Y-%m-%d"), "" if viewer.sees_all else viewer.name
     accounts = gateway.admission.accounts
     if accounts.is_shared:
-        return await accounts.used(name, since)
-    return chosen(await used_of_all(gateway), name, since)  # each worker has its own in memory
+        return await accounts.used(name, since), begins.timestamp()
+    rows = chosen(await used_of_all(gateway), name, since)  # each worker has its own in memory
+    return rows, max(begins.timestamp(), gateway.feed.began_s)

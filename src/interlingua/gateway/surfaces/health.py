@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
 
-__all__ = ["live", "ready", "served_names", "targets"]
+__all__ = ["live", "policy_of", "ready", "served_names", "targets"]
 
 _JSON = (("content-type", "application/json"), ("cache-control", "no-store"))
 
@@ -31,8 +31,17 @@ async def ready(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # n
 
 
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
-    """Every provider that has what it takes to be called, and every alias."""
-    return _told({"providers": served_names(gateway), "aliases": gateway.registry.aliases()})
+    """Every provider that has what it takes to be called, and every alias, with any policy but `ordered`."""
+    aliases = gateway.registry.aliases()
+    policies = {name: policy_of(gateway, name) for name in aliases}
+    others = {name: policy for name, policy in policies.items() if policy["policy"] != "ordered"}
+    return _told({"providers": served_names(gateway), "aliases": aliases, "policies": others})
+
+
+def policy_of(gateway: Gateway, alias: str) -> dict[str, Any]:
+    """How the elements of an alias are put in order: `policy`, and of a weighted one `weights`, one for each."""
+    rule = gateway.registry.rule_of(alias)
+    return {"policy": rule.policy, "weights": rule.weights} if rule.weights else {"policy": rule.policy}
 
 
 def served_names(gateway: Gateway) -> list[str]:

@@ -30,13 +30,24 @@ async def _suspend(made: Gateway, target: Any, for_s: Any = None, what: str = "s
 async def test_targets_are_told_with_their_health() -> None:
     """Those of aliases, and others of which something is known; of an error its class alone."""
     made = gateway(aliases=ALIASES)
+    made.registry.register_alias("drawn", "fake/one,smart", policy="weighted", weights=(3, 1))
+    made.registry.register_alias("quick", "fake/one,fake/two", policy="fastest")
     store = health_store()
     store.apply([("fake/two", Failed("auth", error="AuthenticationError: bad key of yours")), ("hub/x", Failed())])
     status, told = await kept(made, looked("/console/targets"))
     assert status == 200
+    both = ["fake/one", "fake/two"]
     assert told["aliases"] == [
-        {"name": "smart", "targets": ["fake/one", "fake/two"]},
-        {"name": "claude-*", "targets": ["fake/one"]},
+        {
+            "name": "drawn",
+            "elements": ["fake/one", "smart"],
+            "targets": both,
+            "policy": "weighted",
+            "weights": [3.0, 1.0],
+        },
+        {"name": "quick", "elements": both, "targets": both, "policy": "fastest"},
+        {"name": "smart", "elements": both, "targets": both, "policy": "ordered"},
+        {"name": "claude-*", "elements": ["fake/one"], "targets": ["fake/one"], "policy": "ordered"},
     ]
     assert [(one["spec"], one["state"], one.get("reason"), one["error"]) for one in told["targets"]] == [
         ("fake/one", "open", None, ""),
@@ -44,6 +55,9 @@ async def test_targets_are_told_with_their_health() -> None:
         ("hub/x", "open", None, ""),
     ]
     assert told["targets"][1]["wait_s"] == pytest.approx(300, abs=5)
+    _, plain = await kept(made, looked("/health/targets"))
+    assert plain["aliases"] == {**ALIASES, "drawn": "fake/one,smart", "quick": "fake/one,fake/two"}
+    assert plain["policies"] == {"drawn": {"policy": "weighted", "weights": [3.0, 1.0]}, "quick": {"policy": "fastest"}}
 
 
 async def test_a_key_is_told_of_targets_that_it_may_use() -> None:

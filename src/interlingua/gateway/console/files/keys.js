@@ -1,28 +1,29 @@
 // Keys, their limits, and what they have used; read-only.
 
 import { json } from "./api.js";
-import { byId, count, day, dollars, make, pill } from "./view.js";
+import { byId, count, day, dollars, make, meter, name, pill } from "./view.js";
 
 export async function load() {
   const told = await json("console/keys");
-  byId("keys-rows").replaceChildren(...told.keys.map((key) => row(key, told.now_s)));
+  byId("keys-rows").replaceChildren(...told.keys.map(row));
   byId("keys-empty").hidden = told.keys.length > 0;
   const passed = told.passed_over.length ? ` Of keys of one name the file's counts, then that in Redis, then that of the database: ${told.passed_over.join(", ")}.` : "";
   byId("keys-note").hidden = told.keys.length === 0;
-  byId("keys-note").textContent = `Use of the last ${told.days} days, where the gateway keeps it.${passed}`;
+  byId("keys-note").textContent = `Use since ${day(told.since_s)}, where the gateway keeps it.${passed}`;
 }
 
-function row(key, now) {
+function row(key) {
   const used = key.used ?? {};
-  const limits = [...key.limits, ...key.team_limits.map((limit) => `team: ${limit}`)];
+  const team = key.team_limits.map((limit) => meter({ ...limit, told: `team: ${limit.told}` }));
+  const limits = [...key.limits.map(meter), ...team];
   return make(
     "tr",
     {},
-    make("td", { class: "first" }, key.name),
-    make("td", {}, key.team),
-    make("td", { of: "models" }, key.models.join(", ") || "any"),
-    make("td", { of: "limits" }, limits.join(", ") || "none"),
-    make("td", {}, end(key, now)),
+    make("td", { class: "first" }, name(key.name)),
+    make("td", {}, name(key.team)),
+    make("td", { of: "models" }, key.state === "removed" ? "" : key.models.length ? name(key.models.join(", ")) : "any"),
+    make("td", { of: "limits", class: "wide" }, ...(limits.length || !WORKING.has(key.state) ? limits : ["none"])),
+    make("td", {}, ...end(key)),
     make("td", { class: "n", of: "requests" }, count(used.requests), below(used.estimated, "estimated")),
     make("td", { class: "n", of: "in" }, count(used.input_tokens)),
     make("td", { class: "n", of: "out" }, count(used.output_tokens)),
@@ -38,8 +39,19 @@ function cost({ cost_usd, unpriced }) {
   return [cost_usd ? dollars(cost_usd) : "–", below(unpriced, "without a price")];
 }
 
-function end({ revoked_s, expires_s }, now) {
-  if (revoked_s !== null) return pill("revoked", "bad");
-  if (expires_s === null) return pill("works", "good");
-  return expires_s <= now ? pill("expired", "bad") : day(expires_s);
+const WORKING = new Set(["works", "expired"]);
+
+function end({ state, revoked_s, expires_s }) {
+  switch (state) {
+    case "revoked":
+      return [pill("revoked", "bad"), make("span", { class: "below" }, day(revoked_s))];
+    case "replaced":
+      return [pill("revoked", "bad"), make("span", { class: "below" }, `${day(revoked_s)}; the name was given out again, and the key that has it now tells the use of both`)];
+    case "removed":
+      return [pill("removed", "bad"), make("span", { class: "below" }, "in no file and no database any more")];
+    case "expired":
+      return [pill("expired", "bad"), make("span", { class: "below" }, day(expires_s))];
+    default:
+      return expires_s === null ? [pill("works", "good")] : [day(expires_s)];
+  }
 }

@@ -1,12 +1,12 @@
 // Requests while they come. The gateway tells at most twice a second; the page keeps the last few hundred.
 
 import { ask, events } from "./api.js";
-import { byId, CHANGE_KINDS, clock, count, dollars, facts, make, pill, seconds } from "./view.js";
+import { byId, CHANGE_KINDS, clock, count, dollars, facts, make, name, pill, seconds } from "./view.js";
 
 const MOST_ROWS = 300;
 const done = new Map();
 let now = [];
-let missed = 0;
+let totals = null; // of everything that was told since `since`, also of what is no longer listed
 let held = false;
 let hasContent = false;
 let showSides = () => {};
@@ -19,6 +19,7 @@ export async function follow(hello, signal) {
     if (event === "hello") {
       hasContent = told.content;
       done.clear();
+      totals = { since: Date.now() / 1000, done: 0, bad: 0, input: 0, output: 0, cost: null, missed: 0 };
       byId("live-own").hidden = told.operator;
       hello(told);
     } else {
@@ -40,13 +41,25 @@ export function start(onSides) {
 
 function take(told) {
   now = told.now;
-  missed += told.missed;
-  for (const record of told.done) done.set(`${record.id} ${record.at}`, record);
-  for (const name of done.keys()) {
+  totals.missed += told.missed;
+  for (const record of told.done) {
+    done.set(`${record.id} ${record.at}`, record);
+    add(record);
+  }
+  for (const place of done.keys()) {
     if (done.size <= MOST_ROWS) break;
-    done.delete(name);
+    done.delete(place);
   }
   draw();
+}
+
+function add({ at, status, error, input_tokens = 0, output_tokens = 0, cost_usd }) {
+  totals.since = Math.min(totals.since, at);
+  totals.done += 1;
+  totals.bad += error || status >= 400 ? 1 : 0;
+  totals.input += input_tokens;
+  totals.output += output_tokens;
+  if (cost_usd !== undefined) totals.cost = (totals.cost ?? 0) + cost_usd;
 }
 
 function draw() {
@@ -62,22 +75,24 @@ function draw() {
 }
 
 function told(record) {
-  const { client, model, target, key, status, error, path, id } = record;
-  return [client, model, target, key, status, error, path, id].join(" ").toLowerCase();
+  const { client, model, target, key, status, error, reason, path, id, attempts = [] } = record;
+  const tried = attempts.map((attempt) => attempt.model);
+  return [client, model, target, key, status, error, reason, path, id, failover(record)?.text, ...tried].join(" ").toLowerCase();
 }
 
 const isNow = (record) => now.includes(record);
 
 function row(record) {
-  const { id, at, client = "", model = "", target = "", key = "", path = "" } = record;
+  const { id, at, client = "", model = "", key = "", path = "" } = record;
+  const over = failover(record);
   const open = make("button", { type: "button", class: "time", "data-request": id, onclick: () => show(record) }, clock(at));
   return make(
     "tr",
     {},
-    make("td", {}, open, make("span", { class: "below" }, key)),
-    make("td", {}, client, make("span", { class: "below" }, path)),
-    make("td", { class: "wide" }, make("span", { class: "first" }, model || "–"), below(target === model ? "" : target)),
-    make("td", { class: "wide" }, state(record), below(record.error)),
+    make("td", {}, open, below(key)),
+    make("td", {}, client, below(path)),
+    make("td", { class: "wide" }, make("span", { class: "first" }, name(model || "–")), below(toward(record))),
+    make("td", { class: "wide" }, state(record), " ", over ? pill(over.text, over.kind) : "", below(record.error), below(record.reason)),
     make("td", { class: "n", of: "in" }, count(record.input_tokens)),
     make("td", { class: "n", of: "out" }, count(record.output_tokens)),
     make("td", { class: "n", of: "cost" }, dollars(record.cost_usd)),
@@ -87,7 +102,25 @@ function row(record) {
   );
 }
 
-const below = (text) => (text ? make("span", { class: "below" }, text) : null);
+const below = (text) => (text ? make("span", { class: "below" }, name(text)) : null);
+
+// What a chain did for a request whose first target did not serve it: another one did, or none.
+function failover({ attempts = [], target, error }) {
+  const others = new Set(attempts.filter(({ outcome }) => outcome !== "served").map(({ model }) => model));
+  const served = attempts.some(({ outcome }) => outcome === "served");
+  others.delete(served ? target : undefined);
+  if (served) return others.size ? { text: "saved by failover", kind: "busy" } : null;
+  return error && others.size > 1 ? { text: "no target left", kind: "bad" } : null;
+}
+
+// Who answered, and who did not before; without an answer, who was tried.
+function toward({ model, target = "", attempts = [] }) {
+  const failed = [...new Set(attempts.filter(({ outcome }) => outcome !== "served").map((attempt) => attempt.model))];
+  const others = failed.filter((one) => one !== target).join(", ");
+  if (!target) return others ? `tried ${others}` : "";
+  if (others) return `${target}, after ${others}`;
+  return target === model ? "" : target;
+}
 
 function state(record) {
   if (isNow(record)) return pill(record.status ? "streaming" : "asking", "busy");
@@ -98,28 +131,30 @@ function state(record) {
 }
 
 function sum() {
-  const records = [...done.values()];
-  const total = (name) => records.reduce((all, record) => all + (record[name] ?? 0), 0);
-  const firsts = records.map((record) => record.first_s).filter((value) => value !== undefined).sort((a, b) => a - b);
+  const { since, done: answered, bad, input, output, cost, missed } = totals;
+  const firsts = [...done.values()].map((record) => record.first_s).filter((value) => value !== undefined).sort((a, b) => a - b);
   byId("sum-now").textContent = count(now.length);
-  byId("sum-done").textContent = count(records.length + missed);
-  byId("sum-bad").textContent = count(records.filter((record) => record.error || record.status >= 400).length);
-  byId("sum-tokens").textContent = `${count(total("input_tokens"))} / ${count(total("output_tokens"))}`;
-  byId("sum-cost").textContent = records.some((record) => record.cost_usd !== undefined) ? dollars(total("cost_usd")) : "–";
+  byId("sum-done").textContent = count(answered);
+  byId("sum-bad").textContent = count(bad);
+  byId("sum-tokens").textContent = `${count(input)} / ${count(output)}`;
+  byId("sum-cost").textContent = cost === null ? "–" : dollars(cost);
   byId("sum-first").textContent = firsts.length ? seconds(firsts[firsts.length >> 1]) : "–";
+  const more = missed ? `; ${count(missed)} more came too fast to be counted here` : "";
+  byId("sum-since").textContent = `Totals since ${clock(since)}, when this page began to look or the first of these requests came${more}.`;
 }
 
 function show(record) {
   const cached = record.cache_read_tokens ? `, ${count(record.cache_read_tokens)} from the cache` : "";
   facts(byId("one-facts"), [
-    ["Id", record.id],
+    ["Id", name(record.id)],
     ["Key", [record.key, record.team && `team ${record.team}`].filter(Boolean).join(", ")],
     ["From", [record.client, record.peer].filter(Boolean).join(", ")],
-    ["Asked", `${record.method ?? "POST"} ${record.path ?? ""}`],
-    ["Model", record.model],
-    ["Target", record.target],
+    ["Asked", name(`${record.method ?? "POST"} ${record.path ?? ""}`)],
+    ["Model", record.model && name(record.model)],
+    ["Target", toward(record) || record.target],
     ["Status", state(record)],
-    ["Error", [record.error, record.message].filter(Boolean).join(": ")],
+    ["Error", [record.error, record.message || record.reason].filter(Boolean).join(": ")],
+    ["Failover", failover(record)?.text],
     ["Tokens", record.input_tokens === undefined ? "" : `${count(record.input_tokens)} in${cached}, ${count(record.output_tokens)} out`],
     ["Cost", dollars(record.cost_usd)],
     ["First token", seconds(record.first_s)],
@@ -149,5 +184,5 @@ function change(text) {
 function attempt({ model, outcome, error, status, duration_s }) {
   const kind = { served: "good", failed: "bad", skipped: "warn" }[outcome] ?? "";
   const said = [status, error, seconds(duration_s)].filter(Boolean).join(" · ");
-  return make("li", {}, pill(outcome, kind), " ", model, below(said));
+  return make("li", {}, pill(outcome, kind), " ", name(model), below(said));
 }

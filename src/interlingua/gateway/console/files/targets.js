@@ -1,7 +1,7 @@
 // Targets and how they are; operators take one out and put it back.
 
 import { json } from "./api.js";
-import { byId, count, make, pill, span } from "./view.js";
+import { byId, count, make, name, pill, span } from "./view.js";
 
 const KINDS = { open: "good", half_open: "warn", probe: "warn", benched: "bad", suspended: "warn" };
 const WORDS = { open: "open", half_open: "next try is a probe", probe: "probing", benched: "benched", suspended: "suspended" };
@@ -29,13 +29,31 @@ export async function load() {
   byId("targets-empty").hidden = told.targets.length > 0;
   byId("aliases").replaceChildren(...told.aliases.map(alias));
   byId("providers-title").hidden = told.providers.length === 0;
-  byId("providers").replaceChildren(...told.providers.map((name) => make("li", {}, name)));
+  byId("providers").replaceChildren(...told.providers.map((one) => make("li", {}, one)));
   complain(told.problem);
 }
 
-function alias({ name, targets }) {
-  return make("li", {}, make("code", {}, name), " → ", targets.join(", then "));
+function alias({ name: text, elements, targets, policy, weights = [] }) {
+  const through = elements.join() === targets.join() ? "" : make("span", { class: "below" }, "in all ", name(targets.join(", ")));
+  return make("li", {}, make("code", {}, name(text)), " → ", name(order(elements, policy, weights)), through);
 }
+
+// In which order an alias asks what it stands for.
+function order(elements, policy, weights) {
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  switch (elements.length > 1 ? policy : "ordered") {
+    case "weighted":
+      return elements.map((one, place) => `${percent(all ? weights[place] / all : 1 / elements.length)} ${one}`).join(", ") + " (drawn by weight)";
+    case "least-busy":
+      return elements.join(", ") + " (the least busy one first)";
+    case "fastest":
+      return elements.join(", ") + " (the fastest one first)";
+    default:
+      return elements.join(", then ");
+  }
+}
+
+const percent = (share) => `${Number((share * 100).toPrecision(3))}\u00a0%`;
 
 function row(target) {
   const until = target.wait_s ? `, ${span(target.wait_s)} to go` : "";
@@ -50,11 +68,11 @@ function row(target) {
   return make(
     "tr",
     {},
-    make("td", { class: "wide first" }, target.spec),
+    make("td", { class: "wide first" }, name(target.spec)),
     make("td", {}, pill(WORDS[target.state] ?? target.state, KINDS[target.state] ?? "")),
     make("td", {}, target.reason ? (WHY[target.reason] ?? target.reason) + until : ""),
     make("td", { class: "n", of: "failures" }, target.failures ? count(target.failures) : ""),
-    make("td", {}, target.error ?? ""),
+    make("td", {}, name(target.error ?? "")),
     make("td", { class: "n" }, operator ? button : ""),
   );
 }

@@ -15,6 +15,15 @@ export function make(tag, { of, ...given } = {}, ...children) {
   return made;
 }
 
+// A name that breaks at its own joints, and in the middle of a word only where that is longer than any column.
+const LONGEST_WORD = 22;
+
+export function name(text) {
+  const pieces = String(text).split(/(?<=[/\-_.,:@=+])/);
+  const shown = pieces.map((piece) => (piece.length > LONGEST_WORD ? make("span", { class: "torn" }, piece) : piece));
+  return make("span", {}, ...shown.flatMap((piece, place) => (place ? [make("wbr"), piece] : [piece])));
+}
+
 export const CHANGE_KINDS = { dropped: "bad", refused: "bad", approximated: "warn", repaired: "busy" };
 export const pill = (text, kind) => make("span", { class: `pill ${kind}` }, text);
 
@@ -45,6 +54,18 @@ export function dollars(value) {
   if (value === 0) return "$0";
   if (value < 0.000001) return "< $0.000001";
   return `$${value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: value < 0.01 ? 6 : value < 1 ? 4 : 2 })}`;
+}
+
+// How much of a limit is used, as a bar of its own colour from four fifths on, and in words beside it.
+export function meter({ told, used, reserved, allowed, unit }) {
+  const words = make("span", {}, told);
+  if (used === null || used === undefined) return make("div", { class: "limit" }, words);
+  const shown = unit === "usd" ? dollars : count;
+  const share = allowed > 0 ? (used + reserved) / allowed : 1;
+  const kind = share >= 1 ? "bad" : share >= 0.8 ? "warn" : "";
+  const more = reserved ? `, ${shown(reserved)} reserved` : "";
+  const bar = make("progress", { class: kind, max: allowed || 1, value: Math.min(used + reserved, allowed || 1), "aria-label": told });
+  return make("div", { class: "limit" }, words, make("span", { class: "below" }, `${shown(used)} used${more}`), bar);
 }
 
 export const clock = (unix) => new Date(unix * 1000).toLocaleTimeString("en-GB");
