@@ -97,7 +97,7 @@ async def test_limits_say_how_much_of_them_is_used() -> None:
     spent = Account(spent=Spent(day=20_000, month=24_297, in_day=Used(nano_usd=1_250_000_000)))
     dollars = Terms(budgets=(read_budget("5 USD/day"),))
     assert used_limits(dollars, spent, 20_000 * 86_400.0) == [
-        {"told": "$5/day", "unit": "usd", "used": 1.25, "reserved": 0.0, "allowed": 5.0}
+        {"told": "5.00 USD/day", "unit": "usd", "used": 1.25, "reserved": 0.0, "allowed": 5.0}
     ]
 
 
