@@ -22,7 +22,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
-from tests.support.gateway import remembered, restored
+from tests.support.gateway import remembered
 
 SEALS = st.none() | st.builds(
     Sealed, st.sampled_from(["google", "anthropic"]), st.fixed_dictionaries({"signature": st.text(max_size=8)})
@@ -93,7 +93,7 @@ def test_every_turn_comes_back_as_it_was(spoken: list[Any], ids: bool, provider_
             given_ids = {own: f"fc-{own[-22:]}" for own in calls} if provider_ids else {}
             asked = Request(messages=messages[: 1 + 2 * number])
             await remembered(vault, "", asked, Response(parts=parts), given_ids)
-        return (await restored(vault, "", Request(messages=messages))).request
+        return (await vault.restore("", Request(messages=messages))).request
 
     result = asyncio.run(loop()).messages
     assert [message.role for message in result] == [message.role for message in messages]
@@ -120,7 +120,7 @@ def test_a_turn_that_says_something_else_is_not_taken_for_it(one: list[Any], oth
     vault = memory_vault(lambda: 0.0)
     request = Request(messages=(user("Go"), Message("assistant", shown), user("And?")))
     asyncio.run(remembered(vault, "", Request(messages=(user("Go"),)), Response(parts=kept), {}))
-    message = asyncio.run(restored(vault, "", request)).request.messages[1]
+    message = asyncio.run(vault.restore("", request)).request.messages[1]
     assert message.text.strip() == "".join([part.text for part in shown if isinstance(part, TextPart)]).strip()
     assert [(call.name, call.arguments) for call in message.tool_calls] == [
         (part.name, part.arguments) for part in shown if isinstance(part, ToolCall)
@@ -156,7 +156,7 @@ def test_a_conversation_that_goes_on_is_restored_alike(spoken: list[Any], name: 
         body = encode({"model": "m", "messages": [told for one in messages[: 3 + 2 * number] for told in _told(one)]})
         for _ in range(2):
             request = CHAT.decode_request(HttpRequest(url="/", body=body), DecodeOptions(history="mend")).request
-            written = CLAUDE.encode_request(asyncio.run(restored(vault, "", request)).request, TARGET).body
+            written = CLAUDE.encode_request(asyncio.run(vault.restore("", request)).request, TARGET).body
         history = written[written.index(b'"messages":[') : written.rindex(b"]")]
         assert history.startswith(before)
         before = history

@@ -23,7 +23,7 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.serving.server import GatewayServer
 from interlingua.gateway.settings import GatewaySettings
-from interlingua.gateway.state.vault import Restored, Vault
+from interlingua.gateway.state.vault import Vault
 from interlingua.registry.resolve import Registry
 from interlingua.types.event import Event
 from interlingua.types.request import Request
@@ -60,16 +60,8 @@ def gateway(
 async def remembered(
     vault: Vault, owner: str, request: Request, response: Response[Any], provider_ids: Mapping[str, str]
 ) -> None:
-    """Have a vault remember the answer to a request, also one that asks others to."""
-    waiting = vault.remember(owner, await restored(vault, owner, request), response, provider_ids)
-    if waiting is not None:
-        await waiting
-
-
-async def restored(vault: Vault, owner: str, request: Request) -> Restored:
-    """A request with what a vault has of it, also one that asks others for it."""
-    result = vault.restore(owner, request)
-    return result if isinstance(result, Restored) else await result
+    """Have a vault remember the answer to a request."""
+    await vault.remember(owner, await vault.restore(owner, request), response, provider_ids)
 
 
 def provider(dialect: str, base_url: str, key: str = "upstream-key") -> str:

@@ -27,7 +27,7 @@ from interlingua.types.request import Request
 from interlingua.wire.http import HttpRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from interlingua.client.call.job import Lane
     from interlingua.dialects._contract import DecodedRequest, Dialect
@@ -124,33 +124,19 @@ class Asked(msgspec.Struct, eq=False):
         changes = () if self._decoded is None else self._decoded.changes
         return changes if self.restored is None else changes + self.restored.changes
 
-    def restore(self) -> Request | Awaitable[Request]:
-        """The whole request with what is stored of its history; to be awaited, where others store it.
+    async def whole(self) -> Request:
+        """The whole request with what is stored of its history, restored the first time that somebody asks.
 
         Raises: as `decoded`.
         """
-        restored = self.gateway.vault.restore(self.owner, self.decoded.request)
-        if not isinstance(restored, Restored):
-            return self._restored(restored)
-        self.restored = restored
-        return restored.request
-
-    async def whole(self) -> Request:
-        """The whole request with what is stored of its history, also where nobody asked for that before."""
         if self.restored is None:
-            restoring = self.restore()
-            return restoring if isinstance(restoring, Request) else await restoring
+            self.restored = await self.gateway.vault.restore(self.owner, self.decoded.request)
         return self.restored.request
 
-    async def _restored(self, restoring: Awaitable[Restored]) -> Request:
-        self.restored = await restoring
-        return self.restored.request
-
-    def remember(self, response: Response[Any]) -> Awaitable[None] | None:
-        """Keep what the client's dialect has no room for of a translated answer; to be awaited, if it is not done."""
-        if self.restored is None:
-            return None  # nothing was translated
-        return self.gateway.vault.remember(self.owner, self.restored, response, self.provider_ids)
+    async def remember(self, response: Response[Any]) -> None:
+        """Keep what the client's dialect has no room for of a translated answer."""
+        if self.restored is not None:
+            await self.gateway.vault.remember(self.owner, self.restored, response, self.provider_ids)
 
     async def keep(self, response: Response[Any], lane: Lane, body: bytes | None = None) -> None:
         """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""

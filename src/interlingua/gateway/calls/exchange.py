@@ -134,9 +134,7 @@ async def _request(asked: Asked, plan: Plan) -> Request:
         lanes = _lanes(asked, plan)
         if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):
             return _unread(asked)
-    request = asked.restore()
-    request = request if isinstance(request, Request) else await request
-    gateway = asked.gateway
+    gateway, request = asked.gateway, await asked.whole()
     return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
 
 
@@ -204,9 +202,7 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     if settling is not None:
         await settling
     if told is None:
-        remembering = asked.remember(response)
-        if remembering is not None:
-            await remembering
+        await asked.remember(response)
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
         status, headers, body = _translated(asked, shown, lane)
     else:

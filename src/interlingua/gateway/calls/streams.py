@@ -102,9 +102,8 @@ class Course:
         settling = None if grant is None else grant.settle(response, self.live.lane)
         if settling is not None:
             await settling
-        told = self.asked.remember(response) if is_translated else None
-        if told is not None:
-            await told
+        if is_translated:
+            await self.asked.remember(response)
         await self.asked.keep(response, self.live.lane)
 
     async def close(self) -> None:

@@ -20,7 +20,7 @@ from interlingua.gateway.state.turns import Turn, call_ids_of, packed, unpacked
 from interlingua.stream.calls import is_made_id
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interlingua.gateway.state.prefix import ModelTurn
     from interlingua.gateway.state.store import Store
@@ -44,11 +44,11 @@ class Turns(Protocol):
         """Whether it certainly holds nothing of an owner; False where that is not known."""
         ...
 
-    def find(self, owner: str, turns: Sequence[ModelTurn]) -> Found | Awaitable[Found]:
+    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Found:
         """The turns of an owner; what was found counts as just used."""
         ...
 
-    def put(self, owner: str, turn: Turn) -> Awaitable[None] | None:
+    async def put(self, owner: str, turn: Turn) -> None:
         """Keep a turn; one that is larger than may be is not kept."""
         ...
 
@@ -110,7 +110,7 @@ class MemoryTurns:
         """Whether it holds nothing of an owner."""
         return owner not in self._tables
 
-    def find(self, owner: str, turns: Sequence[ModelTurn]) -> Found:
+    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Found:
         """The turns of an owner; what was found counts as just used."""
         tables = self._tables.get(owner)
         if tables is None:
@@ -135,7 +135,7 @@ class MemoryTurns:
         self._used.move_to_end(entry)
         return True
 
-    def put(self, owner: str, turn: Turn) -> None:
+    async def put(self, owner: str, turn: Turn) -> None:
         """Keep a turn; one that is larger than may be is not kept."""
         tables = self._tables.get(owner) or self._tables.setdefault(owner, _Tables({}, {}))
         call_ids = _names_of(turn)

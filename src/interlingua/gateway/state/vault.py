@@ -31,7 +31,7 @@ from interlingua.types.change import CODES, Change
 from interlingua.types.content import ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from interlingua.gateway.state.turn_store import Found, Turns
     from interlingua.types.content import Part
@@ -69,45 +69,29 @@ class Vault:
         """A vault over a place for turns."""
         self._turns = turns
 
-    def remember(
+    async def remember(
         self, owner: str, asked: Restored, response: Response[Any], provider_ids: Mapping[str, str]
-    ) -> Awaitable[None] | None:
+    ) -> None:
         """Keep the turn that answers a request, and every further choice, if a client could lose something of it.
 
-        `provider_ids` maps our own call ids of the answer to the provider's. To be awaited, where it is not done.
+        `provider_ids` maps our own call ids of the answer to the provider's.
         """
-        choices = [response.parts, *[one.parts for one in response.alternatives]]
-        waiting = [self._put(owner, asked, parts, provider_ids) for parts in choices if is_worth_keeping(parts)]
-        pending = [one for one in waiting if one is not None]
-        return _all_of(pending) if pending else None
-
-    def _put(
-        self, owner: str, asked: Restored, parts: tuple[Part, ...], provider_ids: Mapping[str, str]
-    ) -> Awaitable[None] | None:
-        ids = {call_id: provider_ids[call_id] for call_id in call_ids_of(parts) if call_id in provider_ids}
         begun = _open_parts(asked.request.messages)
         if ToolCall in map(type, begun):  # a call without a result: its provider keeps what this goes on with
-            return None
-        return self._turns.put(owner, Turn(asked.prefix.answer_key(parts), (*begun, *parts), ids))
+            return
+        for parts in (response.parts, *[one.parts for one in response.alternatives]):
+            if is_worth_keeping(parts):
+                ids = {call_id: provider_ids[call_id] for call_id in call_ids_of(parts) if call_id in provider_ids}
+                await self._turns.put(owner, Turn(asked.prefix.answer_key(parts), (*begun, *parts), ids))
 
-    def restore(self, owner: str, request: Request) -> Restored | Awaitable[Restored]:
-        """The request with every turn of an owner that is stored as it was; to be awaited where others keep turns."""
+    async def restore(self, owner: str, request: Request) -> Restored:
+        """The request with every turn of an owner that is stored as it was."""
         prefix = Prefix(request)
         if self._turns.lacks(owner):
             messages = request.messages
             lost = [message for message in messages if message.role == "assistant" and _is_lost(message.parts, ())]
             return Restored(request, prefix, _entries(0, len(lost)))
-        turns = self._turns.find(owner, prefix.turns)
-        return _restored(request, prefix, turns) if isinstance(turns, list) else _later(request, prefix, turns)
-
-
-async def _all_of(waiting: Sequence[Awaitable[None]]) -> None:
-    for one in waiting:
-        await one
-
-
-async def _later(request: Request, prefix: Prefix, turns: Awaitable[Found]) -> Restored:
-    return _restored(request, prefix, await turns)
+        return _restored(request, prefix, await self._turns.find(owner, prefix.turns))
 
 
 def _open_parts(messages: Sequence[Message]) -> tuple[Part, ...]:

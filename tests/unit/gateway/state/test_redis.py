@@ -30,7 +30,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.json import decode
-from tests.support.gateway import remembered, restored
+from tests.support.gateway import remembered
 from tests.support.redis_server import RedisServer, find_binary
 
 
@@ -159,7 +159,7 @@ def test_what_another_version_wrote_is_not_there(redis: RedisServer) -> None:
         for name, value in (("call_il1", before), (key, '{"other": 1}')):
             for kind in ("call", "turn", "call 2", "turn 2"):
                 await store.put([Entry(("me", kind, name), value, len(value))])
-        assert (await restored(redis_vault(link, clock), "me", request)).request is request
+        assert (await redis_vault(link, clock).restore("me", request)).request is request
 
     _run(work())
 
@@ -177,14 +177,14 @@ def test_a_turn_is_restored_by_another_gateway(redis: RedisServer) -> None:
         await remembered(first, "me", Request(messages=(question,)), response, {"call_il1": "toolu_1"})
         shown = Request(messages=(question, Message(role="assistant", parts=parts[1:])))
         for gateway in (second, first):
-            message = (await restored(gateway, "me", shown)).request.messages[1]
+            message = (await gateway.restore("me", shown)).request.messages[1]
             assert message.parts[:2] == parts[:2]
             assert [call.id for call in message.tool_calls] == ["toolu_1", "call_0"]
         other = Request(messages=(Message(role="user", parts=(TextPart(text="Ho"),)), *shown.messages[1:]))
-        message = (await restored(second, "me", other)).request.messages[1]
+        message = (await second.restore("me", other)).request.messages[1]
         assert message.parts[0] == parts[1]
         assert [call.id for call in message.tool_calls] == ["toolu_1", "call_il2"]
-        assert (await restored(second, "you", shown)).request is shown
+        assert (await second.restore("you", shown)).request is shown
 
     _run(work())
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interlingua.gateway.state.prefix import ModelTurn
 from interlingua.gateway.state.store import OVERHEAD_BYTES, MemoryStore
-from interlingua.gateway.state.turn_store import Found, MemoryTurns, StoredTurns
+from interlingua.gateway.state.turn_store import MemoryTurns, StoredTurns
 from interlingua.gateway.state.turns import Turn, packed, unpacked
 from interlingua.types.content import ImagePart, Sealed, TextPart, ToolCall
 
@@ -40,20 +40,19 @@ def _turns(clock: Clock | None = None, *, max_bytes: int = 100_000, max_entries:
 
 def _find(turns: MemoryTurns | StoredTurns, *ids: str, key: str = "", owner: str = "") -> list[str]:
     """The texts of the turns that these ids, else this key, lead to."""
-    found = asyncio.run(_found(turns, owner, ModelTurn(0, 1, ids, key)))
+    found = asyncio.run(turns.find(owner, [ModelTurn(0, 1, ids, key)]))
     return [part.text for turn in found[0] for part in turn.parts if isinstance(part, TextPart)]
 
 
-async def _found(turns: MemoryTurns | StoredTurns, owner: str, shown: ModelTurn) -> Found:
-    found = turns.find(owner, [shown])
-    return found if isinstance(found, list) else await found
+def _put(turns: MemoryTurns | StoredTurns, turn: Turn, owner: str = "") -> None:
+    asyncio.run(turns.put(owner, turn))
 
 
 def test_a_turn_is_found_by_ids_else_by_its_key() -> None:
     """Each of its ids, and the digest of its conversation; ids go before the key."""
     turns = _turns()
-    turns.put("", _turn("x", "1", "2", key="a"))
-    turns.put("", _turn("y", "3", key="b"))
+    _put(turns, _turn("x", "1", "2", key="a"))
+    _put(turns, _turn("y", "3", key="b"))
     assert (_find(turns, "1"), _find(turns, "2"), _find(turns, key="a")) == (["x"], ["x"], ["x"])
     assert _find(turns, "3", key="a") == ["y"]
     assert _find(turns, "1", "2", "3") == ["x", "y"]
@@ -66,9 +65,9 @@ def test_the_later_turn_of_one_key_counts() -> None:
     clock = Clock()
     turns = _turns(clock)
     first, second = _turn("x", "1"), _turn("y")
-    turns.put("", first)
+    _put(turns, first)
     clock.now_s += 30.0
-    turns.put("", second)
+    _put(turns, second)
     assert (_find(turns, "1"), _find(turns, key="k")) == (["x"], ["y"])
     assert (turns.size_bytes, len(turns)) == (_size_bytes(first, second) + 3 * OVERHEAD_BYTES, 3)
     clock.now_s += 30.0
@@ -81,7 +80,7 @@ def test_a_turn_is_kept_its_time_and_no_longer() -> None:
     clock = Clock()
     turns = _turns(clock)
     assert turns.lacks("")
-    turns.put("", _turn("x", "1"))
+    _put(turns, _turn("x", "1"))
     assert (turns.lacks(""), turns.lacks("a")) == (False, True)
     clock.now_s += 59.9
     assert _find(turns, "1") == ["x"]
@@ -93,10 +92,10 @@ def test_a_turn_is_kept_its_time_and_no_longer() -> None:
 def test_the_one_that_was_not_asked_for_the_longest_goes_first() -> None:
     """Names are bounded, and a turn goes with all of its own."""
     turns = _turns(max_entries=6)
-    turns.put("", _turn("x", "1", "2", key="a"))
-    turns.put("", _turn("y", "3", key="b"))
+    _put(turns, _turn("x", "1", "2", key="a"))
+    _put(turns, _turn("y", "3", key="b"))
     assert _find(turns, "1") == ["x"]
-    turns.put("", _turn("z", "4", key="c"))
+    _put(turns, _turn("z", "4", key="c"))
     assert [_find(turns, "1"), _find(turns, "2"), _find(turns, "3"), _find(turns, "4")] == [["x"], ["x"], [], ["z"]]
 
 
@@ -104,30 +103,30 @@ def test_bytes_are_bounded_at_the_edge() -> None:
     """What fits exactly stays, one byte more drops the oldest; what takes more than an eighth is not kept."""
     size = _size_bytes(_turn("x", key="1"))
     turns = _turns(max_bytes=2 * (OVERHEAD_BYTES + size))
-    turns.put("", _turn("x", key="1"))
-    turns.put("", _turn("y", key="2"))
+    _put(turns, _turn("x", key="1"))
+    _put(turns, _turn("y", key="2"))
     assert (_find(turns, key="1"), _find(turns, key="2")) == (["x"], ["y"])
-    turns.put("", _turn("zz", key="3"))
+    _put(turns, _turn("zz", key="3"))
     assert (_find(turns, key="1"), _find(turns, key="2"), _find(turns, key="3")) == ([], [], ["zz"])
     longest = "l" * ((OVERHEAD_BYTES + size) // 4 - _size_bytes(_turn("l" * 99, key="4")) + 99)
-    turns.put("", _turn(longest, key="4"))
+    _put(turns, _turn(longest, key="4"))
     assert (_find(turns, key="4"), _find(turns, key="3")) == ([longest], [])
-    turns.put("", _turn(f"{longest}l", key="5"))
+    _put(turns, _turn(f"{longest}l", key="5"))
     assert (_find(turns, key="5"), _find(turns, key="4"), len(turns)) == ([], [longest], 1)
 
 
 def test_what_is_too_large_takes_the_place_of_what_had_its_key() -> None:
     """The earlier turn is out of date, though the later one is not kept."""
     turns = _turns()
-    turns.put("", _turn("x"))
-    turns.put("", _turn("y" * 12_500))
+    _put(turns, _turn("x"))
+    _put(turns, _turn("y" * 12_500))
     assert (_find(turns, key="k"), turns.size_bytes) == ([], _size_bytes(_turn("x")) + OVERHEAD_BYTES)
 
 
 def test_owners_ids_and_keys_are_apart() -> None:
     """The same name is another one for another owner, and as an id."""
     turns = _turns()
-    turns.put("a", _turn("x", "1"))
+    _put(turns, _turn("x", "1"), "a")
     assert (_find(turns, "1", owner="b"), _find(turns, key="k", owner="b")) == ([], [])
     assert (_find(turns, "k", owner="a"), _find(turns, key="1", owner="a")) == ([], [])
 
@@ -158,7 +157,7 @@ def test_turns_in_memory_are_what_they_are_in_a_store(
     stored = StoredTurns(MemoryStore(max_bytes=10_000_000, max_entries=10_000, keep_s=60.0, clock=clock))
     for place, (text, calls, digest) in enumerate(puts):
         turn = _turn(text, *[f"{place}{number}" for number in range(calls)], key=digest)
-        memory.put("", turn)
-        asyncio.run(stored.put("", turn))
+        _put(memory, turn)
+        _put(stored, turn)
     assert _find(memory, key=key) == _find(stored, key=key)
     assert _find(memory, *ids, key=key) == _find(stored, *ids, key=key)

@@ -25,7 +25,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Alternative, Response
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
-from tests.support.gateway import remembered, restored
+from tests.support.gateway import remembered
 
 OWN = "call_il0000000000000000000001"
 OWN_2 = "call_il0000000000000000000002"
@@ -57,7 +57,7 @@ def _keep(
 
 def _restored(vault: Vault, *messages: Message, owner: str = "", system: str = "") -> Restored:
     texts = (TextPart(system),) if system else ()
-    return asyncio.run(restored(vault, owner, Request(messages=messages, system=texts)))
+    return asyncio.run(vault.restore(owner, Request(messages=messages, system=texts)))
 
 
 def _shown(vault: Vault, *parts: Part, results: tuple[str, ...] = (), **asked: Any) -> tuple[Message, ...]:
@@ -255,7 +255,7 @@ def test_an_owner_finds_nothing_of_another() -> None:
     _keep(vault, _call(sealed=SIGNATURE), owner="team-a", ids={OWN: "fc-1"})
     shown = (QUESTION, Message("assistant", (_call(),)), Message("tool", (ToolResult(OWN, "t"),)))
     request = Request(messages=shown)
-    assert asyncio.run(restored(vault, "team-b", request)).request is request
+    assert asyncio.run(vault.restore("team-b", request)).request is request
     assert _restored(vault, *shown, owner="team-a").request.messages[1].parts == (_call("fc-1", sealed=SIGNATURE),)
 
 
@@ -263,9 +263,9 @@ def test_a_miss_changes_nothing() -> None:
     """A request of which nothing is stored is the same object: memos of the encoders still know it."""
     vault = _vault()
     request = Request(messages=(user("Hi"), Message("assistant", (TextPart("Hello"),)), user("And?")))
-    assert asyncio.run(restored(vault, "", request)).request is request
+    assert asyncio.run(vault.restore("", request)).request is request
     _keep(vault, _call(sealed=SIGNATURE))
-    assert asyncio.run(restored(vault, "", request)).request is request
+    assert asyncio.run(vault.restore("", request)).request is request
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_the_latest_turn_of_the_same_conversation_is_the_turn() -> None:
         _keep(vault, thought, _call(), ids={OWN: "toolu_01"}, messages=(user(text),))
         request = get_dialect("ollama").decode_request(asked, DecodeOptions()).request
         for _ in range(2):
-            assert asyncio.run(restored(vault, "", request)).request.messages[1].parts[0] == thought
+            assert asyncio.run(vault.restore("", request)).request.messages[1].parts[0] == thought
 
 
 def test_turns_of_a_client_that_marks_what_is_to_be_cached_come_back() -> None:
@@ -397,7 +397,7 @@ def test_turns_of_a_client_that_marks_what_is_to_be_cached_come_back() -> None:
         result = {"type": "tool_result", "tool_use_id": own, "content": f"{number}"}
         history += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
         marked = [*history[:-1], {"role": "user", "content": [{**result, "cache_control": {"type": "ephemeral"}}]}]
-        messages = asyncio.run(restored(vault, "", _claude(marked))).request.messages
+        messages = asyncio.run(vault.restore("", _claude(marked))).request.messages
         assert [message.parts[0] for message in messages[1::2]] == [
             ThinkingPart("Hm.", Sealed("google", {"thoughtSignature": f"{before}"})) for before in range(number + 1)
         ]
