@@ -27,7 +27,7 @@ from interlingua.wire.http import Headers, HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 from tests.support.gateway import body_of, header_of
 
-__all__ = ["CLIENTS", "MODELS", "REASONERS", "SCRIPT", "Client", "OpenReasoner", "Provider", "reasoner"]
+__all__ = ["CLIENTS", "MODELS", "REASONERS", "SCRIPT", "TOOLS", "Client", "OpenReasoner", "Provider", "reasoner"]
 
 MODELS = {
     "google": "google/gemini-3-pro",
