@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from interlingua.gateway.records.record import Record
 from interlingua.testing.upstream import Call, Say
 from tests.support.gateway import gateway
 from tests.support.tool_loops import CLIENTS, MODELS, REASONERS, Client, Provider, reasoner
@@ -66,11 +67,17 @@ def test_an_agent_whose_system_text_moves_loops_on_the_documented_fillers(
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize(("client", "upstream"), PAIRS)
 def test_what_an_agent_has_put_back_is_told(client: str, upstream: str, stream: bool) -> None:
-    """With a prefix that stays, every request after the first one tells that reasoning came back, and of no miss."""
-    provider = _provider(upstream)
+    """With a prefix that stays, every request after the first one tells that reasoning came back, and of no miss.
+
+    The header says so, and the record that the log, the console and metrics are made of.
+    """
+    provider, serving, records = _provider(upstream), gateway(), list[Record]()
+    serving.recorder.sinks = (records.append,)
     with provider.standing():
-        made = Client(client, gateway(), (MODELS | REASONERS)[upstream], stream=stream, system="You are an agent.")
+        made = Client(client, serving, (MODELS | REASONERS)[upstream], stream=stream, system="You are an agent.")
         headers = _loop(made, moves=False)
+    codes = [[code for code in record.changed if " reasoning_" in code] for record in records]
+    assert codes == [[], *[["repaired reasoning_restored /messages"]] * 3]
     assert [str(verdict) for verdict in provider.verdicts] == ["taken"] * 4
     assert ["reasoning_restored" in header for header in headers] == [False, True, True, True]
     assert not any("reasoning_missing" in header for header in headers)
