@@ -300,6 +300,8 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the client asked for token counts in its stream."""
     source: str | None = None
     """The dialect in which the answer came, when it came in one: its own words are kept if it is this one."""
+    legal: bool = False
+    """Whether even such an answer must end with a word that clients know, and have the counts that they insist on."""
     json_array: bool = False
     """Whether the client wants the stream as one JSON array, where the dialect has such a framing."""
     path: str = ""
@@ -309,6 +311,10 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     member that the vendor's own description requires."""
     changes: list[Change] | None = None
     """Takes what encoding the answer dropped and approximated."""
+
+    def says_own(self, dialect: str) -> bool:
+        """Whether the reason and the counts of an answer in `dialect` are told as they came."""
+        return self.source == dialect and not self.legal
 
 
 class StreamDecoder(Protocol):

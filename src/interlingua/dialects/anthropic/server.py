@@ -21,7 +21,7 @@ from interlingua.dialects.anthropic.history_usual import read_usual_history
 from interlingua.dialects.anthropic.marks import MARK, Marks, cache_of
 from interlingua.dialects.anthropic.messages import decode_messages
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder
-from interlingua.dialects.anthropic.reasons import decode_finish, encode_error_body, encode_finish
+from interlingua.dialects.anthropic.reasons import encode_error_body, encode_finish
 from interlingua.dialects.anthropic.server_usual import write_usual
 from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
@@ -209,7 +209,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
 def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
-    own = context.source == NAME
+    own = context.says_own(NAME)
     wire = ResponseWire(
         id=response.id or (context.make_id() if context.make_id else None),
         type="message",
@@ -231,11 +231,10 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
 def stop_word(response: Response[Any], changes: Changes, *, own: bool) -> str | None:
     """The wire's stop reason, with an entry where it says less than the canonical one.
 
-    An answer that came in this dialect (`own`) keeps its own word, unless its parts contradict it.
+    An answer that came in this dialect (`own`) keeps its own word.
     """
-    raw = response.finish_reason_raw
-    if own and (raw is None or response.finish_reason in (decode_finish(raw), "refusal")):
-        return raw
+    if own:
+        return response.finish_reason_raw
     word, exact = encode_finish(response.finish_reason)
     if not exact:
         changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is told as {word}")

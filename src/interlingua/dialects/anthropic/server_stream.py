@@ -97,7 +97,7 @@ class MessagesStreamEncoder(ResumingEncoder):
         self._start: StreamStart | None = StreamStart()
         self._usage: Usage | None = None
         self._counted: dict[str, Any] = {}
-        self._own: bool = context.source == NAME
+        self._own: bool = context.says_own(NAME)
         self._whole_shapes: bool = context.request is not None
         self._blocks: dict[int, _Block] = {}
         self._active: int | None = None

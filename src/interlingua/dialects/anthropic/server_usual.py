@@ -98,7 +98,7 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     counts = None if usage is None or response.alternatives else _usage(usage, whole=whole)
     if counts is None or response.extra.get(NAME):
         return None
-    word = response.finish_reason_raw if context.source == NAME else WORDS.get(response.finish_reason)
+    word = response.finish_reason_raw if context.says_own(NAME) else WORDS.get(response.finish_reason)
     turn = None if word is None else plain_turn(response.parts, NAME)
     if turn is None or word is None:
         return None

@@ -1,7 +1,7 @@
 """Frames and answers in normal form: what the official SDK makes of them is what they mean.
 
 Rules
-- Members are in camel case, parts are a list, a call has a name and an object of arguments, or pieces of them.
+- Members are in camel case, parts are a list, a call has a name, and an object of arguments, pieces of it, or none.
 - Calls have ids or not, as the model has it: nobody needs one here.
 - The end of the bytes ends a stream.
 Source: the vendor's reference "Generating content", and the types of the official SDK, November 2026.
@@ -34,8 +34,8 @@ class _Call(NormalStruct, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has a name and an object of arguments."""
-        return bool(self.name) and self.args is not UNSET and bytes(self.args)[:1] == b"{"
+        """Whether it has a name, and an object of arguments or none."""
+        return bool(self.name) and (self.args is UNSET or bytes(self.args)[:1] == b"{")
 
 
 class _Part(NormalStruct):
@@ -79,7 +79,7 @@ class Frames(FrameCheck):
     """Looks at the frames of one stream."""
 
     ends_with_body = True
-    harmless = frozenset({"call_id_made"})
+    harmless = frozenset({"call_id_made", "arguments_empty"})
 
     def __init__(self) -> None:
         """No frame came yet."""

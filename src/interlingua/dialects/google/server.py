@@ -254,14 +254,13 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
     """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
     members, choice_extra = reply_members(response.extra)
-    own = context.source == NAME
     first = Alternative(
         parts=response.parts,
         finish_reason=response.finish_reason,
         finish_reason_raw=response.finish_reason_raw,
         extra={NAME: choice_extra} if choice_extra else {},
     )
-    choices = [_candidate(part, place, changes, own=own) for place, part in enumerate((first, *response.alternatives))]
+    choices = [_candidate(part, place, changes, context) for place, part in enumerate((first, *response.alternatives))]
     wire = ResponseWire(
         candidates=None if is_blocked(members, response) else choices,
         usageMetadata=encode_usage(response.usage, changes) if response.usage is not None else None,
@@ -286,13 +285,14 @@ def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dic
     return members | named_alike, choice
 
 
-def _candidate(alternative: Alternative, place: int, changes: Changes, *, own: bool) -> CandidateWire:
+def _candidate(alternative: Alternative, place: int, changes: Changes, context: ServerContext) -> CandidateWire:
     path = f"/alternatives/{place - 1}" if place else ""
-    encoder = AssistantEncoder(Target(), changes, path, reply=True, own=own)
+    encoder = AssistantEncoder(Target(), changes, path, reply=True, own=context.source == NAME)
     content = ContentWire(parts=encoder.encode(alternative.parts) or None, role="model")
     extra = alternative.extra.get(NAME, {})
     merge_members(content, object_in(extra, "content"))
-    wire = CandidateWire(content=content, finishReason=finish_word(alternative, changes, path, own=own), index=place)
+    word = finish_word(alternative, changes, path, own=context.says_own(NAME))
+    wire = CandidateWire(content=content, finishReason=word, index=place)
     merge_members(wire, {**encoder.citations, **object_in(extra, "candidate")})
     return wire
 

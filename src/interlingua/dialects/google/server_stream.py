@@ -249,7 +249,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         choice = self._choice(place)
         extra = alternative.extra.get(NAME, {})
         path = f"/alternatives/{place - 1}" if place else ""
-        word = finish_word(alternative, self.changes, path, own=self.own)
+        word = finish_word(alternative, self.changes, path, own=self.context.says_own(NAME))
         members = {"finishReason": word, "index": place, **choice.citations, **object_in(extra, "candidate")}
         said = encode({name: value for name, value in members.items() if value is not None})
         content = {"role": "model", **object_in(extra, "content")}

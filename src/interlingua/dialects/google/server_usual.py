@@ -76,7 +76,7 @@ class _Answer(ExactStruct):
 
 def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | None:
     """The reply that a usual answer is; None for any other."""
-    word = _word(response, own=context.source == NAME)
+    word = _word(response, own=context.says_own(NAME))
     turn = None if word is None or response.alternatives else plain_turn(response.parts, NAME)
     if turn is None or word is None or response.extra.get(NAME):
         return None

@@ -239,7 +239,7 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
     else:
         wire.message = message
     wire.done = True
-    wire.done_reason = done_reason(response, changes, own=own)
+    wire.done_reason = done_reason(response, changes, own=context.says_own(NAME))
     merge_members(wire, {**members, **encode_usage(response.usage, changes)})
     return whole_reply(encode_wire(wire), changes, context, JSON_HEADERS)
 

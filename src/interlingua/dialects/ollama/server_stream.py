@@ -123,7 +123,7 @@ class OllamaStreamEncoder(ResumingEncoder):
             self.changes.add("alternatives_unsupported", "/alternatives")
         last = {**self._common, **self._silence(object_in(members, "message"))}
         members.pop("message", None)
-        last |= {"done": True, "done_reason": done_reason(response, self.changes, own=self._own)}
+        last |= {"done": True, "done_reason": done_reason(response, self.changes, own=self.context.says_own(NAME))}
         last |= {**members, **encode_usage(response.usage, self.changes)}
         hand_over(self.changes, self.context)
         return encode({name: value for name, value in last.items() if value is not None}) + b"\n"

@@ -64,8 +64,8 @@ def time_of(seconds: int) -> str:
 
 def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | None:
     """The reply that a usual answer is; None for any other."""
-    usage, own = response.usage, context.source == NAME
-    word = response.finish_reason_raw if own else WIRE_REASONS.get(response.finish_reason)
+    usage = response.usage
+    word = response.finish_reason_raw if context.says_own(NAME) else WIRE_REASONS.get(response.finish_reason)
     turn = None if word is None or response.alternatives else plain_turn(response.parts, NAME)
     if turn is None or word is None or response.extra.get(NAME) or GENERATE_PATH in context.path:
         return None

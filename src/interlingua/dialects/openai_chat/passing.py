@@ -88,6 +88,12 @@ class _Delta(NormalStruct):
     tool_calls: list[_Call] | None = None
     function_call: None = None
 
+    @property
+    def has_arguments(self) -> bool:
+        """Whether it says something of the arguments of a call."""
+        functions = [call.function for call in self.tool_calls or ()]
+        return any([function is not None and function.arguments for function in functions])
+
 
 class _ChunkChoice(NormalStruct, kw_only=True):
     index: int
@@ -116,6 +122,7 @@ class Frames(FrameCheck):
     def __init__(self) -> None:
         """No chunk came yet."""
         self._calls: dict[int, int] = {}
+        self._open: set[int] = set()
         self._told = 0
 
     def is_normal(self, frame: bytes, events: Sequence[Event]) -> bool:
@@ -124,11 +131,15 @@ class Frames(FrameCheck):
         if event is None or event[0]:
             return False
         self._told += opened(events, "tool_call")
-        if event[1].strip() != DONE:
-            chunk = _read_chunk(event[1])
-            if chunk is None or not self._is_sound(chunk):
-                return False
-        return not adds(events) or self._told == sum(self._calls.values())
+        if event[1].strip() == DONE:
+            return self._told == sum(self._calls.values()) and not self._open
+        chunk = _read_chunk(event[1])
+        if chunk is None or not self._is_sound(chunk):
+            return False
+        are_told = self._told == sum(self._calls.values())
+        if not events and any([choice.delta.has_arguments for choice in chunk.choices]):
+            return not are_told  # arguments of which nothing was read wait for more, or were said before
+        return are_told or not adds(events)
 
     def _is_sound(self, chunk: _Chunk) -> bool:
         usage, groq = chunk.usage, chunk.x_groq
@@ -140,6 +151,9 @@ class Frames(FrameCheck):
         calls = choice.delta.tool_calls or ()
         if not all([self._is_sound_call(call, choice.index) for call in calls]):
             return False
+        self._open.add(choice.index)
+        if choice.finish_reason is not None:
+            self._open.discard(choice.index)
         has_calls = self._calls.get(choice.index, 0) > 0
         return choice.finish_reason != ("stop" if has_calls else "tool_calls")
 

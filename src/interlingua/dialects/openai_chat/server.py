@@ -22,7 +22,7 @@ from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.history_usual import read_usual_history
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.reasons import decode_finish, encode_finish
+from interlingua.dialects.openai_chat.reasons import encode_finish
 from interlingua.dialects.openai_chat.server_usual import write_usual
 from interlingua.dialects.openai_chat.tools import decode_function, decode_tool
 from interlingua.dialects.openai_chat.tools_usual import read_usual_tools
@@ -268,15 +268,14 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
         finish_reason_raw=response.finish_reason_raw,
         extra={NAME: choice_extra} if choice_extra else {},
     )
-    own = context.source == NAME
-    choices = [_choice(part, place, changes, own=own) for place, part in enumerate((first, *response.alternatives))]
+    choices = [_choice(part, place, changes, context) for place, part in enumerate((first, *response.alternatives))]
     wire = ResponseWire(
         id=response.id or (context.make_id() if context.make_id else None),
         object="chat.completion",
         created=context.created or None,
         model=context.model or response.wire_model or response.model,
         choices=choices,
-        usage=_usage(response.usage, changes, own=own) if response.usage is not None else None,
+        usage=_usage(response.usage, changes, own=context.says_own(NAME)) if response.usage is not None else None,
     )
     if members:
         merge_members(wire, members)
@@ -308,7 +307,8 @@ def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[d
     return members, choice
 
 
-def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool) -> ChoiceWire:
+def _choice(alternative: Alternative, place: int, changes: Changes, context: ServerContext) -> ChoiceWire:
+    own = context.source == NAME
     path = f"/alternatives/{place - 1}" if place else ""
     message = AssistantEncoder(_AS_READ if own else _PLAIN, changes).encode(alternative.parts, path, reply=True)
     if message.refusal is not None and not isinstance(message.refusal, str):
@@ -319,7 +319,7 @@ def _choice(alternative: Alternative, place: int, changes: Changes, *, own: bool
     extra = alternative.extra.get(NAME) if alternative.extra else None
     if extra and "message" in extra:
         merge_members(message, object_in(extra, "message"))
-    word = finish_word(alternative, changes, path, own=own)
+    word = finish_word(alternative, changes, path, own=context.says_own(NAME))
     wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
     if extra and "choice" in extra:
         members = dict(object_in(extra, "choice"))
@@ -339,12 +339,11 @@ def _complete(audio: AudioWire) -> None:
 def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: bool) -> str | None:
     """The wire's finish reason, with an entry where it says less than the canonical one.
 
-    An answer that came in this dialect (`own`) keeps its own word, unless its parts contradict it; any other gets one
-    of the legal words.
+    An answer that came in this dialect (`own`) keeps its own word; any other gets one of the legal words.
     """
-    reason, raw = alternative.finish_reason, alternative.finish_reason_raw
-    if own and (raw is None or reason in (decode_finish(raw), "refusal")):
-        return raw
+    reason = alternative.finish_reason
+    if own:
+        return alternative.finish_reason_raw
     if reason in ("pause", "error", "other"):
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
     return encode_finish(reason, refused=_has_refusal(alternative.parts))

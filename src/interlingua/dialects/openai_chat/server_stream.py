@@ -290,14 +290,14 @@ class ChatStreamEncoder(ResumingEncoder):
         if members:
             pieces.append(self._head + b',"choices":[],' + encode(members)[1:-1] + b"}\n\n")
         if response.usage is not None and self.context.stream_usage:
-            usage = encode(encode_usage(response.usage, self.changes, own=self.context.source == NAME))
+            usage = encode(encode_usage(response.usage, self.changes, own=self.context.says_own(NAME)))
             pieces.append(self._head + b',"choices":[],"usage":' + usage + b"}\n\n")
         return b"".join(pieces)
 
     def _finish(self, alternative: Alternative, place: int) -> bytes:
         extra = alternative.extra.get(NAME, {})
         path = f"/alternatives/{place - 1}" if place else ""
-        word = finish_word(alternative, self.changes, path, own=self.context.source == NAME)
+        word = finish_word(alternative, self.changes, path, own=self.context.says_own(NAME))
         return self._chunk(place, object_in(extra, "message"), word, object_in(extra, "choice"))
 
     _writers: ClassVar[dict[type[Any], Callable[[ChatStreamEncoder, Any], bytes]]] = {

@@ -86,7 +86,7 @@ class _Answer(ExactStruct):
 
 def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | None:
     """The reply that a usual answer is; None for any other."""
-    word = response.finish_reason_raw if context.source == NAME else WORDS.get(response.finish_reason)
+    word = response.finish_reason_raw if context.says_own(NAME) else WORDS.get(response.finish_reason)
     turn = None if word is None or response.alternatives else plain_turn(response.parts, NAME)
     usage, extra = response.usage, response.extra
     counts = UNSET if usage is None else _usage(usage)

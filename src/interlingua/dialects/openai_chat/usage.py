@@ -63,7 +63,7 @@ def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
         counts.update(extra)
     if usage.cache_write_tokens is not None:
         _add_detail(counts, "prompt_tokens_details", "cache_write_tokens", usage.cache_write_tokens)
-    if usage.cache_read_tokens is not None and _RENAMED.isdisjoint(extra):
+    if usage.cache_read_tokens is not None and (not own or _RENAMED.isdisjoint(extra)):
         _add_detail(counts, "prompt_tokens_details", "cached_tokens", usage.cache_read_tokens)
     if usage.reasoning_tokens is not None:
         _add_detail(counts, "completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens)

@@ -244,6 +244,9 @@ class _Answer:
     def added(self, wire: EventWire) -> None:
         if wire.item is None:
             raise DecodeError("response.output_item.added without an item")
+        known = self.by_id.get(wire.item.id or "")
+        if known is not None and not known.settled and known.wire.type == wire.item.type:
+            return  # it began before, with one of its parts
         self.open(wire.item, wire)
         if isinstance(self.newest, OtherItem):
             raw: dict[str, Any] = {"type": wire.type, "output_index": wire.output_index}

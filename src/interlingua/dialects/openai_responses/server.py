@@ -233,7 +233,7 @@ def answer_wire(
 ) -> ResponseWire:
     """The answer around its items."""
     own = context.source == NAME
-    status, details = encode_finish(_word(response, changes, own=own))
+    status, details = encode_finish(_word(response, changes, own=context.says_own(NAME)))
     wire = ResponseWire(
         id=answer_id,
         object="response",
@@ -246,7 +246,7 @@ def answer_wire(
         output=items,
         temperature=None,
         top_p=None,
-        usage=encode_usage(response.usage, changes, own=own) if response.usage is not None else None,
+        usage=encode_usage(response.usage, changes, own=context.says_own(NAME)) if response.usage is not None else None,
     )
     repeat(wire, context.request)
     wire.store = None if own and context.request is None else own  # an answer of another dialect is not kept

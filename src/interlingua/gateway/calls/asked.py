@@ -166,6 +166,7 @@ class Asked(msgspec.Struct, eq=False):
             make_id=partial(gateway.make_id, ANSWER_IDS.get(self.dialect.name, "")),
             stream_usage=head.stream and self.wants_usage,
             source=source,
+            legal=True,
             json_array=head.json_array,
             path=self.http.path,
             request=None if self._decoded is None else self._decoded.request,

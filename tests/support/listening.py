@@ -1,0 +1,216 @@
+"""What an official SDK hears of one answer through a gateway, as plain values that can be compared between SDKs.
+
+A listener asks one question, whole or streamed by the SDK's own helper, and says what its user would have: the text as
+far as it came, the calls, why it ended, the counts, and whether the SDK raised an error of its own. Anything else that
+an SDK raises (a `TypeError` of its helper, say) is not caught.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import anthropic
+import ollama
+import openai
+from google import genai
+from google.genai import errors, types
+
+__all__ = ["Heard", "listener"]
+
+_TEXT = "Weather?"
+_FINISHES = {
+    "end_turn": "stop", "STOP": "stop", "completed": "stop", "tool_use": "tool_calls",
+    "max_tokens": "length", "MAX_TOKENS": "length", "incomplete": "length",
+}  # fmt: skip
+
+
+class Heard(NamedTuple):
+    """One answer as a user of an SDK has it."""
+
+    text: str
+    """Its text, as far as it came."""
+    calls: list[tuple[str, Any]]
+    """Its calls, by name and arguments; none where it failed."""
+    finish: str
+    """Why it ended, in Chat's words; empty where it failed."""
+    tokens: tuple[int, int]
+    """Tokens in and out; cached ones are in."""
+    raised: bool
+    """Whether the SDK raised its own error."""
+
+
+def _heard(text: str, calls: list[tuple[str, Any]], finish: str | None, tokens: tuple[int, int]) -> Heard:
+    word = _FINISHES.get(finish or "", finish or "")
+    return Heard(text, calls, "tool_calls" if calls and word == "stop" else word, tokens, raised=False)
+
+
+def _failed(text: str) -> Heard:
+    return Heard(text, [], "", (0, 0), raised=True)
+
+
+def listener(dialect: str, url: str) -> Callable[[str, bool], Heard]:
+    """Asks a model at a gateway, streamed or not, through the SDK of a dialect; close it by `.close()`."""
+    return _LISTENERS[dialect](url)
+
+
+class _Chat:
+    def __init__(self, url: str) -> None:
+        self._client: Any = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+
+    def __call__(self, model: str, stream: bool) -> Heard:
+        asked = {"model": model, "messages": [{"role": "user", "content": _TEXT}]}
+        said: list[str] = []
+        try:
+            whole = self._streamed(asked, said) if stream else self._client.chat.completions.create(**asked)
+        except openai.APIError:
+            return _failed("".join(said))
+        choice = whole.choices[0]
+        calls = [(call.function.name, json.loads(call.function.arguments)) for call in choice.message.tool_calls or ()]
+        usage = whole.usage
+        tokens = (usage.prompt_tokens, usage.completion_tokens) if usage is not None else (0, 0)
+        return _heard(choice.message.content or "", calls, choice.finish_reason, tokens)
+
+    def _streamed(self, asked: dict[str, Any], said: list[str]) -> Any:
+        with self._client.chat.completions.stream(**asked, stream_options={"include_usage": True}) as events:
+            try:
+                said.extend(event.delta for event in events if event.type == "content.delta")
+                return events.get_final_completion()
+            except openai.LengthFinishReasonError as cut:
+                return cut.completion
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class _Responses:
+    def __init__(self, url: str) -> None:
+        self._client: Any = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+
+    def __call__(self, model: str, stream: bool) -> Heard:
+        asked = {"model": model, "input": _TEXT, "store": False}
+        said: list[str] = []
+        try:
+            whole = self._streamed(asked, said) if stream else self._client.responses.create(**asked)
+        except openai.APIError:
+            return _failed("".join(said))
+        if whole.status == "failed":
+            return _failed("".join(said))
+        calls = [(item.name, json.loads(item.arguments)) for item in whole.output if item.type == "function_call"]
+        usage = whole.usage
+        tokens = (usage.input_tokens, usage.output_tokens) if usage is not None else (0, 0)
+        return _heard(whole.output_text, calls, whole.status, tokens)
+
+    def _streamed(self, asked: dict[str, Any], said: list[str]) -> Any:
+        with self._client.responses.stream(**asked) as events:
+            for event in events:
+                if event.type == "response.output_text.delta":
+                    said.append(event.delta)
+                if event.type in ("response.incomplete", "response.failed"):  # the helper knows complete ones alone
+                    return event.response
+            return events.get_final_response()
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class _Messages:
+    def __init__(self, url: str) -> None:
+        self._client: Any = anthropic.Anthropic(base_url=url, api_key="k", max_retries=0)
+
+    def __call__(self, model: str, stream: bool) -> Heard:
+        asked = {"model": model, "messages": [{"role": "user", "content": _TEXT}], "max_tokens": 400}
+        said: list[str] = []
+        try:
+            whole = self._streamed(asked, said) if stream else self._client.messages.create(**asked)
+        except (anthropic.APIError, ValueError):  # its helper's own word for arguments that are no JSON
+            return _failed("".join(said))
+        text = "".join([block.text for block in whole.content if block.type == "text"])
+        calls = [(block.name, block.input) for block in whole.content if block.type == "tool_use"]
+        usage = whole.usage
+        read = usage.input_tokens + (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+        return _heard(text, calls, whole.stop_reason, (read, usage.output_tokens))
+
+    def _streamed(self, asked: dict[str, Any], said: list[str]) -> Any:
+        with self._client.messages.stream(**asked) as events:
+            said.extend(event.text for event in events if event.type == "text")
+            return events.get_final_message()
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class _Google:
+    def __init__(self, url: str) -> None:
+        self._client: Any = genai.Client(api_key="k", http_options=types.HttpOptions(base_url=url))
+
+    def __call__(self, model: str, stream: bool) -> Heard:
+        off = types.AutomaticFunctionCallingConfig(disable=True)
+        config = types.GenerateContentConfig(automatic_function_calling=off)
+        asked = {"model": model, "contents": _TEXT, "config": config}
+        frames: list[Any] = []
+        try:
+            if stream:
+                frames.extend(self._client.models.generate_content_stream(**asked))
+            else:
+                frames.append(self._client.models.generate_content(**asked))
+        except errors.APIError:
+            return _failed(_google_text(frames))
+        parts = _google_parts(frames)
+        made: list[Any] = [part.function_call for part in parts if part.function_call]
+        calls: list[tuple[str, Any]] = [(call.name, dict(call.args or ())) for call in made]
+        reasons = [one.finish_reason.name for frame in frames for one in frame.candidates or () if one.finish_reason]
+        usage = frames[-1].usage_metadata
+        written = 0 if usage is None else (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
+        read = 0 if usage is None else usage.prompt_token_count or 0
+        return _heard(_google_text(frames), calls, reasons[-1] if reasons else None, (read, written))
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def _google_parts(frames: list[Any]) -> list[Any]:
+    contents = [candidate.content for frame in frames for candidate in frame.candidates or ()]
+    return [part for content in contents if content is not None for part in content.parts or ()]
+
+
+def _google_text(frames: list[Any]) -> str:
+    return "".join([part.text for part in _google_parts(frames) if part.text and not part.thought])
+
+
+class _Ollama:
+    def __init__(self, url: str) -> None:
+        self._client: Any = ollama.Client(host=url)
+
+    def __call__(self, model: str, stream: bool) -> Heard:
+        lines: list[Any] = []
+        try:
+            told = self._client.chat(model=model, messages=[{"role": "user", "content": _TEXT}], stream=stream)
+            if stream:
+                lines.extend(told)
+            else:
+                lines.append(told)
+        except ollama.ResponseError:
+            return _failed(_ollama_text(lines))
+        calls = [call.function for line in lines for call in line.message.tool_calls or ()]
+        told_calls = [(call.name, dict(call.arguments)) for call in calls]
+        last = lines[-1]
+        tokens = (last.prompt_eval_count or 0, last.eval_count or 0)
+        return _heard(_ollama_text(lines), told_calls, last.done_reason, tokens)
+
+    def close(self) -> None:
+        self._client._client.close()
+
+
+def _ollama_text(lines: list[Any]) -> str:
+    return "".join([line.message.content or "" for line in lines])
+
+
+_LISTENERS: dict[str, Callable[[str], Any]] = {
+    "openai-chat": _Chat,
+    "openai-responses": _Responses,
+    "anthropic": _Messages,
+    "google": _Google,
+    "ollama": _Ollama,
+}
