@@ -211,7 +211,9 @@ MESSAGES: dict[str, Frames] = {
         _begin(1, _TOOL), _delta(1, "input_json_delta", partial_json=encode(OSLO).decode()), _stop(1)
     ),
     "ARG-11 malformed": _using(_begin(1, _TOOL), _delta(1, "input_json_delta", partial_json='{"a":'), _stop(1)),
-    "ARG-09 a key twice": _using(_begin(1, _TOOL), _delta(1, "input_json_delta", partial_json='{"a":1,"a":2}'), _stop(1)),
+    "ARG-09 a key twice": _using(
+        _begin(1, _TOOL), _delta(1, "input_json_delta", partial_json='{"a":1,"a":2}'), _stop(1)
+    ),
     "STR-13 no id": _using(
         _begin(1, {**_TOOL, "id": ""}), _delta(1, "input_json_delta", partial_json=OSLO), _stop(1)
     ),
@@ -231,7 +233,9 @@ MESSAGES: dict[str, Frames] = {
     ),
     "OUT-15 a delta of no block": (*_HELLO, _delta(4, "text_delta", text="!"), *_TEXT_END),
     "OUT-04 behind the stop": (*_HELLO, *_TEXT_END, _begin(1, _TEXT), _delta(1, "text_delta", text="!")),
-    "SSE-13 an error": (*_HELLO, _named({"type": "error", "error": {"type": "api_error", "message": "gone"}}), *_TEXT_END),
+    "SSE-13 an error": (
+        *_HELLO, _named({"type": "error", "error": {"type": "api_error", "message": "gone"}}), *_TEXT_END,
+    ),
     "SSE-13 a bare error": (*_HELLO, _data({"error": {"type": "api_error", "message": "gone"}}), *_TEXT_END),
     "SSE-10 cut": _HELLO,
     "broken JSON": (*_HELLO, b'event: content_block_delta\ndata: {"type":\n\n', *_TEXT_END),
@@ -242,7 +246,9 @@ MESSAGES: dict[str, Frames] = {
         }}),
         *_HELLO[1:], _stop(0), _named({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}), _LAST,
     ),
-    "USE-02 counts in both": (*_HELLO, _stop(0), _finish("end_turn", usage={"input_tokens": 9, "output_tokens": 4}), _LAST),
+    "USE-02 counts in both": (
+        *_HELLO, _stop(0), _finish("end_turn", usage={"input_tokens": 9, "output_tokens": 4}), _LAST,
+    ),
     "USE-10 the turn ends beside calls": _using(
         _begin(1, _TOOL), _delta(1, "input_json_delta", partial_json=OSLO), _stop(1), reason="end_turn"
     ),
@@ -274,7 +280,13 @@ def _saying(text: str = "Hello", index: int = 0, content_index: int = 0) -> tupl
     """The events of one message."""
     names = {"item_id": "msg_a", "output_index": index, "content_index": content_index}
     empty: dict[str, Any] = {"type": "output_text", "text": "", "annotations": []}
-    opened: dict[str, Any] = {"id": "msg_a", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+    opened: dict[str, Any] = {
+        "id": "msg_a",
+        "type": "message",
+        "role": "assistant",
+        "status": "in_progress",
+        "content": [],
+    }
     return (
         {"type": "response.output_item.added", "output_index": index, "item": opened},
         {"type": "response.content_part.added", **names, "part": empty},
@@ -356,7 +368,9 @@ RESPONSES: dict[str, Frames] = {
     "OUT-08 completed without output": _events(_CREATED, *_saying(), _completed()),
     "TOL-01 content_index from 1": _events(_CREATED, *_saying(content_index=1), _completed(_said())),
     "sparse output_index": _events(_CREATED, *_saying(index=3), _completed(_said())),
-    "SSE-13 an error": (*_TEXT_FRAMES[:4], _named({"type": "error", "code": "x", "message": "gone"}), *_TEXT_FRAMES[4:]),
+    "SSE-13 an error": (
+        *_TEXT_FRAMES[:4], _named({"type": "error", "code": "x", "message": "gone"}), *_TEXT_FRAMES[4:],
+    ),
     "SSE-13 a bare error": (*_TEXT_FRAMES[:4], _data({"error": {"message": "gone"}}), *_TEXT_FRAMES[4:]),
     "SSE-13 failed": (*_TEXT_FRAMES[:4], _named({"type": "response.failed", "response": _FAILED}), *_TEXT_FRAMES[4:]),
     "SSE-10 cut": _TEXT_FRAMES[:4],

@@ -73,6 +73,10 @@ class ResumingEncoder(ABC):
 
 def event_in(frame: bytes) -> tuple[bytes, bytes] | None:
     """The name, which may be empty, and the data of the one plain event that a frame is; None for any other frame."""
+    body = frame.removeprefix(b"data: ")
+    data = body.removesuffix(b"\n\n")
+    if data is not body is not frame and b"\n" not in data and b"\r" not in data:  # as most frames are written
+        return b"", data
     text = frame.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in frame else frame
     line, _, rest = text.rstrip(b"\n").partition(b"\n")
     name = b""

@@ -123,6 +123,7 @@ class Frames(FrameCheck):
         """No chunk came yet."""
         self._calls: dict[int, int] = {}
         self._open: set[int] = set()
+        self._begun = 0
         self._told = 0
 
     def is_normal(self, frame: bytes, events: Sequence[Event]) -> bool:
@@ -130,13 +131,14 @@ class Frames(FrameCheck):
         event = event_in(frame)
         if event is None or event[0]:
             return False
-        self._told += opened(events, "tool_call")
+        if events:
+            self._told += opened(events, "tool_call")
         if event[1].strip() == DONE:
-            return self._told == sum(self._calls.values()) and not self._open
+            return self._told == self._begun and not self._open
         chunk = _read_chunk(event[1])
         if chunk is None or not self._is_sound(chunk):
             return False
-        are_told = self._told == sum(self._calls.values())
+        are_told = self._told == self._begun
         if not events and any([choice.delta.has_arguments for choice in chunk.choices]):
             return not are_told  # arguments of which nothing was read wait for more, or were said before
         return are_told or not adds(events)
@@ -161,6 +163,7 @@ class Frames(FrameCheck):
         known = self._calls.get(choice, 0)
         if call.index == known:
             self._calls[choice] = known + 1
+            self._begun += 1
             return bool(call.id and call.name and call.type)
         return 0 <= call.index < known and not (call.id or call.name)
 

@@ -26,7 +26,8 @@ from interlingua.client.call.live import Live
 from interlingua.dialects._streams.frames import adds
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError
-from interlingua.types.event import StreamEnd, StreamError, StreamStart, TextDelta, ToolCallDelta
+from interlingua.types.content import BrokenToolCall
+from interlingua.types.event import BlockEnd, StreamEnd, StreamError, StreamStart, TextDelta, ToolCallDelta
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ class PassedStream(Live):
     def _told(self, events: list[Event]) -> list[Event]:
         """Have events written by the encoder; how they end is told by whoever reads the stream."""
         odd = self._odd = [] if self._odd is None else self._odd
-        odd += [event for event in events if type(event) not in _ENDS]
+        fails = bool(events) and _fails(events[-1])
+        odd += [event for event in events if type(event) not in _ENDS and not (fails and _is_broken(event))]
         return events
 
     # Frames
@@ -186,6 +188,7 @@ class PassedStream(Live):
             for before, told in self._held:
                 self._pass(before, told)
             self._held.clear()
+            self._held_bytes = 0
             self._pass(frame, events)
         else:
             self._finished = self._finished or decoder.terminal
@@ -196,7 +199,7 @@ class PassedStream(Live):
 
     def _is_odd(self, last: Event | None, decoder: StreamDecoder) -> bool:
         """Whether the last event, or a change that reading made, forbids that the client gets the frame as it came."""
-        if type(last) is StreamError or (isinstance(last, StreamEnd) and fault(last.response) is not None):
+        if last is not None and _fails(last):
             return True
         entries = decoder.changes.entries
         return bool(entries) and not self._check.harmless.issuperset([entry.code for entry in entries])
@@ -270,6 +273,16 @@ def _separator_in(data: bytes) -> bytes:
     """What ends the first frame; empty while none has ended."""
     found = [(place, ending) for ending in _ENDINGS if (place := data.find(ending)) >= 0]
     return min(found)[1] if found else b""
+
+
+def _fails(last: Event) -> bool:
+    """Whether an answer ends with an error in the place of its end."""
+    return isinstance(last, StreamError) or (isinstance(last, StreamEnd) and fault(last.response) is not None)
+
+
+def _is_broken(event: Event) -> bool:
+    """Whether a broken call ends, which some dialects would tell as a text: an error stands in its place."""
+    return isinstance(event, BlockEnd) and isinstance(event.part, BrokenToolCall)
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
