@@ -10,11 +10,14 @@ import pytest
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
+from interlingua.gateway.asgi import GatewayApp
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.records.record import Record
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from interlingua.wire.json import encode
 from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
+from tests.unit.gateway.test_asgi import Client
 
 SSE = (("content-type", "text/event-stream"),)
 DONE = b"data: [DONE]\n\n"
@@ -110,3 +113,18 @@ def test_pass_01_what_is_in_normal_form_is_not_called_changed() -> None:
     reply, data = _asked("google", [body], stream=False)
     assert data == body
     assert header_of(reply, "x-interlingua-changes") is None
+
+
+@pytest.mark.parametrize("is_normal", [True, False], ids=["normal", "odd"])
+async def test_pass_01_the_log_names_only_what_the_client_got(is_normal: bool) -> None:
+    """Gemini's calls have no ids: what reading makes is not in what was passed on, only in what was encoded."""
+    part: dict[str, Any] = {"functionCall" if is_normal else "function_call": {"name": "f", "args": {}}}
+    candidate: dict[str, Any] = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    body = {"candidates": [candidate], "modelVersion": "g", "responseId": "r"}
+    script = AsyncReplayTransport(Line(pieces=(b"data: " + encode(body) + b"\r\n\r\n",), headers=SSE))
+    made, records = gateway(), list[Record]()
+    made.recorder.sinks = (records.append,)
+    app, client = GatewayApp(made), Client(asking("google", MODELS["google"], stream=True))
+    with overriding(Override(lambda _: ReplayTransport(), lambda _: script, answers=True)):
+        await app(client.scope, client.receive, client.send)
+    assert [record.changes for record in records] == [0 if is_normal else 1]
