@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +59,20 @@ def closure(roots: tuple[str, ...]) -> set[str]:
         if (key := f"{name}[{','.join(sorted(wanted.extras))}]") in found:
             continue
         found |= {name, key}
-        for line in requires(wanted.name) or ():
+        for line in needs(wanted.name):
             needed = Requirement(line)
             marker = needed.marker
-            if marker is None or any(marker.evaluate({"extra": extra}) for extra in wanted.extras or ("",)):
-                waiting.append(needed)
+            if "extra" not in str(marker) or any(marker.evaluate({"extra": extra}) for extra in wanted.extras or ("",)):
+                waiting.append(needed)  # on whichever system: what is pinned has its own marker
     return found
+
+
+def needs(name: str) -> list[str]:
+    """What a package says that it needs; nothing for one that is not installed here, since only others need it."""
+    try:
+        return requires(name) or []
+    except PackageNotFoundError:
+        return []
 
 
 def index_hashes(pins: dict[str, str]) -> dict[str, list[str]]:
