@@ -7,6 +7,8 @@ It costs some twenty times the processor time of our own transport, so nothing u
 Rules
 - Redirects are those of our own transport: 307 and 308 within the origin, three at most.
 - The library reads proxies from the environment of the process by itself.
+- The library does not tell how TLS ended, so a body without a length that was cut off looks whole;
+  with our own transport it is an error.
 - The library has no time-out for the whole, so the whole is checked between two pieces; its read time-out serves for
   the first byte and for idle times, whichever is longer.
 """

@@ -15,7 +15,7 @@ from interlingua.errors import APIConnectionError, APITimeoutError, Error
 from interlingua.transport.options import HttpOptions
 from interlingua.wire.http import HttpRequest
 from tests.support.faces import OWN, face, quick, whole
-from tests.support.server import Answer, Farewell, chunked, reply, serving
+from tests.support.server import Answer, Farewell, Tunnel, chunked, reply, serving
 from tests.support.tls import Authority, Relay, relay
 
 SECRET = "sk-test-0123456789"
@@ -195,6 +195,24 @@ def test_a_body_without_a_length_ends_with_tls_or_is_cut_off(
         "cut off"
     )
     assert caught.value.retryable
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_through_a_tunnel_a_body_is_cut_off_as_well(kind: str, authority: Authority, *, is_whole: bool) -> None:
+    """TLS that begins in the middle of a connection, behind a proxy, is told apart in the same way."""
+    answer = Answer((*UNFRAMED, *([Farewell()] if is_whole else [])), close=True)
+    with serving(answer, context=authority.context("upstream.test")) as server:
+        through = Answer((b"HTTP/1.1 200 Connection established\r\n\r\n", Tunnel(server.port)))
+        with serving(through) as proxy:
+            environment = {"HTTPS_PROXY": f"http://127.0.0.1:{proxy.port}"}
+            with face(kind, HttpOptions(ca_file=authority.file), environment) as transport:
+                opened = transport.open(ask(server.port, "upstream.test"), quick())
+                if is_whole:
+                    assert whole(opened).body == BODY
+                else:
+                    with pytest.raises(APIConnectionError, match="without ending TLS"):
+                        whole(opened)
+            assert proxy.connections == 1
 
 
 def test_a_body_with_a_length_needs_no_farewell(kind: str, authority: Authority) -> None:
