@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import Headers
 
-__all__ = ["FrameCutter", "PassedStream", "joined"]
+__all__ = ["FrameCutter", "PassedStream", "is_broken", "joined"]
 
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
@@ -163,7 +163,7 @@ class PassedStream(Live):
         """Have events written by the encoder; how they end is told by whoever reads the stream."""
         odd = self._odd = [] if self._odd is None else self._odd
         fails = bool(events) and _fails(events[-1])
-        odd += [event for event in events if type(event) not in _ENDS and not (fails and _is_broken(event))]
+        odd += [event for event in events if type(event) not in _ENDS and not (fails and is_broken(event))]
         return events
 
     # Frames
@@ -280,7 +280,7 @@ def _fails(last: Event) -> bool:
     return isinstance(last, StreamError) or (isinstance(last, StreamEnd) and fault(last.response) is not None)
 
 
-def _is_broken(event: Event) -> bool:
+def is_broken(event: Event) -> bool:
     """Whether a broken call ends, which some dialects would tell as a text: an error stands in its place."""
     return isinstance(event, BlockEnd) and isinstance(event.part, BrokenToolCall)
 

@@ -21,7 +21,7 @@ from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
 from interlingua.gateway.calls.passing_answer import kept_headers
-from interlingua.gateway.calls.passing_stream import PassedStream
+from interlingua.gateway.calls.passing_stream import PassedStream, is_broken
 from interlingua.gateway.calls.replies import limit_headers, own_fault, trail_headers
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.keys.grant import done
@@ -194,6 +194,8 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
                 await course.keep(outcome.response, is_translated=True)
             if outcome.response is not None or shows_all:
                 batch = course.shown(batch)
+            if outcome.response is not None or outcome.partial is not None:
+                batch = _last(batch)
             data = b"".join([encode_event(event) for event in batch])
             if data or not batch or begins:  # a sink that takes no more is waited for here
                 yield data
@@ -210,11 +212,18 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
         await course.finish()
 
 
+def _last(batch: list[Event]) -> list[Event]:
+    """The last events of an answer; where an error follows them, without the calls that are broken."""
+    if batch and isinstance(batch[-1], StreamEnd):
+        return batch
+    return [event for event in batch if not is_broken(event)]
+
+
 def _written(
     outcome: Outcome, encode_event: Callable[[Event], bytes], sink: Sink, batch: list[Event]
 ) -> list[Event] | None:
     """Events that a sink did not take: those of the end, before which is awaited; an empty list when it is full."""
-    if outcome.response is not None:
+    if outcome.response is not None or outcome.partial is not None:
         return batch
     data = encode_event(batch[0]) if len(batch) == 1 else b"".join([encode_event(event) for event in batch])
     return None if not data or sink(data) else []
