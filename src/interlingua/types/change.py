@@ -13,7 +13,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["CODES", "Action", "Change", "Changes", "CodeRow", "Stage"]
+__all__ = ["CODES", "MAX_CHANGES", "Action", "Change", "Changes", "CodeRow", "Stage", "first_changes"]
+
+MAX_CHANGES = 256
+"""How many changes of one request are told one by one; one more entry has the number of the others."""
 
 Action: TypeAlias = Literal["dropped", "approximated", "repaired", "refused"]
 """Left out; said in another way; understood although broken; not sent at all."""
@@ -47,6 +50,7 @@ CODES: dict[str, CodeRow] = {
     "empty_part": CodeRow("dropped", "an empty text part that the target would refuse"),
     "alternatives_unsupported": CodeRow("dropped", "further choices, where the target carries one"),
     "reasoning_missing": CodeRow("dropped", "reasoning of earlier turns that is not stored for this prefix"),
+    "changes_counted": CodeRow("dropped", "further entries of one request, of which only the number is told"),
     "tools_withheld": CodeRow("dropped", "the tools, because no call was allowed and the target has no such mode"),
     # approximated: said in another way
     "parameter_adjusted": CodeRow("approximated", "a knob set to the nearest value that the target takes"),
@@ -145,10 +149,21 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults
         return f"{self.action} {self.path}: {self.detail or CODES[self.code].meaning}"
 
 
+def first_changes(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Changes of several stages, of too many the first ones and the number of the others."""
+    if len(changes) <= MAX_CHANGES:
+        return changes
+    return (*changes[:MAX_CHANGES], _more(len(changes) - MAX_CHANGES, None, None))
+
+
+def _more(number: int, dialect: str | None, stage: Stage | None) -> Change:
+    return Change(CODES["changes_counted"].action, "changes_counted", "", dialect, stage, f"{number} more")
+
+
 class Changes:
     """A growing list of changes of one stage of one dialect."""
 
-    __slots__ = ("allow", "dialect", "entries", "stage")
+    __slots__ = ("_uncounted", "allow", "dialect", "entries", "stage")
 
     def __init__(self, dialect: str, stage: Stage, allow: frozenset[str] = frozenset()) -> None:
         """An empty list; what `allow` names is dropped instead of refused."""
@@ -156,13 +171,26 @@ class Changes:
         self.stage: Stage = stage
         self.allow: frozenset[str] = allow
         self.entries: list[Change] = []
+        self._uncounted = 0
 
     def add(self, code: str, path: str, detail: str = "", *, action: Action | None = None) -> None:
         """Record one change; KeyError for a code that is not in the table."""
         row = CODES[code]
         if row.action == "refused" and action is None and code in self.allow:
             action = "dropped"
-        self.entries.append(Change(action or row.action, code, path, self.dialect, self.stage, detail))
+        change = Change(action or row.action, code, path, self.dialect, self.stage, detail)
+        if len(self.entries) < MAX_CHANGES:
+            self.entries.append(change)
+        else:
+            self._count(change)
+
+    def _count(self, change: Change) -> None:
+        """Count an entry beyond the bound; the first refusal is kept, since it forbids sending."""
+        entries = self.entries
+        if change.action == "refused" and not self.refused():
+            entries[MAX_CHANGES - 1] = change
+        self._uncounted += 1
+        entries[MAX_CHANGES:] = [_more(self._uncounted, self.dialect, self.stage)]
 
     def repaired(self, codes: Iterable[str]) -> None:
         """Record what a parser repaired; what each event of a stream has to have repaired is told once."""

@@ -149,8 +149,8 @@ def read_body(
 ) -> Body:
     """The object that the bytes of a request are.
 
-    Raises: DecodeError with the status 400 and the place, for what is no object or has two meanings;
-    LimitExceededError, with the status 400, beyond the bounds on names, members and depth, with 413 beyond `max_bytes`.
+    Raises: DecodeError with the status 400 and the place, for what is no object, has two meanings, or has names or
+    objects beyond the bounds; LimitExceededError beyond `max_bytes` and `max_depth`.
     """
     try:
         text = bounded(data, max_bytes, max_depth)
@@ -160,9 +160,6 @@ def read_body(
             return _read_mended(text, rules, error)
     except DecodeError as error:
         error.status = 400
-        raise
-    except LimitExceededError as error:
-        error.status = 413 if len(data) > max_bytes else 400
         raise
 
 
@@ -326,7 +323,7 @@ def _find_repeated(text: bytes, rules: BodyRules) -> bool:
 
 
 def _check_names(body: Body, rest: list[Any], rules: BodyRules) -> None:
-    """Raises: DecodeError, LimitExceededError, with the place of a name or an object that is refused.
+    """Raises: DecodeError, with the place of a name or an object that is refused.
 
     `rest` are the values of the members whose names are not known from their shape.
     """
@@ -387,20 +384,18 @@ def _check_twins(value: dict[str, Any], rules: BodyRules) -> None:
 
 
 def _check_numbers(value: dict[str, Any], rules: BodyRules) -> None:
-    """Raises: LimitExceededError for an object with too many members that are not known."""
+    """Raises: DecodeError for an object with too many members that are not known."""
     for steps, node in _objects(value, rules.data):
         if len(node) > MAX_UNKNOWN_MEMBERS and len(node.keys() - rules.known) > MAX_UNKNOWN_MEMBERS:
-            place = pointer(*steps) or "the top"
-            raise LimitExceededError(
-                f"the object at {place} has more than {MAX_UNKNOWN_MEMBERS:,} unknown members", status=400
+            raise _refusal(
+                steps, f"the object has more than {MAX_UNKNOWN_MEMBERS:,} unknown members", "too_many_members"
             )
 
 
-def _name_too_long(value: dict[str, Any], rules: BodyRules, name: str) -> LimitExceededError:
+def _name_too_long(value: dict[str, Any], rules: BodyRules, name: str) -> DecodeError:
     """The error of a name beyond the bound, with the place of its object."""
     steps = next(steps for steps, node in _objects(value, rules.data) if name in node)
-    place = pointer(*steps) or "the top"
-    return LimitExceededError(f"the object at {place} has a name of more than {MAX_NAME_BYTES} bytes", status=400)
+    return _refusal(steps, f"the object has a name of more than {MAX_NAME_BYTES} bytes", "name_too_long")
 
 
 def _objects(value: object, data: frozenset[str]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
@@ -420,4 +415,4 @@ def _objects(value: object, data: frozenset[str]) -> Iterator[tuple[tuple[str | 
 def _refusal(steps: tuple[str | int, ...], problem: str, code: str) -> DecodeError:
     """The refusal of a member, with its place in a length that may be shown."""
     path = pointer(*steps)[:MAX_NAME_BYTES]
-    return DecodeError(f"{path}: {problem}", path=path, status=400, code=code)
+    return DecodeError(f"{path or 'the body'}: {problem}", path=path, status=400, code=code)

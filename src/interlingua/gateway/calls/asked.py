@@ -19,11 +19,13 @@ import msgspec
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import DecodeError
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
-from interlingua.gateway.calls.reading import body_of
+from interlingua.gateway.calls.other_models import other_models
+from interlingua.gateway.calls.reading import body_of, read_request, rules_of
+from interlingua.gateway.calls.spaces import without_spaces
 from interlingua.gateway.state.vault import Restored
 from interlingua.types.request import Request
+from interlingua.wire.body import edited_body
 from interlingua.wire.http import HttpRequest
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ class Asked(msgspec.Struct, eq=False):
     """The right to make this call; None where nothing is counted."""
     keeping: Keeping | None = None
     """How the answer is kept, for a client that can go on from it by its id."""
+    taken_out: tuple[Change, ...] = ()
+    """What was taken out of the body, since the key may not ask for it."""
     relayed: tuple[Lane, ...] = ()
     """The targets that get the body as it came."""
     restored: Restored | None = None
@@ -99,11 +103,10 @@ class Asked(msgspec.Struct, eq=False):
         http = self.http
         url = f"{http.path}?{http.query}" if http.query else http.path
         request = HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
-        try:
-            return self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
-        except DecodeError as error:
-            error.status = 400
-            raise
+        decoded = self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
+        if self.keeping is not None:
+            without_spaces(decoded.request)  # what is wrong with a namespace is told before any target is asked
+        return decoded
 
     @property
     def is_ours(self) -> bool:
@@ -121,7 +124,7 @@ class Asked(msgspec.Struct, eq=False):
     @property
     def read_changes(self) -> tuple[Change, ...]:
         """What reading the request repaired; nothing where it went out as it came."""
-        changes = () if self._decoded is None else self._decoded.changes
+        changes = self.taken_out if self._decoded is None else self.taken_out + self._decoded.changes
         return changes if self.restored is None else changes + self.restored.changes
 
     async def whole(self) -> Request:
@@ -188,4 +191,25 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     key = gateway.guard.key_for(http, head.model)
     if not head.says_something and http.path != "/api/generate":
         raise nothing_said(name)
-    return Asked(gateway, http, get_dialect(name), head, key)
+    asked = Asked(gateway, http, get_dialect(name), head, key)
+    if key is not None and key.models:
+        _take_out_other_models(asked, partial(_may_use, gateway, key, head.model))
+    return asked
+
+
+def _may_use(gateway: Gateway, key: GatewayKey, model: str, other: str) -> bool:
+    """Whether a key that asks for a model may ask for another one, under its own name or that of the same provider."""
+    provider, slash, _ = model.partition("/")
+    lets = gateway.guard.lets
+    return "," not in other and (lets(key, other) or (bool(slash) and lets(key, f"{provider}/{other}")))
+
+
+def _take_out_other_models(asked: Asked, may_use: Callable[[str], bool]) -> None:
+    """Take the members out of a request by which its key could reach models that it may not ask for."""
+    name, body = asked.dialect.name, asked.head.body
+    asked.taken_out = other_models(body, rules_of(name), name, may_use)
+    if asked.taken_out:
+        text = edited_body(body, {change.path.rpartition("/")[2]: None for change in asked.taken_out})
+        body = read_request(text, name)
+        asked.http = msgspec.structs.replace(asked.http, body=text, read=body)
+        asked.head = msgspec.structs.replace(asked.head, body=body)

@@ -42,6 +42,7 @@ from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
 from interlingua.gateway.state.keep import RESPONSES, Keeping
 from interlingua.transport.override import answers_alone
+from interlingua.types.change import first_changes
 from interlingua.types.request import Request
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int,
 def _replied(asked: Asked, response: Response[Any], lane: Lane, reply: tuple[int, Headers, bytes]) -> GatewayReply:
     """The reply, with who answered and what was changed."""
     status, headers, body = reply
-    changes = (*asked.read_changes, *response.changes, *asked.changes)
+    changes = first_changes((*asked.read_changes, *response.changes, *asked.changes))
     if asked.http.entry is not None:
         asked.http.entry.answered(response, changes)
     sign = asked.signing(lane)

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import msgspec
 
+from interlingua.dialects._members import is_list
 from interlingua.dialects.openai_responses.tools import decode_tool
 from interlingua.dialects.openai_responses.wire import ToolWire
+from interlingua.errors import DecodeError
 from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, OpaquePart, ToolCall, ToolResult
 from interlingua.types.event import BlockEnd, BlockStart, StreamEnd, ToolCallReady
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Spaces", "in_spaces", "in_spaces_event", "without_spaces"]
 
 DIALECT = "openai-responses"
+MANY_NULLS = 1 << 30
+"""For `encode`: whatever a client wrote may hold as many nulls as it likes."""
 JOINT = "__"
 """What stands between the name of a namespace and that of a tool."""
 
@@ -47,14 +51,17 @@ P = TypeVar("P")
 
 
 def without_spaces(request: Request) -> tuple[Request, Spaces]:
-    """The request with every tool by itself, and where each belongs."""
+    """The request with every tool by itself, and where each belongs.
+
+    Raises: DecodeError with the status 400 and the place, for a namespace or an item that holds no list of tools.
+    """
     request = _without_items(request)
     if not any(_is_space(tool) for tool in request.tools):
         return request, {}
     spaces: Spaces = {}
     tools: list[Tool | OpaqueTool] = []
-    for tool in request.tools:
-        tools += _opened(tool, spaces) if isinstance(tool, OpaqueTool) and _is_space(tool) else [tool]
+    for place, tool in enumerate(request.tools):
+        tools += _opened(tool, spaces, place) if isinstance(tool, OpaqueTool) and _is_space(tool) else [tool]
     return msgspec.structs.replace(request, tools=tuple(tools), messages=_renamed(request.messages)), spaces
 
 
@@ -79,26 +86,46 @@ def _is_item(part: Part) -> bool:
 def _tools(raw: dict[str, Any], path: str) -> list[Tool | OpaqueTool]:
     """The tools that an item or a namespace holds.
 
-    Raises: DecodeError for a function without a name.
+    Raises: DecodeError with the status 400 and the place, for what is no list of tools.
     """
-    changes = Changes(DIALECT, "decode_request")
-    entries = cast("list[object]", raw.get("tools") or [])
-    wires = [decode_wire(encode(entry), ToolWire) for entry in entries]
-    return [decode_tool(wire, changes, f"{path}/tools/{place}") for place, wire in enumerate(wires)]
+    entries = raw.get("tools")
+    if entries is None:
+        return []
+    path = f"{path}/tools"
+    if not is_list(entries):
+        raise DecodeError(f"{path}: expected a list, got {type(entries).__name__}", path=path, status=400)
+    return [_tool(entry, f"{path}/{place}") for place, entry in enumerate(entries)]
+
+
+def _tool(entry: object, path: str) -> Tool | OpaqueTool:
+    try:
+        wire = decode_wire(encode(entry, nulls=MANY_NULLS), ToolWire)
+    except DecodeError as error:
+        found = error.under(path)
+        found.status = 400
+        raise found from None
+    try:
+        return decode_tool(wire, Changes(DIALECT, "decode_request"), path)
+    except DecodeError as error:
+        error.status = 400
+        raise
 
 
 def _is_space(tool: Tool | OpaqueTool) -> bool:
     return isinstance(tool, OpaqueTool) and tool.dialect == DIALECT and tool.kind == "namespace"
 
 
-def _opened(space: OpaqueTool, spaces: Spaces) -> Iterator[Tool | OpaqueTool]:
-    """The tools of a namespace.
+def _opened(space: OpaqueTool, spaces: Spaces, at: int) -> Iterator[Tool | OpaqueTool]:
+    """The tools of the namespace that is the tool at a place.
 
-    Raises: DecodeError for a function without a name.
+    Raises: DecodeError, as `_tools`.
     """
     raw = cast("dict[str, Any]", space.raw)
     name, about = str(raw.get("name", "")), raw.get("description")
-    for place, tool in enumerate(_tools(raw, f"/tools/{name}")):
+    if about is not None and not isinstance(about, str):
+        path = f"/tools/{at}/description"
+        raise DecodeError(f"{path}: expected a string, got {type(about).__name__}", path=path, status=400)
+    for place, tool in enumerate(_tools(raw, f"/tools/{at}")):
         if not isinstance(tool, Tool):
             yield tool
             continue

@@ -29,6 +29,7 @@ from interlingua.gateway.serving.ending import cut_off
 from interlingua.providers.price import cost_usd
 from interlingua.stream.build import stream_error
 from interlingua.transport.override import answers_alone
+from interlingua.types.change import first_changes
 from interlingua.types.event import StreamEnd, StreamError
 from interlingua.wire.json import encode
 from interlingua.wire.sse import encode_comment
@@ -125,7 +126,7 @@ class Course:
                 told = () if came is None else came.changes
                 if isinstance(self.live, PassedStream) and not self.live.is_encoded:  # the client has what came
                     told = tuple([change for change in told if change.stage != "decode_response"])
-                entry.answered(came, (*asked.read_changes, *sent, *told, *asked.changes))
+                entry.answered(came, first_changes((*asked.read_changes, *sent, *told, *asked.changes)))
                 entry.cost_usd = None if came is None else _cost(self, came)
 
     def went(self) -> None:

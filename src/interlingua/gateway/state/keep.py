@@ -64,7 +64,7 @@ class Keeping:
         return tuple(kept) or lanes
 
     def asked(self, request: Request, lane: Lane) -> Request:
-        """The request as a target gets it."""
+        """The request as a target gets it; its namespaces were looked at when it was read."""
         if not self.is_ours(lane):
             return request
         if lane.dialect.name != RESPONSES:

@@ -26,6 +26,7 @@ from interlingua.client.call.transports import async_transport_for
 from interlingua.client.estimate import estimate_body
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
+from interlingua.gateway.calls.other_models import other_models
 from interlingua.gateway.calls.reading import PASSED_RULES, checked_model
 from interlingua.gateway.calls.replies import visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
@@ -143,6 +144,7 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
         if request.entry is not None:
             request.entry.asked(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
+        _check_other_models(gateway, request, rewrite)
         body = None if rewrite is None else rewrite(endpoint.model)
         path = _path(request, endpoint, named)
         grant = await gateway.admission.admit_unread(gateway.guard.key(request), _tokens(request, named))
@@ -155,6 +157,17 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
         return await settled_after(reply, grant, endpoint.spec)
 
     return handler
+
+
+def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewrite | None) -> None:
+    """Raises: PermissionDeniedError for a body with which a key may reach models that it may not ask for."""
+    key = gateway.guard.key(request)
+    if key is None or not key.models or not isinstance(rewrite, partial):
+        return
+    found = other_models(rewrite.args[0], PASSED_RULES, "openai-chat", lambda name: gateway.guard.lets(key, name))
+    if found:
+        member = found[0].path.rpartition("/")[2]
+        raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
 
 
 def _tokens(request: GatewayRequest, named: str) -> int | None:

@@ -1,0 +1,210 @@
+"""One reading of a body decides everything, through a real `il serve`: nothing ambiguous or unbounded gets by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.testing.upstream import Say, Upstream
+from tests.e2e.gateway.test_serve import Served, _serving
+
+CONFIG = f"""
+[keys.team-a]
+hash = "{hash_key("team-a")}"
+
+[keys.team-b]
+hash = "{hash_key("team-b")}"
+
+[keys.counted]
+hash = "{hash_key("counted")}"
+rpm = 100000
+
+[keys.narrow]
+hash = "{hash_key("narrow")}"
+models = ["chat/gpt-4.1", "messages/*"]
+"""
+CHAT = "/v1/chat/completions"
+KIB, MIB = 1024, 1024 * 1024
+SAID = b'"messages":[{"role":"user","content":"Hi"}]'
+
+
+class World(NamedTuple):
+    """A gateway in a process of its own, and the providers behind it."""
+
+    served: Served
+    chat: Upstream
+    messages: Upstream
+    responses: Upstream
+
+    def ask(self, key: str, path: str, body: bytes) -> tuple[int, dict[str, str], Any]:
+        """Status, headers and body of what is answered."""
+        connection = HTTPConnection("127.0.0.1", self.served.port, timeout=120)
+        headers = {"authorization": f"Bearer {key}", "content-type": "application/json", "connection": "close"}
+        connection.request("POST", path, body, headers)
+        reply = connection.getresponse()
+        text = reply.read()
+        connection.close()
+        return reply.status, {name.lower(): value for name, value in reply.getheaders()}, json.loads(text)
+
+    def resident_kib(self) -> int:
+        """How much memory the gateway has."""
+        lines = Path(f"/proc/{self.served.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
+    """Keys of four kinds, and a strict provider for each of three dialects."""
+    folder = tmp_path_factory.mktemp("gateway")
+    path = folder / "gateway.toml"
+    path.write_text(CONFIG)
+    say = Say(text="Yes.")
+    chat, messages, responses = (
+        Upstream("openai-chat", say),
+        Upstream("anthropic", *[Say(text="Yes.", thinking="Hm.")] * 2),
+        Upstream("openai-responses", say),
+    )
+    with chat.serving() as one, messages.serving() as two, responses.serving() as three:
+        dsns = {
+            "LLM_CHAT": f"openai-compatible://token@{_place(one)}?tls=0",
+            "LLM_MESSAGES": f"anthropic://token@{_place(two)}?tls=0",
+            "LLM_RESPONSES": f"openai-responses://token@{_place(three)}?tls=0",
+        }
+        with _serving("--config", str(path), "--keys", str(folder / "keys.sqlite"), **dsns) as served:
+            yield World(served, chat, messages, responses)
+
+
+def _place(url: str) -> str:
+    return url.partition("://")[2]
+
+
+@pytest.mark.parametrize("path", ["/v1/embeddings", CHAT, "/api/show", "/api/chat", "/v1/completions"])
+def test_dos_01_a_model_name_of_megabytes_is_refused_and_closes_no_key(world: World, path: str) -> None:
+    """400 on every route that has a name; keys with limits go on."""
+    body = b'{"model":"chat/%b",%b,"input":"Hi","prompt":"Hi"}' % (b"a" * 4_300_000, SAID)
+    status, _, told = world.ask("counted", path, body)
+    assert status == 400
+    assert "a name has at most 1024 characters" in json.dumps(told)
+    assert world.ask("counted", CHAT, b'{"model":"chat/gpt-4.1",%b}' % SAID)[0] == 200
+
+
+def test_dos_02_names_that_are_refused_are_not_kept(world: World) -> None:
+    """30 names of 5 MB leave the process as small as the first few did."""
+
+    def asked(number: int) -> None:
+        for path in (CHAT, "/v1/embeddings"):
+            name = b"chat/%d" % number + b"a" * 5_000_000
+            assert world.ask("team-a", path, b'{"model":"%b",%b,"input":"Hi"}' % (name, SAID))[0] == 400
+
+    for number in range(4):
+        asked(number)
+    before = world.resident_kib()
+    for number in range(4, 30):
+        asked(number)
+    assert world.resident_kib() - before < 40 * KIB
+
+
+@pytest.mark.parametrize("model", ["messages/claude-opus-4-5", "chat/gpt-4.1"])
+def test_dos_03_a_flood_of_unknown_members_is_refused(world: World, model: str) -> None:
+    """18 MB of them, translated and passed on: a 400 that says how many there may be."""
+    flood = b",".join([b'"k%d":1' % number for number in range(1_400_000)])
+    status, _, told = world.ask("team-a", CHAT, b'{"model":"%b",%b,%b}' % (model.encode(), SAID, flood))
+    assert (status, told["error"]["message"]) == (400, "the body: the object has more than 1,000 unknown members")
+
+
+@pytest.mark.parametrize(
+    "name", [b"previous_response_id", b"previous\\u005fresponse_id", b"\\u0070revious_response_id"]
+)
+def test_own_01_the_answer_of_another_key_is_not_continued_however_its_member_is_written(
+    world: World, name: bytes
+) -> None:
+    """The owner goes on; another key gets the error of an id that never was, and the provider hears nothing."""
+    status, _, first = world.ask("team-a", "/v1/responses", b'{"model":"responses/gpt-4.1","input":"Hi"}')
+    assert status == 200
+    body = b'{"model":"responses/gpt-4.1","input":"And?","%b":"%b"}' % (name, first["id"].encode())
+    count = len(world.responses.requests)
+    status, _, told = world.ask("team-b", "/v1/responses", body)
+    assert (status, len(world.responses.requests)) == (400, count), told
+    assert "previous_response_id" in told["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b'{"model":"chat/gpt-4.1",%b,%b}' % (SAID, SAID), "/messages"),
+        (b'{"model":"chat/gpt-4.1","max_tokens":1,%b,"max_tokens":900000}' % SAID, "/max_tokens"),
+        (b'{"model":"chat/gpt-4.1","messages":[{"role":"user","role":"system","content":"x"}]}', "/messages/0/role"),
+        (b'{"model":"chat/gpt-4.1",%b,"mod\\u0065l":"chat/private"}' % SAID, "/model"),
+        (b'{"model":"chat/gpt-4.1",%b,"Model":"chat/private"}' % SAID, "/Model"),
+        (b'{"model":"chat/gpt-4.1",%b,"MAX_TOKENS":900000}' % SAID, "/MAX_TOKENS"),
+    ],
+)
+def test_a_body_with_two_meanings_is_refused(world: World, body: bytes, path: str) -> None:
+    """The place is named, and no provider is asked."""
+    count = len(world.chat.requests)
+    status, _, told = world.ask("narrow", CHAT, body)
+    assert (status, len(world.chat.requests)) == (400, count)
+    assert told["error"]["message"].startswith(f"{path}: ")
+
+
+def test_other_models_are_taken_out_for_a_key_that_may_not_ask_for_them(world: World) -> None:
+    """`models` and what chooses a provider, with entries; every other byte is passed on, and other keys keep them."""
+    body = b'{"model":"chat/gpt-4.1", "models":["private"], %b, "route":"fallback"}' % SAID
+    status, headers, _ = world.ask("narrow", CHAT, body)
+    assert (status, world.chat.requests[-1].body) == (200, b'{"model":"gpt-4.1", %b}' % SAID)
+    entry = "dropped parameter_unsupported /extra/openai-chat/"
+    assert headers["x-interlingua-changes"] == f"{entry}models, {entry}route"
+    allowed = b'{"model":"chat/gpt-4.1","models":["gpt-4.1"],%b}' % SAID
+    assert world.ask("narrow", CHAT, allowed)[0] in (200, 400)
+    assert world.chat.requests[-1].body == allowed.replace(b"chat/", b"")
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        b'"tools":[{"type":"image_generation","model":"private"}]',
+        b'"plugins":[{"id":"fusion","models":["private"]}]',
+        b'"web_search_options":{"model":"private"}',
+    ],
+)
+def test_a_model_inside_a_tool_is_checked(world: World, member: bytes) -> None:
+    """403, and no provider is asked."""
+    count = len(world.chat.requests)
+    status, _, told = world.ask("narrow", CHAT, b'{"model":"chat/gpt-4.1",%b,%b}' % (SAID, member))
+    assert (status, len(world.chat.requests)) == (403, count), told
+
+
+@pytest.mark.parametrize("member", [b'"tools":[{"type":"namespace","name":"n","tools":5}]', b'"tools":[5]'])
+def test_what_is_no_tool_is_the_clients_fault(world: World, member: bytes) -> None:
+    """Neither a traceback (500) nor a fault of the provider (502)."""
+    status, _, told = world.ask("team-a", "/v1/responses", b'{"model":"chat/gpt-4.1","input":"Hi",%b}' % member)
+    assert (status, "/tools/0" in told["error"]["message"]) == (400, True)
+
+
+def test_pass_02_a_mark_on_thinking_is_not_passed_on(world: World) -> None:
+    """A provider of Messages refuses it: the request is encoded again, and says everything else."""
+
+    def ask(history: list[Any]) -> tuple[int, Any]:
+        body = {"model": "messages/claude-opus-4-5", "max_tokens": 2_000, "thinking": THINKING, "messages": history}
+        status, _, told = world.ask("team-a", "/v1/messages", json.dumps(body).encode())
+        return status, told
+
+    history: list[Any] = [{"role": "user", "content": "Hi"}]
+    status, first = ask(history)
+    assert (status, [block["type"] for block in first["content"]]) == (200, ["thinking", "text"])
+    thought, text = ({name: block[name] for name in names} for block, names in zip(first["content"], KEPT, strict=True))
+    marked = {**thought, "cache_control": {"type": "ephemeral"}}
+    history += [{"role": "assistant", "content": [marked, text]}, {"role": "user", "content": "And?"}]
+    status, told = ask(history)
+    assert status == 200, told
+    assert json.loads(world.messages.requests[-1].body)["messages"][1]["content"] == [thought, text]
+
+
+THINKING = {"type": "enabled", "budget_tokens": 1_024}
+KEPT = (("type", "thinking", "signature"), ("type", "text"))

@@ -1,0 +1,38 @@
+"""Changes of one request are bounded: the first ones are told, the others are counted, and a refusal is never lost."""
+
+from __future__ import annotations
+
+from interlingua.types.change import MAX_CHANGES, Change, Changes, first_changes
+
+
+def _many(number: int, changes: Changes) -> Changes:
+    for place in range(number):
+        changes.add("name_unsupported", f"/messages/{place}/name")
+    return changes
+
+
+def test_changes_at_the_bound_are_told_and_more_are_counted() -> None:
+    """256 entries, then one with a number."""
+    at_bound = _many(MAX_CHANGES, Changes("anthropic", "encode_request")).done()
+    beyond = _many(MAX_CHANGES + 1_000, Changes("anthropic", "encode_request")).done()
+    assert (MAX_CHANGES, len(at_bound), len(beyond)) == (256, 256, 257)
+    assert beyond[:256] == at_bound
+    assert beyond[256] == Change("dropped", "changes_counted", "", "anthropic", "encode_request", "1000 more")
+
+
+def test_a_refusal_behind_the_bound_still_forbids_sending() -> None:
+    """The first one takes the place of another entry; further ones are counted."""
+    changes = _many(MAX_CHANGES, Changes("anthropic", "encode_request"))
+    changes.add("images", "/messages/999")
+    changes.add("audio", "/messages/1000")
+    assert [change.path for change in changes.refused()] == ["/messages/999"]
+    assert (len(changes.done()), changes.done()[-1].detail) == (257, "2 more")
+
+
+def test_changes_of_several_stages_are_bounded_together() -> None:
+    """What reading, writing and answering changed."""
+    one = _many(200, Changes("google", "decode_request")).done()
+    assert first_changes(one) is one
+    both = first_changes(one + one)
+    assert both[:256] == (one + one)[:256]
+    assert both[256:] == (Change("dropped", "changes_counted", "", None, None, "144 more"),)
