@@ -19,7 +19,7 @@ CHECKS := check-format check-lint check-words check-types check-public-types che
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock demo test check test-js test-agents test-comply test-local-tools fuzz mutants soak bench bench-full golden-update dist $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-comply test-local-tools fuzz mutants sabotage soak bench bench-full golden-update dist $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ fuzz: $(READY) ## every decoder against random bytes, FUZZ_SECONDS in all
 
 mutants: $(READY) ## mutation testing of wire/, stream/, dialects/: MUTANTS of them, chosen by SEED
 	@$(BIN)/python -m mutants --sample $(MUTANTS) --seed $(SEED) --workers $(WORKERS)
+
+sabotage: $(READY) ## small losses planted in the codec: does the judge of recorded exchanges notice them?
+	@$(BIN)/python -m sabotage
 
 bench: $(READY) ## the numbers that need no other software, in some minutes
 	@$(BIN)/python -m compileall -q src/interlingua

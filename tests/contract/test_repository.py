@@ -36,6 +36,7 @@ TARGETS = {
     "test-local-tools",
     "fuzz",
     "mutants",
+    "sabotage",
     "soak",
     "bench",
     "bench-full",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from interlingua.dialects._contract import (
@@ -22,33 +22,22 @@ from interlingua.dialects._contract import (
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error, UnsupportedError
 from interlingua.stream.check import check
-from interlingua.testing.excuses import excused_facts, without
-from interlingua.testing.facts import Difference, Facts, differences, reader_for
+from interlingua.testing.excuses import Excuses
+from interlingua.testing.facts import Difference, Facts, reader_for, whole_answer, whole_request, whole_stream
+from interlingua.testing.judging.matching import answer_differences, request_differences
+from interlingua.testing.judging.placed import placed_answer, placed_request
 from interlingua.testing.laws import encode_stream, events_of
-from interlingua.types.change import Change
+from interlingua.types.change import Change, Stage
 from interlingua.types.event import Event, StreamEnd, StreamError
 from interlingua.types.request import Request
+from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.matrix import cases
 from tests.matrix.cases import CASES, ERRORS, Cell
 
-__all__ = ["Played", "play", "unsaid"]
+__all__ = ["Played", "play", "unsaid_answer", "unsaid_request"]
 
 CREATED = 1_795_000_000
-CONTENT = ("messages", "system", "tools", "extra", "tool_choice", "schema_name", "schema_description")
-"""Members of a request that are no options: the facts compare them, or they mean nothing elsewhere."""
-KNOBS = [name for name in Request.__struct_fields__ if name not in CONTENT]
-
-
-def _never(dialect: str, request: Request) -> bool:
-    return False
-
-
-IMPLIED: dict[str, Callable[[str, Request], bool]] = {
-    "schema_strict": lambda dialect, _: dialect == "anthropic",  # its answers always hold to the schema
-    "thinking": lambda _, request: request.effort is not None,  # who says how hard says that
-}
-"""What a sent request says without saying it."""
 
 
 class Played(NamedTuple):
@@ -73,16 +62,20 @@ def play(cell: Cell, *, streamed: bool) -> Played:
     return _Play(cell, streamed=streamed).run()
 
 
-def unsaid(said: Facts, again: Facts, changes: Iterable[Change]) -> list[Difference]:
-    """The facts that differ although no entry names them; the model's name is nobody's loss.
+def unsaid_request(
+    request: Request, told: Facts, changes: Iterable[Change], stage: Stage = "encode_request"
+) -> list[Difference]:
+    """Where the facts that were sent (or, with its stage, read) are not the request's, and no entry names the place."""
+    entries = [change for change in changes if change.stage == stage]
+    return request_differences(placed_request(request, told["model"]), told, Excuses(entries))
 
-    An entry about a request excuses nothing of an answer, and the other way round; one about a seal excuses no thought.
-    """
-    side = "response" if "choices" in said else "request"
-    found = [change for change in changes if str(change.stage).endswith(side)]
-    others = [change for change in found if change.code != "seal_foreign"]
-    names = excused_facts(others) | {"model"} | ({"seals"} if len(others) < len(found) else set[str]())
-    return differences(without(said, names), without(again, names))
+
+def unsaid_answer(
+    response: Response, told: Facts, changes: Iterable[Change], stage: Stage = "encode_response"
+) -> list[Difference]:
+    """Where the facts that were told (or, with its stage, read) are not the answer's; its model may have any name."""
+    entries = [change for change in changes if change.stage == stage]
+    return answer_differences(placed_answer(response)._replace(model=""), told, Excuses(entries))
 
 
 class _Play:
@@ -110,8 +103,7 @@ class _Play:
             self.entries += error.changes
             return Played(self.asked, changes=tuple(self.entries), lost=tuple(self.lost))
         self.entries += sent.changes
-        self._same_request(sent)
-        self._same_knobs(decoded, sent)
+        self._same_request(decoded, sent)
         context = DecodeContext(target=self.whom, undo=sent.undo)
         server = self._server(decoded)
         given = cases.stream(self.cell.target, self.answer) if self.streamed else None
@@ -136,27 +128,14 @@ class _Play:
 
     # Judging
 
-    def _differ(self, what: str, said: Facts, again: Facts) -> None:
-        """Note every fact that is another one now, unless an entry names it; the name of the model always is."""
-        self.lost += [f"{what} {found}" for found in unsaid(said, again, self.entries)]
-
-    def _same_request(self, sent: Encoded) -> None:
-        said = reader_for(self.cell.source).request(json.loads(self.asked.body), None)
-        again = reader_for(self.cell.target).request(json.loads(sent.body), self.whom.model)
-        self._differ("request", said, again)
+    def _same_request(self, decoded: DecodedRequest, sent: Encoded) -> None:
+        said = whole_request(self.cell.source, json.loads(self.asked.body), decoded.model)
+        read = unsaid_request(decoded.request, said, decoded.changes, "decode_request")
+        again = whole_request(self.cell.target, json.loads(sent.body), self.whom.model)
+        self.lost += [f"request read {found}" for found in read]
+        self.lost += [f"request {found}" for found in unsaid_request(decoded.request, again, self.entries)]
         if again["model"] != self.whom.model:
             self.lost.append(f"the model sent is {again['model']!r}")
-
-    def _same_knobs(self, decoded: DecodedRequest, sent: Encoded) -> None:
-        """Note every option of the client that the upstream is told otherwise, unless an entry names it."""
-        url = f"https://upstream.example{sent.path}"
-        again = self.target.decode_request(HttpRequest(url=url, headers=sent.headers, body=sent.body), DecodeOptions())
-        named = {entry.path.split("/")[1] for entry in self.entries}
-        for name in KNOBS:
-            said, told = getattr(decoded.request, name), getattr(again.request, name)
-            implied = IMPLIED.get(name, _never)(self.cell.target, again.request)
-            if said is not None and said != told and name not in named and not implied:
-                self.lost.append(f"request option {name}: {said!r} != {told!r}")
 
     def _shows_the_model(self, facts: Facts) -> None:
         wanted = json.loads(self.asked.body).get("model", "gemini-3-pro")
@@ -169,9 +148,11 @@ class _Play:
         response = self.target.decode_response(given, context)
         self.entries += response.changes
         reply = self.source.encode_response(response, server)
-        said = reader_for(self.cell.target).response(json.loads(given.body))
-        again = reader_for(self.cell.source).response(json.loads(reply.body))
-        self._differ("answer", said, again)
+        said = whole_answer(self.cell.target, json.loads(given.body))
+        read = unsaid_answer(response, said, response.changes, "decode_response")
+        again = whole_answer(self.cell.source, json.loads(reply.body))
+        self.lost += [f"answer read {found}" for found in read]
+        self.lost += [f"answer {found}" for found in unsaid_answer(response, again, self.entries)]
         self._shows_the_model(again)
         return reply
 
@@ -199,18 +180,21 @@ class _Play:
         told = encode_stream(self.source, events, server)
         again = events_of(self.source, [told], DecodeContext(undo=Undo()))
         self.lost += [f"events for the client: {law}" for law in check(again)]
-        self._same_stream(given.decode(), told.decode(), again[-1])
+        self._same_stream(given.decode(), told.decode(), events[-1], again[-1])
         return told
 
-    def _same_stream(self, given: str, told: str, last: Event) -> None:
-        said = reader_for(self.cell.target).stream(given)
-        again = reader_for(self.cell.source).stream(told)
+    def _same_stream(self, given: str, told: str, end: Event, last: Event) -> None:
+        said = whole_stream(self.cell.target, given)
+        again = whole_stream(self.cell.source, told)
         if said.end != again.end:
             self.lost.append(f"the stream's end {said.end} is {again.end}")
         if said.error is not None:
             self._same_stream_error(said.error, again.error, last)
             return
-        self._differ("stream", said.facts, again.facts)
+        assert isinstance(end, StreamEnd)
+        read = unsaid_answer(end.response, said.facts, end.response.changes, "decode_response")
+        self.lost += [f"stream read {found}" for found in read]
+        self.lost += [f"stream {found}" for found in unsaid_answer(end.response, again.facts, self.entries)]
         self._shows_the_model(again.facts)
 
     def _same_stream_error(self, said: Facts, again: Facts | None, last: Event) -> None:

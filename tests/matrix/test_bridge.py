@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from interlingua import codec
+from interlingua.dialects._contract import DecodeContext, DecodeOptions
+from interlingua.dialects.table import get_dialect
 from interlingua.errors import UnsupportedError
-from interlingua.testing.facts import reader_for
+from interlingua.testing.facts import whole_answer, whole_request, whole_stream
+from interlingua.testing.laws import events_of
+from interlingua.types.event import StreamEnd
 from tests.matrix import cases
 from tests.matrix.cases import CASES, CELLS, Cell
-from tests.matrix.play import unsaid
+from tests.matrix.play import unsaid_answer, unsaid_request
 
 PLAIN = [cell for cell in CELLS if cell.case in CASES]
 SAID = [cell for cell in PLAIN if (cell.target, cell.case) != ("ollama", "document")]
@@ -30,12 +34,14 @@ def test_a_bridge_loses_nothing_in_silence(cell: Cell) -> None:
     """Request and answer say the same on both sides, minus what `changes` names."""
     bridge, body, path = _asked(cell, streamed=False)
     sent = bridge.request(body, path=path)
-    source, target = reader_for(cell.source), reader_for(cell.target)
     model = cases.target(cell.target, cell.case).model
-    assert unsaid(source.request(body, None), target.request(sent, model), bridge.changes) == []
-    given = json.loads(cases.reply(cell.target, CASES[cell.case].answer).body)
-    answer = bridge.response(given)
-    assert unsaid(target.response(given), source.response(answer), bridge.changes) == []
+    asked = cases.request(cell.source, CASES[cell.case].request, streamed=False)
+    decoded = get_dialect(cell.source).decode_request(asked, DecodeOptions())
+    assert unsaid_request(decoded.request, whole_request(cell.target, sent, model), bridge.changes) == []
+    reply = cases.reply(cell.target, CASES[cell.case].answer)
+    answer = bridge.response(json.loads(reply.body))
+    response = get_dialect(cell.target).decode_response(reply, DecodeContext())
+    assert unsaid_answer(response, whole_answer(cell.source, answer), bridge.changes) == []
 
 
 @pytest.mark.parametrize("cell", SAID, ids=str)
@@ -46,10 +52,11 @@ def test_a_bridge_streams_what_comes(cell: Cell) -> None:
     given = cases.stream(cell.target, CASES[cell.case].answer)
     assert given is not None
     told = b"".join(bridge.stream(given[place : place + 7] for place in range(0, len(given), 7)))
-    said = reader_for(cell.target).stream(given.decode())
-    again = reader_for(cell.source).stream(told.decode())
+    again = whole_stream(cell.source, told.decode())
     assert (again.end, again.error) == ("done", None)
-    assert unsaid(said.facts, again.facts, bridge.changes) == []
+    end = events_of(get_dialect(cell.target), [given])[-1]
+    assert isinstance(end, StreamEnd)
+    assert unsaid_answer(end.response, again.facts, bridge.changes) == []
 
 
 @pytest.mark.parametrize("cell", [cell for cell in PLAIN if cell not in SAID], ids=str)

@@ -101,8 +101,8 @@ def test_a_loss_in_silence_is_not_written(tmp_path: Path, monkeypatch: pytest.Mo
     write(CELL, good, (), ORDER, tmp_path)
     monkeypatch.setattr(GET_DIALECT, _losing)
     whole, streamed = play(CELL, streamed=False), play(CELL, streamed=True)
-    assert any("/calls/1" in one for one in whole.lost)
-    assert any("/calls/1" in one for one in streamed.lost)
+    assert any("/calls" in one for one in whole.lost)
+    assert any("/calls" in one for one in streamed.lost)
     with pytest.raises(LostError, match="openai-chat->anthropic-parallel is not written"):
         write(CELL, sections(whole, streamed), whole.lost, ORDER, tmp_path)
     assert read(CELL, tmp_path) == good
@@ -112,7 +112,7 @@ def test_a_loss_in_a_request_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same codec on a history with two calls: what is sent says less than what was asked."""
     monkeypatch.setattr(GET_DIALECT, _losing)
     lost = play(CELL._replace(case="results"), streamed=False).lost
-    assert any(one.startswith("request /calls/1") for one in lost)
+    assert any(one.startswith("request read /calls") for one in lost)
 
 
 def test_an_option_that_is_forgotten_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_an_option_that_is_forgotten_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(GET_DIALECT, dialect)
     lost = play(Cell("openai-chat", "openai-chat", "text"), streamed=False).lost
-    assert lost == ("request option max_tokens: 400 != None",)
+    assert lost == ("request /max_tokens: 400 != None",)
 
 
 def test_another_class_of_error_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

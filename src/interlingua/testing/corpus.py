@@ -1,9 +1,10 @@
-"""`python -m interlingua.testing.corpus FILE.jsonl.gz… [--seed N]`: recorded exchanges, replayed and judged.
+"""`python -m interlingua.testing.corpus FILE.jsonl.gz… [--seed N] [--sample N] [--known FILE]`: exchanges, judged.
 
-Every line of a file is one exchange of a client with a provider. `exchange.py` says what each must hold to.
+Every line of a file is one exchange of a client with a provider. `judge.py` says what each must hold to.
 
-Output: a line for each failing or refused id, with the reason and the first differing path; how much travelled unread,
-by path; then a line for each file and one for all: `N exchanges, N passed, N failed, N refused`.
+Output: a line for each fault of each failing or refused id, with the differing path; how much travelled unread, by
+path; for each pair of dialects how many requests were refused, and for what; then a line for each file and one for all:
+`N exchanges, N passed, N failed, N refused`. With `--known`, faults that the file names are marked and fail nothing.
 
 Exit status: 1 when anything failed, when a file held no exchange, or when more than 2 % of a file were refused.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,12 +23,14 @@ import msgspec
 
 from interlingua.dialects._contract import Dialect
 from interlingua.dialects.table import DIALECTS, get_dialect
-from interlingua.testing.exchange import DialectFor, Exchange, Judge, Verdict
+from interlingua.testing.exchange import Exchange, Verdict
+from interlingua.testing.judge import DialectFor, Judge
+from interlingua.testing.known import Known, read_known
 
 __all__ = ["FileReport", "Report", "find_dialect", "main", "read_exchanges", "run"]
 
 MAX_REFUSED = 0.02
-"""The greatest part of a file that may be refused."""
+"""The greatest part of a file that may be refused; of the requests of a pair of dialects, what is remarked on."""
 
 
 class FileReport(msgspec.Struct, kw_only=True):
@@ -36,10 +40,27 @@ class FileReport(msgspec.Struct, kw_only=True):
     """The file's name."""
     verdicts: dict[str, Verdict] = msgspec.field(default_factory=dict[str, Verdict])
     """Verdicts by exchange id."""
+    known: Known = Known([])
+    """The faults that fail nothing."""
 
     def count(self, outcome: str | None = None) -> int:
         """How many exchanges had that outcome; all of them without one."""
-        return sum(1 for verdict in self.verdicts.values() if outcome in (None, verdict.outcome))
+        outcomes = [self.outcome(name) for name in self.verdicts]
+        return len(outcomes) if outcome is None else outcomes.count(outcome)
+
+    def outcome(self, name: str) -> str:
+        """How the exchange was judged; one whose faults are all known has passed."""
+        verdict = self.verdicts[name]
+        known = verdict.outcome == "failed" and not self.known.unknown(name, verdict)
+        return "passed" if known else verdict.outcome
+
+    def lines(self) -> Iterator[str]:
+        """A line for each fault."""
+        for name, verdict in self.verdicts.items():
+            unknown = self.known.unknown(name, verdict)
+            for fault in verdict.faults:
+                word = verdict.outcome if fault in unknown else "known"
+                yield f"{self.name} {name} {word} {fault}"
 
     @property
     def ok(self) -> bool:
@@ -71,13 +92,29 @@ class Report(msgspec.Struct, kw_only=True):
     def lines(self) -> Iterator[str]:
         """The report as the command prints it."""
         for file in self.files:
-            for name, verdict in file.verdicts.items():
-                if verdict.outcome != "passed":
-                    yield f"{file.name} {name} {verdict.outcome} {verdict.reason}: {verdict.detail}"
+            yield from file.lines()
         for path, size in self.opaque.most_common():
             yield f"unread {size} bytes at {path}"
+        yield from self.refusals()
         yield from [file.summary() for file in self.files]
         yield _summary("in all", self.files)
+
+    def refusals(self) -> Iterator[str]:
+        """A line for each pair of dialects of which requests were refused."""
+        asked: Counter[tuple[str, str]] = Counter()
+        refused: Counter[tuple[str, str]] = Counter()
+        codes: dict[tuple[str, str], Counter[str]] = {}
+        for verdict in [verdict for file in self.files for verdict in file.verdicts.values()]:
+            asked.update((verdict.source, other) for other in verdict.translated)
+            for other, named in verdict.refusals.items():
+                pair = (verdict.source, other)
+                refused[pair] += 1
+                codes.setdefault(pair, Counter()).update(named)
+        for pair, count in sorted(refused.items()):
+            share = count / asked[pair]
+            kinds = ", ".join([f"{code} {number}" for code, number in codes[pair].most_common()])
+            mark = " (over 2 %)" if share > MAX_REFUSED else ""
+            yield f"refused {pair[0]} -> {pair[1]}: {count} of {asked[pair]}, {share:.1%}{mark}: {kinds}"
 
 
 def _summary(name: str, files: Iterable[FileReport]) -> str:
@@ -103,8 +140,10 @@ def run(
     dialect_for: DialectFor = find_dialect,
     others: Sequence[str] | None = None,
     seed: int = 0,
+    sample: int = 0,
+    known: Known | None = None,
 ) -> Report:
-    """The verdicts on every exchange of `files`.
+    """The verdicts on every exchange of `files`, or on `sample` of each that `seed` chooses.
 
     `dialect_for` gives the dialects under judgement; `others` names those that every exchange must be translated to,
     by default every dialect there is.
@@ -112,8 +151,13 @@ def run(
     judge = Judge(dialect_for, tuple(DIALECTS) if others is None else others, seed=seed)
     reports: list[FileReport] = []
     for path in files:
-        verdicts = {exchange.id: judge.judge(exchange) for exchange in read_exchanges(path)}
-        reports.append(FileReport(name=path.name.removesuffix(".gz").removesuffix(".jsonl"), verdicts=verdicts))
+        exchanges = list(read_exchanges(path))
+        if sample:
+            random.Random(f"{seed} {path.name}").shuffle(exchanges)  # noqa: S311 - which are judged is no secret
+            del exchanges[sample:]
+        verdicts = {exchange.id: judge.judge(exchange) for exchange in exchanges}
+        name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+        reports.append(FileReport(name=name, verdicts=verdicts, known=known or Known([])))
     return Report(files=reports)
 
 
@@ -122,9 +166,15 @@ def main(arguments: Sequence[str] | None = None, write: Callable[[str], object] 
     parser = argparse.ArgumentParser("python -m interlingua.testing.corpus", description="Replay recorded exchanges.")
     told = "one JSON document a line, compressed or not"
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl.gz", help=told)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where streams are cut (default: 0)")
+    seeded = "where streams are cut, and which exchanges are the sample (default: 0)"
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help=seeded)
+    parser.add_argument(
+        "--sample", type=int, default=0, metavar="N", help="judge N exchanges of each file (default: all)"
+    )
+    expected = "faults that are known and fail nothing, each with its exchanges, part and path"
+    parser.add_argument("--known", type=Path, action="append", default=[], metavar="FILE.toml", help=expected)
     options = parser.parse_args(arguments)
-    report = run(options.files, seed=options.seed)
+    report = run(options.files, seed=options.seed, sample=options.sample, known=read_known(options.known))
     for line in report.lines():
         write(line)
     return 0 if report.ok else 1

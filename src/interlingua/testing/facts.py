@@ -10,6 +10,7 @@ Shape
 - An answer: `model`, `usage`, and for each choice `text`, `thinking`, `seals`, `calls`, `refusal`, `finish_reason`,
   `media`. A stream has the facts of what it adds up to.
 - An error: `class` and `status`.
+- The `whole_…` readers add what formats say beside that: settings, cache marks, strict tools, ids and citations.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, cast
 from interlingua.errors import ConfigError
 from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
 from interlingua.testing.wirefacts.google_stream import READER as GOOGLE
+from interlingua.testing.wirefacts.marks import cache_marks, strict_tools
 from interlingua.testing.wirefacts.ollama import READER as OLLAMA
 from interlingua.testing.wirefacts.openai_chat import answer_error as chat_error
 from interlingua.testing.wirefacts.openai_chat import request_facts as chat_request
@@ -26,6 +28,8 @@ from interlingua.testing.wirefacts.openai_chat import request_faults as chat_fau
 from interlingua.testing.wirefacts.openai_chat import response_facts as chat_response
 from interlingua.testing.wirefacts.openai_chat_stream import stream_facts as chat_stream
 from interlingua.testing.wirefacts.openai_responses_stream import READER as OPENAI_RESPONSES
+from interlingua.testing.wirefacts.origins import answer_origins, request_call_ids
+from interlingua.testing.wirefacts.settings import defaults_of, settings_of
 from interlingua.testing.wirefacts.unified import READER as UNIFIED
 from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts
 from interlingua.wire.json import pointer
@@ -45,13 +49,17 @@ __all__ = [
     "request_faults",
     "response_facts",
     "stream_facts",
+    "whole_answer",
+    "whole_request",
+    "whole_stream",
+    "without_nulls",
 ]
 
 READERS: dict[str, FactReader] = {
     "anthropic": ANTHROPIC,
     "google": GOOGLE,
     "ollama": OLLAMA,
-    "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error),
+    "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error, "openai-chat"),
     "openai-responses": OPENAI_RESPONSES,
     "unified": UNIFIED,
 }
@@ -114,6 +122,75 @@ def stream_facts(dialect: str, text: str) -> StreamFacts:
 def error_facts(dialect: str, status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for an answer that is none."""
     return reader_for(dialect).error(status, body)
+
+
+def whole_request(dialect: str, body: Any, model: str | None = None) -> Facts:
+    """Everything that a request body says, settings and ids among it; null is not there."""
+    body, reader = without_nulls(body), reader_for(dialect)
+    facts = reader.request(body, model)
+    ids = request_call_ids(reader.format, body)
+    calls = [{**call, "id": call_id} for call, call_id in zip(facts["calls"], ids, strict=True)]
+    return {
+        **facts,
+        "calls": calls,
+        "strict": strict_tools(reader.format, body),
+        "settings": settings_of(reader.format, body),
+        "defaults": defaults_of(reader.format, facts["tool_choice"]),
+        "cache_marks": cache_marks(reader.format, body),
+    }
+
+
+def whole_answer(dialect: str, body: Any) -> Facts:
+    """Everything that an answer says, ids and citations among it; null is not there."""
+    body, reader = without_nulls(body), reader_for(dialect)
+    return _with_origins(reader.format, reader.response(body), body)
+
+
+def whole_stream(dialect: str, text: str) -> StreamFacts:
+    """Everything that a streamed answer adds up to, how it ended, and the error that ended it."""
+    reader = reader_for(dialect)
+    found = reader.stream(text)
+    return found._replace(facts=_with_origins(reader.format, found.facts, found.body))
+
+
+def _with_origins(name: str, facts: Facts, body: Any) -> Facts:
+    origins = answer_origins(name, body)
+    further: list[Facts] = [*origins["choices"], *[{"call_ids": [], "citations": []}] * len(facts["choices"])]
+    choices = [{**choice, **more} for choice, more in zip(facts["choices"], further, strict=False)]
+    return {**facts, "choices": choices, "id": origins["id"], "has_id": name != "ollama", "finishes": FINISHES[name]}
+
+
+_EVERY = frozenset({"stop", "length", "tool_calls"})
+FINISHES: dict[str, frozenset[str]] = {
+    "anthropic": _EVERY | {"content_filter", "pause"},
+    "google": _EVERY | {"content_filter"},
+    "ollama": _EVERY,
+    "openai-chat": _EVERY | {"content_filter", "refusal"},
+    "openai-responses": _EVERY | {"content_filter", "refusal"},
+    "unified": _EVERY | {"content_filter", "refusal", "pause", "error", "other"},
+}
+"""How an answer can end in each format; a reason that is among them may not be told as another one."""
+
+
+VERBATIM = frozenset({
+    "args", "arguments", "default", "enum", "const", "examples", "format", "input", "json_schema", "input_schema",
+    "output_schema", "parameters", "parametersJsonSchema", "parameters_json_schema", "response", "responseSchema",
+    "responseJsonSchema", "response_schema", "response_json_schema", "schema", "value", "sealed",
+})  # fmt: skip
+"""Members in which null is a value: somebody else's data and schemas."""
+
+
+def without_nulls(value: Any) -> Any:
+    """A body without the members that are null, but for what is somebody else's data."""
+    if isinstance(value, list):
+        return [without_nulls(item) for item in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: item if name in VERBATIM and not isinstance(item, list) else without_nulls(item)
+        for name, item in cast("dict[str, Any]", value).items()
+        if item is not None
+    }
 
 
 def first_difference(one: Any, other: Any, path: str = "") -> Difference | None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from interlingua.dialects.table import get_dialect
 from interlingua.testing.corpus import find_dialect, main, run
-from interlingua.testing.exchange import DialectFor
+from interlingua.testing.judge import DialectFor
 from tests.support.codecs import NAME, identity, losing
 
 CALL = {"id": "call_a1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city":"Oslo"}'}}
@@ -162,8 +162,8 @@ def test_a_codec_that_raises_fails(tmp_path: Path) -> None:
     broken = replace(get_dialect(NAME), normal_form=fail)
     [file] = run([_tape(tmp_path, {})], dialect_for=_only(broken)).files
     [verdict] = file.verdicts.values()
-    assert (verdict.outcome, verdict.reason) == ("failed", "raised")
-    assert verdict.detail.startswith("ZeroDivisionError")
+    assert (verdict.outcome, verdict.reason) == ("failed", "a request")
+    assert verdict.detail.startswith("raised ZeroDivisionError")
 
 
 def test_the_command_prints_and_exits(tmp_path: Path) -> None:

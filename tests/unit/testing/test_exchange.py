@@ -9,12 +9,14 @@ import pytest
 
 from interlingua.dialects._contract import Dialect, Encoded, EncodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import BadRequestError, UnsupportedError
-from interlingua.testing.exchange import DialectFor, Exchange, Judge, Verdict
+from interlingua.errors import BadRequestError, RateLimitError, UnsupportedError
+from interlingua.testing.exchange import Exchange, Verdict
 from interlingua.testing.facts import READERS
+from interlingua.testing.judge import DialectFor, Judge
 from interlingua.types.change import Changes
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.types.tool import Tool
 
 CHAT = get_dialect("openai-chat")
 TWIN = msgspec.structs.replace(CHAT, name="twin")
@@ -77,7 +79,7 @@ def test_a_loss_in_silence_fails() -> None:
         return msgspec.structs.replace(request, tool_choice=None)
 
     verdict = _judged(_encoding(silent))
-    assert (verdict.outcome, verdict.reason) == ("failed", "b request facts in twin")
+    assert (verdict.outcome, verdict.reason) == ("failed", "b request in twin")
     assert verdict.detail == "/tool_choice: 'required' != None"
 
 
@@ -96,16 +98,122 @@ def test_a_loss_that_is_said_passes() -> None:
     assert _judged(_encoding(said_something_else)).outcome == "failed"
 
 
-@pytest.mark.parametrize(("path", "outcome"), [("/tools/0", "passed"), ("/tools/1", "failed")])
+@pytest.mark.parametrize(("path", "outcome"), [("/tools/1", "passed"), ("/tools/0", "failed"), ("/tools/2", "failed")])
 def test_a_refusal_must_be_of_something_there(path: str, outcome: str) -> None:
-    """A refusal names what is in the request; one that names what is not there is a failure."""
+    """A refusal names what is in the request, and what is of its kind; any other is a failure."""
 
     def refuse(request: Request, options: EncodeOptions) -> Encoded:
+        if len(request.tools) == 1:
+            return CHAT.encode_request(request, options)  # without what travels unread nothing is refused
         changes = Changes("twin", "encode_request")
-        changes.add("tools", path)
-        raise UnsupportedError("no tools", changes=changes.refused())
+        changes.add("server_tools", path)
+        raise UnsupportedError("no such tools", changes=changes.refused())
 
-    assert _judged(msgspec.structs.replace(TWIN, encode_request=refuse)).outcome == outcome
+    hosted = {**EXCHANGE.request, "tools": [TOOL, {"type": "web_search_preview"}]}
+    exchange = msgspec.structs.replace(EXCHANGE, request=hosted)
+    verdict = _judged(msgspec.structs.replace(TWIN, encode_request=refuse), exchange)
+    assert verdict.outcome == outcome
+    assert (verdict.translated, verdict.refusals) == (("twin",), {"twin": ("server_tools",)})
+
+
+def test_every_fault_is_reported() -> None:
+    """A request that loses two settings, and an answer that loses its text, have three faults."""
+
+    def silent(request: Request, changes: Changes) -> Request:
+        return msgspec.structs.replace(request, temperature=None, stop=())
+
+    def mute(response: Response[Any], context: ServerContext) -> Any:
+        return CHAT.encode_response(msgspec.structs.replace(response, parts=()), context)
+
+    exchange = msgspec.structs.replace(EXCHANGE, request={**EXCHANGE.request, "temperature": 0.5, "stop": ["x"]})
+    verdict = _judged(msgspec.structs.replace(_encoding(silent), encode_response=mute), exchange)
+    assert [str(fault) for fault in verdict.faults] == [
+        "b request in twin: /temperature: 0.5 != None",
+        "b request in twin: /stop: ['x'] != None",
+        "b response in twin: /text/parts/0: ('assistant', 'Hello.') != '(nothing)'",
+    ]
+
+
+def test_an_entry_excuses_its_own_tool_alone() -> None:
+    """An entry about the cache mark of one tool excuses neither another tool's mark nor a lost tool."""
+
+    def lossy(request: Request, changes: Changes) -> Request:
+        changes.add("cache_unsupported", "/tools/0/cache")
+        tools = [msgspec.structs.replace(tool, cache=None) for tool in request.tools[:2] if isinstance(tool, Tool)]
+        return msgspec.structs.replace(request, tools=tuple(tools))
+
+    marked = [
+        {**TOOL, "function": {**TOOL["function"], "name": name}, "cache_control": {"type": "ephemeral"}}
+        for name in ("a", "b", "c")
+    ]
+    exchange = msgspec.structs.replace(EXCHANGE, request={**EXCHANGE.request, "tools": marked})
+    verdict = _judged(_encoding(lossy), exchange)
+    assert [fault.path for fault in verdict.faults if fault.path.startswith("/tools")] == ["/tools/tools/2"]
+    assert [fault.detail.split(":")[0] for fault in verdict.faults if "cache" in fault.path] == [
+        "/cache_marks/tools/1",
+        "/cache_marks/tools/2",
+    ]
+
+
+def test_null_is_absent() -> None:
+    """A request and an answer full of nulls pass, and so do the same without them."""
+    nulls = dict.fromkeys(("temperature", "stop", "response_format", "stream_options", "metadata", "reasoning_effort"))
+    message = {"content": "Hello.", "tool_calls": None, "refusal": None, "annotations": None, "audio": None}
+    answer = {**EXCHANGE.response, "usage": None, "service_tier": None}
+    answer["choices"] = [{"index": 0, "finish_reason": "stop", "message": message, "logprobs": None}]
+    exchange = msgspec.structs.replace(EXCHANGE, request={**EXCHANGE.request, **nulls}, response=answer)
+    assert _judged(TWIN, exchange).faults == ()
+
+
+class _Silent:
+    def encode(self, event: Any) -> bytes:
+        return b""
+
+
+def _silent(context: ServerContext) -> _Silent:
+    return _Silent()
+
+
+def test_a_stream_must_say_something_elsewhere() -> None:
+    """A dialect that streams nothing at all fails on every stream, and so does one with an empty clean end."""
+    chunk: dict[str, Any] = {"id": "c", "model": "m", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}
+    last: dict[str, Any] = {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+    frames = "".join(f"data: {msgspec.json.encode(frame).decode()}\n\n" for frame in (chunk, last))
+    exchange = Exchange(id="s", api="chat-completions", status=200, stream=frames + "data: [DONE]\n\n")
+    assert _judged(TWIN, exchange).faults == ()
+
+    verdict = _judged(msgspec.structs.replace(TWIN, stream_encoder=_silent), exchange)
+    assert "d stream in twin: the end: done != cut" in [str(fault) for fault in verdict.faults]
+
+
+def test_a_request_that_the_provider_refused_may_be_refused() -> None:
+    """With an error that names the place it passes; one that was answered must be read."""
+    body: dict[str, Any] = {
+        "model": "m",
+        "messages": [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}],
+    }
+    error = {"error": {"message": "Missing data.", "type": "invalid_request_error", "param": None, "code": None}}
+    exchange = Exchange(id="r", api="chat-completions", status=400, request=body, response=error)
+    assert _judged(TWIN, exchange).faults == ()
+    answered = msgspec.structs.replace(exchange, status=200, response=EXCHANGE.response)
+    [fault, *_] = _judged(TWIN, answered).faults
+    assert str(fault).startswith("a request: raised DecodeError: /messages/0/content/0")
+
+
+def test_errors_keep_their_words_and_when_to_come_back() -> None:
+    """The message and the time to wait reach every dialect; a codec that loses either fails."""
+    error = {"error": {"message": "Slow down, please.", "type": "rate_limit_error", "code": "rate_limit_exceeded"}}
+    exchange = Exchange(id="e", api="chat-completions", status=429, response=error, headers={"retry-after": "7"})
+    assert _judged(TWIN, exchange).faults == ()
+
+    def curt(error: Any, context: ServerContext) -> Any:
+        return CHAT.encode_error(RateLimitError("No.", status=429), context)
+
+    verdict = _judged(msgspec.structs.replace(TWIN, encode_error=curt), exchange)
+    assert [str(fault) for fault in verdict.faults] == [
+        "e error in twin: the message: 'Slow down, please.' != 'No.'",
+        "e error in twin: retry after: 7.0 != None",
+    ]
 
 
 def test_an_answer_lost_elsewhere_fails() -> None:
@@ -115,7 +223,7 @@ def test_an_answer_lost_elsewhere_fails() -> None:
         return CHAT.encode_response(msgspec.structs.replace(response, parts=()), context)
 
     verdict = _judged(msgspec.structs.replace(TWIN, encode_response=mute))
-    assert (verdict.outcome, verdict.reason) == ("failed", "b response facts in twin")
+    assert (verdict.outcome, verdict.reason) == ("failed", "b response in twin")
 
 
 def test_an_error_must_keep_its_class_elsewhere() -> None:

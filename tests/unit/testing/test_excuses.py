@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.testing.excuses import FACTS, PLACES, excused_facts, excuses_place, without
+from interlingua.testing.excuses import AS_TEXT, GONE, IN_SYSTEM, LOOSE, PLACES, Excuses, excuses_place
 from interlingua.types.change import CODES, Change
 
 
@@ -21,32 +21,51 @@ from interlingua.types.change import CODES, Change
         ("parameter_unsupported", "", "/temperature", False),
     ],
 )
-def test_places(code: str, path: str, place: str, *, excused: bool) -> None:
-    """An entry excuses the member it names, or the places its code is about, and nothing else."""
+def test_places_of_bodies(code: str, path: str, place: str, *, excused: bool) -> None:
+    """In a body, an entry excuses the member it names, or the places its code is about, and nothing else."""
     assert excuses_place([Change("dropped", code, path)], place) is excused
 
 
-def test_facts() -> None:
-    """An entry excuses the facts that its code, or its own field, stands for; in choices too."""
-    changes = [
-        Change("dropped", "seal_foreign", "/messages/1/parts/0"),
-        Change("approximated", "tool_choice_approximated", "/tool_choice"),
-    ]
-    names = excused_facts(changes)
-    assert {"seals", "thinking", "tool_choice"} <= names
-    facts = {"model": "m", "tool_choice": None, "choices": [{"text": "x", "seals": ["s"]}]}
-    assert without(facts, names) == {"model": "m", "choices": [{"text": "x"}]}
+@pytest.mark.parametrize(
+    ("code", "path", "place", "gone"),
+    [
+        ("seal_foreign", "/messages/1/parts/0/sealed", "/messages/1/parts/0", True),
+        ("seal_foreign", "/messages/1/parts/0", "/messages/1/parts/1", False),
+        ("seal_foreign", "/messages/1", "/messages/1/parts/0", False),
+        ("parameter_unsupported", "/messages/1/parts/0", "/messages/1/parts/0", False),
+        ("thinking_unsupported", "/messages/1/parts/0", "/messages/1/parts/01", False),
+    ],
+)
+def test_a_thought_is_excused_at_its_own_place(code: str, path: str, place: str, *, gone: bool) -> None:
+    """By an entry of the right code at its part or inside it; one at its message is about the message."""
+    assert Excuses([Change("dropped", code, path)]).gone("thinking", place) is gone
 
 
-def test_another_order_is_excused_and_a_loss_beside_it_is_not() -> None:
-    """What came in another order is compared without it: as many results as before, and the same ones."""
-    names = excused_facts([Change("repaired", "order_changed", "/messages/3")])
-    first, second = {"call": 0, "content": "a"}, {"call": 1, "content": "b"}
-    assert without({"results": [second, first]}, names) == without({"results": [first, second]}, names)
-    assert without({"results": [first]}, names) != without({"results": [first, second]}, names)
-    assert "results" not in names
+def test_a_message_that_moved_takes_its_parts_along() -> None:
+    """Codes that are about whole messages excuse their parts, and those of no other message."""
+    moved = Excuses([Change("approximated", "system_moved", "/messages/2")])
+    assert moved.at("/messages/2/parts/0", ("system_moved",))
+    assert not moved.at("/messages/21/parts/0", ("system_moved",))
+
+
+def test_members_that_may_differ() -> None:
+    """A strict flag that the target lacks excuses the flag of that tool, and nothing else of it."""
+    excuses = Excuses([Change("dropped", "strict_unsupported", "/tools/1/strict")])
+    assert (excuses.loose("tools", "/tools/1"), excuses.loose("tools", "/tools/0")) == ({"strict"}, frozenset())
+
+
+def test_settings() -> None:
+    """An entry names a setting, or something in it; a value that was added excuses none that was said."""
+    excuses = Excuses([
+        Change("dropped", "parameter_unsupported", "/logit_bias/5"),
+        Change("approximated", "parameter_added", "/max_tokens"),
+    ])  # fmt: skip
+    assert (excuses.setting("logit_bias"), excuses.setting("logit")) == (True, False)
+    assert (excuses.setting("max_tokens"), excuses.setting("max_tokens", said=True)) == (True, False)
 
 
 def test_only_known_codes_excuse() -> None:
     """The tables name codes of the closed table alone."""
-    assert {*PLACES, *FACTS} <= set(CODES)
+    loose = [codes for members in LOOSE.values() for codes in members.values()]
+    named = set(PLACES).union(AS_TEXT, IN_SYSTEM, *GONE.values(), *loose)
+    assert named <= set(CODES)

@@ -144,20 +144,20 @@ def test_a_stream_has_the_facts_of_its_sum() -> None:
     """Calls of any line, counts of the last."""
     last = _line("", done=True, done_reason="stop", eval_count=3)
     call = json.dumps({"message": {"content": "", "tool_calls": [_call("a")]}, "done": False})
-    facts, end, error = stream_facts(OLLAMA, f"{_line('Hel')}\n\n{_line('lo')}\n{call}\n{last}\nignored")
+    facts, end, error, _ = stream_facts(OLLAMA, f"{_line('Hel')}\n\n{_line('lo')}\n{call}\n{last}\nignored")
     assert (facts["choices"][0]["text"], facts["choices"][0]["finish_reason"]) == ("Hello", "tool_calls")
     assert (facts["usage"]["output"], end, error) == (3, "done", None)
 
 
 def test_a_stream_without_an_end_was_cut() -> None:
     """With what came."""
-    facts, end, _ = stream_facts(OLLAMA, _line("Hel"))
+    facts, end, *_ = stream_facts(OLLAMA, _line("Hel"))
     assert (facts["choices"][0]["text"], end) == ("Hel", "cut")
 
 
 def test_an_error_line_ends_a_stream() -> None:
     """With its class, after what came; without a status the runner failed."""
-    facts, end, error = stream_facts(OLLAMA, _line("Hel") + '\n{"error":"busy","status":503}\n')
+    facts, end, error, _ = stream_facts(OLLAMA, _line("Hel") + '\n{"error":"busy","status":503}\n')
     assert (facts["choices"][0]["text"], end) == ("Hel", "error")
     assert error == {"status": 503, "class": "OverloadedError"}
     assert stream_facts(OLLAMA, '{"error":"x"}').error == {"status": None, "class": "InternalServerError"}

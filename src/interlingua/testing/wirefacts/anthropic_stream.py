@@ -20,6 +20,7 @@ from interlingua.testing.wirefacts.values import (
     arguments_value,
     event_data,
     is_broken,
+    items,
     members,
     word,
 )
@@ -30,7 +31,7 @@ __all__ = ["READER", "assemble", "stream_facts"]
 def stream_facts(text: str) -> StreamFacts:
     """The facts of what the stream adds up to, how it ended, and by which error."""
     body, end, error = assemble(text)
-    return StreamFacts(response_facts(body), end, error)
+    return StreamFacts(response_facts(body), end, error, body)
 
 
 def assemble(text: str) -> tuple[Any, str, Any]:
@@ -81,6 +82,8 @@ class _Answer:
                 block["thinking"] = word(block.get("thinking")) + word(delta.get("thinking"))
             case "signature_delta":
                 block["signature"] = delta.get("signature")
+            case "citations_delta":
+                block["citations"] = [*items(block.get("citations")), delta.get("citation")]
             case "input_json_delta":
                 self.pieces.setdefault(index, []).append(word(delta.get("partial_json")))
             case _:
@@ -99,5 +102,5 @@ class _Answer:
         return {**block, "input": text if is_broken(value) else value}
 
 
-READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
+READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts, "anthropic")
 """The readers of the dialect."""

@@ -19,7 +19,17 @@ from typing import Any
 
 from interlingua.testing.wirefacts.values import items, members, objects, word
 
-__all__ = ["BY_STATUS", "error_class", "failed_base", "is_bare", "named_status", "status_class"]
+__all__ = [
+    "BY_STATUS",
+    "error_class",
+    "failed_base",
+    "is_bare",
+    "named_status",
+    "retry_after",
+    "sentence_of",
+    "sentences_of",
+    "status_class",
+]
 
 BY_STATUS = {
     401: "AuthenticationError",
@@ -195,3 +205,28 @@ def _sentences(value: Any) -> Iterator[str]:
         for inside in _inner(error):
             yield from _sentences(inside)
         yield from _sentences(word(failed_base(error).get("status_msg")))
+
+
+# What an error says beside its class
+
+
+def sentence_of(body: Any) -> str:
+    """What the error says in words, the innermost first; empty where it has none."""
+    return next(_sentences(body), "")
+
+
+def sentences_of(body: Any) -> list[str]:
+    """Everything that the error says in words, the innermost first."""
+    return list(_sentences(body))
+
+
+def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
+    """The seconds after which to come back, as the headers say, or Google's body; None where neither does."""
+    if (precise := headers.get("retry-after-ms")) is not None:
+        return float(precise) / 1000
+    if (said := headers.get("retry-after")) is not None:
+        return float(said)
+    for detail in objects(members(members(body).get("error")).get("details")):
+        if word(detail.get("@type")).endswith("RetryInfo"):
+            return float(word(detail.get("retryDelay")).removesuffix("s"))
+    return None

@@ -25,7 +25,7 @@ _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
 def stream_facts(text: str) -> StreamFacts:
     """The facts of what the stream adds up to, how it ended, and by which error."""
     body, end, error = assemble(text)
-    return StreamFacts(response_facts(body), end, error)
+    return StreamFacts(response_facts(body), end, error, body)
 
 
 def assemble(text: str) -> tuple[Any, str, Any]:
@@ -144,5 +144,5 @@ def _set(holder: Any, step: Any, value: Any) -> None:
     holder[step] = old if value == [] and old else value
 
 
-READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
+READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts, "google")
 """The readers of the dialect."""

@@ -173,12 +173,17 @@ def stream_facts(text: str) -> StreamFacts:
             continue
         chunk = json.loads(line)
         if "error" in chunk:
-            return StreamFacts(response_facts({**answer, "message": message}), "error", error_facts(200, chunk))
+            return _told(answer, message, "error", error_facts(200, chunk))
         _add(message, members(chunk.get("message")) or {**chunk, "content": chunk.get("response")})
         answer.update(chunk)
         if chunk.get("done") is True:
-            return StreamFacts(response_facts({**answer, "message": message}), "done", None)
-    return StreamFacts(response_facts({**answer, "message": message}), "cut", None)
+            return _told(answer, message, "done")
+    return _told(answer, message, "cut")
+
+
+def _told(answer: dict[str, Any], message: dict[str, Any], end: str, error: Facts | None = None) -> StreamFacts:
+    body = {**answer, "message": message}
+    return StreamFacts(response_facts(body), end, error, body)
 
 
 def _add(message: dict[str, Any], more: dict[str, Any]) -> None:
@@ -199,5 +204,5 @@ def error_facts(status: int, body: Any) -> Facts | None:
     return {"status": effective, "class": error_class(effective, body)}
 
 
-READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
+READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts, "ollama")
 """The readers of this format."""

@@ -34,7 +34,7 @@ __all__ = ["assemble", "stream_facts"]
 def stream_facts(text: str) -> StreamFacts:
     """The facts of what the stream adds up to, how it ended, and by which error."""
     body, end, error = assemble(text)
-    return StreamFacts(response_facts(body), end, error)
+    return StreamFacts(response_facts(body), end, error, body)
 
 
 def assemble(text: str) -> tuple[Any, str, Any]:
@@ -57,6 +57,7 @@ class _Answer:
     def __init__(self) -> None:
         self.choices: dict[int, _Choice] = {}
         self.model: str | None = None
+        self.id: str | None = None
         self.usage: Any = None
         self.done = False
 
@@ -67,6 +68,7 @@ class _Answer:
 
     def feed(self, frame: Any) -> None:
         self.model = frame.get("model") or self.model
+        self.id = self.id or frame.get("id")
         self.usage = frame.get("usage") or members(frame.get("x_groq")).get("usage") or self.usage
         for place, choice in enumerate(objects(frame.get("choices"))):
             number = choice.get("index")
@@ -75,6 +77,7 @@ class _Answer:
 
     def body(self) -> Any:
         return {
+            "id": self.id,
             "model": self.model,
             "choices": [self.choices[number].body() for number in sorted(self.choices)],
             "usage": self.usage,
@@ -90,6 +93,7 @@ class _Choice:
         self.seals: list[dict[str, Any]] = []
         self.calls: list[_Call] = []
         self.images: list[Any] = []
+        self.annotations: list[Any] = []
         self.audio = b""
         self.finish: str | None = None
         self.began = False
@@ -102,6 +106,7 @@ class _Choice:
         self._thinking(delta)
         self.refusal.append(word(delta.get("refusal")))
         self.images.extend(items(delta.get("images")))
+        self.annotations.extend(items(delta.get("annotations")))
         self.audio += base64.b64decode(word(members(delta.get("audio")).get("data")))
         for call in objects(delta.get("tool_calls")):
             self._call(call)
@@ -164,6 +169,7 @@ class _Choice:
             "reasoning_details": self.seals,
             "refusal": "".join(self.refusal),
             "images": self.images,
+            "annotations": self.annotations,
             "audio": {"data": base64.b64encode(self.audio).decode()} if self.audio else None,
             "tool_calls": [call.body() for call in self.calls if call.name],
         }

@@ -15,7 +15,7 @@ from typing import Any
 
 from interlingua.testing.wirefacts.errors import is_bare
 from interlingua.testing.wirefacts.openai_responses import error_facts, request_facts, request_faults, response_facts
-from interlingua.testing.wirefacts.values import FactReader, StreamFacts, event_data, members, objects, word
+from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts, event_data, members, objects, word
 
 __all__ = ["READER", "stream_facts"]
 
@@ -35,10 +35,15 @@ def stream_facts(text: str) -> StreamFacts:
         kind = event.get("type")
         bare = not kind and (bool(event.get("error")) or is_bare(event))
         if kind in FAILURES or bare:
-            return StreamFacts(response_facts(answer.body()), "error", error_facts(200, event))
+            return _told(answer, "error", error_facts(200, event))
         if kind in ENDS:
-            return StreamFacts(response_facts(answer.body()), "done", None)
-    return StreamFacts(response_facts(answer.body()), "cut", None)
+            return _told(answer, "done")
+    return _told(answer, "cut")
+
+
+def _told(answer: _Answer, end: str, error: Facts | None = None) -> StreamFacts:
+    body = answer.body()
+    return StreamFacts(response_facts(body), end, error, body)
 
 
 class _Answer:
@@ -116,5 +121,5 @@ class _Item:
         return {**kept, **{name: value for name, value in grown.items() if not objects(kept.get(name))}}
 
 
-READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
+READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts, "openai-responses")
 """The readers of this format."""

@@ -35,7 +35,17 @@ from interlingua.testing.wirefacts.values import (
     word,
 )
 
-__all__ = ["READER", "error_facts", "request_facts", "request_faults", "response_facts", "stream_facts"]
+__all__ = [
+    "READER",
+    "error_facts",
+    "references_of",
+    "request_facts",
+    "request_faults",
+    "response_facts",
+    "seals_of",
+    "server_tool",
+    "stream_facts",
+]
 
 MEDIA = ("image", "audio", "document")
 CALLS = ("tool_call", "broken_tool_call")
@@ -59,7 +69,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
         "model": body.get("model") or model,
         **_conversation(body).facts(),
         "tools": [_tool(tool) for tool in tools if tool.get("type") != "opaque_tool"],
-        "server_tools": [*[_server_tool(tool) for tool in opaque], *_hosted_choice(body)],
+        "server_tools": [*[server_tool(tool) for tool in opaque], *_hosted_choice(body)],
         "tool_choice": _choice(body.get("tool_choice")) if tools else None,
         "output_schema": body.get("output_schema") or ("json" if body.get("json_mode") else None),
     }
@@ -99,7 +109,7 @@ def _part(conversation: Conversation, role: str, part: dict[str, Any]) -> None:
         case "tool_result":
             _result(conversation, part)
         case "opaque":
-            conversation.references.extend(_references(part))
+            conversation.references.extend(references_of(part))
         case kind if kind in MEDIA:
             conversation.media.append(_media(part))
         case _:
@@ -117,14 +127,14 @@ def _result(conversation: Conversation, result: dict[str, Any]) -> None:
         if part.get("type") in MEDIA:
             conversation.media.append(_media(part))
         elif part.get("type") == "opaque":
-            conversation.references.extend(_references(part))
+            conversation.references.extend(references_of(part))
 
 
 def _media(part: dict[str, Any]) -> list[str]:
     return digest(word(part.get("media_type")), word(part.get("data")))
 
 
-def _references(part: dict[str, Any]) -> list[Any]:
+def references_of(part: dict[str, Any]) -> list[Any]:
     """What an opaque part refers to, as its own format has it; nothing for what is no reference there."""
     raw = members(part.get("raw"))
     match part.get("dialect"):
@@ -165,10 +175,10 @@ def _thinking(parts: list[dict[str, Any]]) -> str:
 
 
 def _seals(parts: list[dict[str, Any]]) -> list[Any]:
-    return [seal for part in parts if part.get("type") != "opaque" for seal in _sealed(members(part.get("sealed")))]
+    return [seal for part in parts if part.get("type") != "opaque" for seal in seals_of(members(part.get("sealed")))]
 
 
-def _sealed(sealed: dict[str, Any]) -> list[Any]:
+def seals_of(sealed: dict[str, Any]) -> list[Any]:
     """What is sealed, as its own format has it."""
     data, dialect = members(sealed.get("data")), word(sealed.get("dialect"))
     if "reasoning_details" in data:
@@ -187,7 +197,8 @@ def _tool(tool: dict[str, Any]) -> Facts:
     return {"name": tool.get("name"), "description": tool.get("description") or None, "schema": schema}
 
 
-def _server_tool(tool: dict[str, Any]) -> Any:
+def server_tool(tool: dict[str, Any]) -> Any:
+    """A tool that the provider runs, as its own format has it."""
     raw = tool.get("raw")
     return {"google": camel, "anthropic": _unmarked}.get(word(tool.get("dialect")), _as_it_is)(raw)
 
@@ -267,16 +278,16 @@ def stream_facts(text: str) -> StreamFacts:
     for event in _events(text):
         match event.get("type"):
             case "stream_end":
-                return StreamFacts(response_facts(event["response"]), "done", None)
+                return StreamFacts(response_facts(event["response"]), "done", None, event["response"])
             case "stream_error":
-                return StreamFacts(_so_far(head, blocks), "error", error_facts(200, event))
+                return _broken(_so_far(head, blocks), "error", error_facts(200, event))
             case "stream_start":
-                head = {"model": event.get("model")}
+                head = {"model": event.get("model"), "id": event.get("id")}
             case "usage_update":
                 head["usage"] = {**members(head.get("usage")), **members(event.get("usage"))}
             case _:
                 _grow(blocks, event)
-    return StreamFacts(_so_far(head, blocks), "cut", None)
+    return _broken(_so_far(head, blocks), "cut")
 
 
 def _events(text: str) -> Iterator[dict[str, Any]]:
@@ -303,13 +314,17 @@ def _grow(blocks: dict[tuple[int, int], dict[str, Any]], event: dict[str, Any]) 
             pass
 
 
-def _so_far(head: dict[str, Any], blocks: dict[tuple[int, int], dict[str, Any]]) -> Facts:
+def _broken(body: Any, end: str, error: Facts | None = None) -> StreamFacts:
+    return StreamFacts(response_facts(body), end, error, body)
+
+
+def _so_far(head: dict[str, Any], blocks: dict[tuple[int, int], dict[str, Any]]) -> Any:
     number = 1 + max((choice for choice, _ in blocks), default=0)
     choices = [
         {"parts": [blocks[key] for key in sorted(blocks) if key[0] == choice], "finish_reason": "error"}
         for choice in range(number)
     ]
-    return response_facts({**head, **choices[0], "alternatives": choices[1:]})
+    return {**head, **choices[0], "alternatives": choices[1:]}
 
 
 # Errors
@@ -325,5 +340,5 @@ def error_facts(status: int, body: Any) -> Facts | None:
     return {"status": status if status >= 400 else error.get("status"), "class": name.replace("Api", "API")}
 
 
-READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts)
+READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts, "unified")
 """The readers of this format."""

@@ -96,6 +96,8 @@ class StreamFacts(NamedTuple):
     """`done`, `cut` or `error`."""
     error: Facts | None
     """Class and status of the error that ended it."""
+    body: Any = None
+    """The whole answer that it adds up to, as the format would have written it."""
 
 
 class FactReader(NamedTuple):
@@ -111,6 +113,8 @@ class FactReader(NamedTuple):
     """What a streamed answer adds up to."""
     error: Callable[[int, Any], Facts | None]
     """Class and status of an error answer; None when the body is no error."""
+    format: str
+    """The format that it reads, by the name of its dialect."""
 
 
 class Conversation:

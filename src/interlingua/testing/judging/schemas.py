@@ -1,0 +1,64 @@
+"""What a schema that was rewritten must still say: properties, which of them are required, choices, descriptions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from interlingua.testing.wirefacts.values import items, members, word
+
+__all__ = ["lost_of_schema"]
+
+
+def lost_of_schema(wanted: Any, told: Any) -> list[str]:
+    """What the wanted schema says and the other one does not, wherever in it."""
+    if not isinstance(wanted, dict) or not isinstance(told, dict):
+        return [] if wanted == told else ["the schema"]
+    names, required = set(_properties(told)), set(_required(told))
+    text = json.dumps(told, ensure_ascii=False, sort_keys=True)
+    lost = [f"property {name}" for name in dict.fromkeys(_properties(wanted)) if name not in names]
+    lost += [f"required {name}" for name in dict.fromkeys(_required(wanted)) if name not in required]
+    lost += [f"choice {value}" for value in dict.fromkeys(_choices(wanted)) if _plain(value) not in text]
+    return lost + [f"description {one!r}" for one in dict.fromkeys(_descriptions(wanted)) if _plain(one) not in text]
+
+
+def _plain(text: str) -> str:
+    """A text as it stands inside a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _schemas(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object in a schema that may be a schema."""
+    if isinstance(value, dict):
+        schema = members(value)
+        yield schema
+        for name, inner in schema.items():
+            if name not in ("enum", "const", "default", "example", "examples"):
+                yield from _schemas(inner)
+    for item in items(value):
+        yield from _schemas(item)
+
+
+def _properties(schema: Any) -> Iterator[str]:
+    """The names of the properties of which anything is said."""
+    for one in _schemas(schema):
+        yield from [name for name, said in members(one.get("properties")).items() if said]
+
+
+def _required(schema: Any) -> Iterator[str]:
+    for one in _schemas(schema):
+        yield from [word(name) for name in items(one.get("required"))]
+
+
+def _choices(schema: Any) -> Iterator[str]:
+    for one in _schemas(schema):
+        yield from [str(value) for value in items(one.get("enum")) if isinstance(value, str | int)]
+
+
+def _descriptions(schema: Any) -> Iterator[str]:
+    """Every description but those of definitions, which yield to one beside a reference."""
+    defined = [id(one) for name in ("$defs", "definitions") for one in members(members(schema).get(name)).values()]
+    for one in _schemas(schema):
+        if isinstance(one.get("description"), str) and id(one) not in defined:
+            yield one["description"]

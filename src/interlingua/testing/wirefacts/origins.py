@@ -1,0 +1,135 @@
+"""Where an answer comes from and what it rests on, read from the wire of each format: ids and citations.
+
+Rules
+- Ids of calls are listed in the order of the calls; None where the format leaves them out.
+- A citation is named by the first of what it says of its source: address, file, title.
+- Ollama's answers have no id, and no citations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from interlingua.testing.wirefacts.google import camel
+from interlingua.testing.wirefacts.openai_chat import calls_of
+from interlingua.testing.wirefacts.values import Facts, items, joined, members, objects, word
+
+__all__ = ["answer_origins", "citation_source", "request_call_ids"]
+
+SOURCES = ("url", "uri", "fileId", "file_id", "container_id", "document_title", "title", "filename", "source")
+"""What a citation says of its source, the most telling first."""
+
+
+def citation_source(raw: Any) -> str:
+    """The source of a citation, whatever its format; empty for one that names none."""
+    values = list(_objects_in(raw))
+    return next((found for name in SOURCES for value in values if (found := word(value.get(name)))), "")
+
+
+def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        inner = members(value)
+        yield inner
+        for item in inner.values():
+            yield from _objects_in(item)
+    for item in items(value):
+        yield from _objects_in(item)
+
+
+def answer_origins(dialect: str, body: Any) -> Facts:
+    """The id of an answer, and for each choice the ids of its calls and the sources of its citations."""
+    body = members(body)
+    match dialect:
+        case "anthropic":
+            return _origins(body.get("id"), [_anthropic(body)])
+        case "google":
+            body = camel(body)
+            return _origins(body.get("responseId"), [_google(one) for one in objects(body.get("candidates"))])
+        case "ollama":
+            calls = objects(members(body.get("message")).get("tool_calls"))
+            return _origins(None, [_choice([call.get("id") for call in calls], [])])
+        case "openai-chat":
+            return _origins(body.get("id"), [_chat(choice) for choice in objects(body.get("choices"))])
+        case "openai-responses":
+            return _origins(body.get("id"), [_responses(body)])
+        case _:
+            answer = members(body.get("partial")) if "error" in body else body
+            choices = [answer, *objects(answer.get("alternatives"))]
+            return _origins(answer.get("id"), [_unified(choice) for choice in choices])
+
+
+def _origins(answer_id: Any, choices: list[Facts]) -> Facts:
+    return {"id": answer_id or None, "choices": choices}
+
+
+def _choice(call_ids: list[Any], citations: list[Any]) -> Facts:
+    return {
+        "call_ids": [call_id or None for call_id in call_ids],
+        "citations": [citation_source(one) for one in citations],
+    }
+
+
+def _anthropic(body: dict[str, Any]) -> Facts:
+    blocks = objects(body.get("content"))
+    calls = [block.get("id") for block in blocks if block.get("type") == "tool_use"]
+    texts = [block for block in blocks if block.get("type") == "text"]
+    return _choice(calls, [one for block in texts for one in items(block.get("citations"))])
+
+
+def _google(candidate: dict[str, Any]) -> Facts:
+    content = members(candidate.get("content")).get("parts")
+    parts = objects([content] if isinstance(content, dict) else content)
+    calls = [members(part["functionCall"]).get("id") for part in parts if "functionCall" in part]
+    shown = any(part.get("text") and not part.get("thought") for part in parts)
+    names = ("groundingMetadata", "citationMetadata") if shown else ()
+    return _choice(calls, [candidate[name] for name in names if name in candidate])
+
+
+def _chat(choice: dict[str, Any]) -> Facts:
+    message = members(choice.get("message") or choice.get("delta"))
+    annotations = objects(message.get("annotations")) if joined(message.get("content")) else []
+    return _choice([call_id for call_id, _, _ in calls_of(message)], annotations)
+
+
+def _responses(body: dict[str, Any]) -> Facts:
+    output = objects(body.get("output"))
+    calls = [item.get("call_id") for item in output if item.get("type") in ("function_call", "custom_tool_call")]
+    parts = [part for item in output if item.get("type") == "message" for part in objects(item.get("content"))]
+    return _choice(calls, [one for part in parts for one in items(part.get("annotations"))])
+
+
+def _unified(choice: dict[str, Any]) -> Facts:
+    parts = objects(choice.get("parts"))
+    calls = [part.get("id") for part in parts if part.get("type") in ("tool_call", "broken_tool_call")]
+    texts = [part for part in parts if part.get("type") == "text"]
+    return _choice(calls, [members(one).get("raw") for part in texts for one in items(part.get("annotations"))])
+
+
+def request_call_ids(dialect: str, body: Any) -> list[Any]:
+    """The ids of the calls in a request's history, in order; None where the format leaves them out."""
+    body = members(body)
+    match dialect:
+        case "anthropic":
+            blocks = [block for one in objects(body.get("messages")) for block in objects(one.get("content"))]
+            found = [block.get("id") for block in blocks if block.get("type") == "tool_use"]
+        case "google":
+            contents = camel(body).get("contents")
+            listed = objects([contents] if isinstance(contents, dict) else contents)
+            calls = [members(part["functionCall"]) for one in listed for part in _parts(one) if "functionCall" in part]
+            found = [call.get("id") for call in calls]
+        case "openai-responses":
+            kinds = ("function_call", "custom_tool_call")
+            found = [item.get("call_id") for item in objects(body.get("input")) if item.get("type") in kinds]
+        case "unified":
+            parts = [part for one in objects(body.get("messages")) for part in objects(one.get("parts"))]
+            found = [part.get("id") for part in parts if part.get("type") == "tool_call"]
+        case _:
+            calls_in = [call for one in objects(body.get("messages")) for call in calls_of(one)]
+            found = [call_id for call_id, _, _ in calls_in]
+    return [call_id or None for call_id in found]
+
+
+def _parts(content: dict[str, Any]) -> list[dict[str, Any]]:
+    parts = content.get("parts")
+    return objects([parts] if isinstance(parts, dict) else parts)
