@@ -99,9 +99,9 @@ class Prefix:
     @cached_property
     def _walk(self) -> tuple[list[ModelTurn], str]:
         """The turns of the request, and what the digest of the answer begins with."""
-        request, turns, run, role = self._request, list[ModelTurn](), _Run(), ""
-        before = chain = VERSION if request.continues is None else VERSION + encode(request.continues.raw).decode()
-        messages, place = request.messages, 0
+        request, turns, run = self._request, list[ModelTurn](), _Run()
+        pieces = [VERSION if request.continues is None else VERSION + encode(request.continues.raw).decode()]
+        before, messages, place = "", request.messages, 0
         if request.system:
             messages, place = (Message("system", _without_accounting(request.system)), *messages), -1
         for role, neighbours in groupby(messages, _ROLE):
@@ -110,14 +110,15 @@ class Prefix:
                 run.take(message.parts)
                 place += 1
             if role == "assistant":
-                before, call_ids = chain, tuple(run.call_ids)
-                chain = _digest(chain + run.turn())
-                turns.append(ModelTurn(begin, place, call_ids, chain))
-                chain = "".join([chain, *run.rest])
+                before = "".join(pieces)
+                key = _digest(before + run.turn())
+                turns.append(ModelTurn(begin, place, tuple(run.call_ids), key))
+                pieces = [key, *run.rest]
             else:
-                chain += run.words(role)
+                pieces.append(run.words(role))
             run.clear()
-        return turns, before if role == "assistant" else chain
+        is_open = bool(turns) and turns[-1].end == len(request.messages)
+        return turns, before if is_open else "".join(pieces)
 
 
 _ROLE = attrgetter("role")
@@ -139,15 +140,17 @@ class _Run:
     def __init__(self) -> None:
         self.places: dict[str, int] = {}
         """The place of each call among all calls, by its id."""
-        self.clear()
-
-    def clear(self) -> None:
-        """Begin anew, with the next speaker."""
         self.texts: list[str] = []
         self.calls: list[str] = []
         self.call_ids: list[str] = []
         self.results: list[tuple[int, str]] = []
         self.rest: list[str] = []
+
+    def clear(self) -> None:
+        """Begin anew, with the next speaker."""
+        for words in (self.texts, self.calls, self.call_ids, self.results, self.rest):
+            if words:
+                words.clear()
 
     def take(self, parts: Sequence[Part]) -> None:
         """Take in the parts of a message."""

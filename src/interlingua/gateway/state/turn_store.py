@@ -116,17 +116,15 @@ class MemoryTurns:
         if tables is None:
             return [()] * len(turns)
         now_s = self._clock()
-        return [tuple(map(unpacked, self._find(tables, turn, now_s))) for turn in turns]
+        return [self._find(tables, turn, now_s) for turn in turns]
 
-    def _find(self, tables: _Tables, turn: ModelTurn, now_s: float) -> list[bytes]:
-        entries = dict.fromkeys([tables.by_id.get(call_id) for call_id in turn.call_ids])
-        current = [
-            entry.packed for entry in dict.fromkeys(entries) if entry is not None and self._is_current(entry, now_s)
-        ]
-        if current:
-            return current
-        entry = tables.by_key.get(turn.key)
-        return [entry.packed] if entry is not None and self._is_current(entry, now_s) else []
+    def _find(self, tables: _Tables, turn: ModelTurn, now_s: float) -> tuple[Turn, ...]:
+        entries = [tables.by_id[call_id] for call_id in turn.call_ids if call_id in tables.by_id]
+        entries = [entry for entry in dict.fromkeys(entries) if self._is_current(entry, now_s)] if entries else entries
+        if not entries and turn.key in tables.by_key:
+            entry = tables.by_key[turn.key]
+            entries = [entry] if self._is_current(entry, now_s) else entries
+        return tuple([unpacked(entry.packed) for entry in entries]) if entries else ()
 
     def _is_current(self, entry: _Entry, now_s: float) -> bool:
         if entry.until_s <= now_s:

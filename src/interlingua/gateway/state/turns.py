@@ -11,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -83,6 +84,7 @@ class Restorer:
         spoken = [message for message in messages if message.role == "assistant"]  # who else calls cannot be answered
         self._taken = {call_id for message in spoken for call_id in call_ids_of(message.parts)}
         self._renamed: dict[str, str] = {}
+        self._numbers = count()
 
     def turn(self, messages: Sequence[Message], turn: Turn) -> Message:
         """The one message of a turn that a request shows as `messages`."""
@@ -136,10 +138,7 @@ class Restorer:
         if not is_ours:
             return shown
         # The provider gave none: a numbered id says so to dialects that can leave it out.
-        number = 0
-        while f"call_{number}" in self._taken:
-            number += 1
-        return f"call_{number}"
+        return next(made for number in self._numbers if (made := f"call_{number}") not in self._taken)
 
 
 def _marked(parts: list[Part], shown: Sequence[Part]) -> list[Part]:

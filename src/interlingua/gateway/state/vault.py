@@ -26,7 +26,6 @@ import msgspec
 from interlingua.gateway.state.prefix import Prefix
 from interlingua.gateway.state.turn_store import MemoryTurns
 from interlingua.gateway.state.turns import Restorer, Turn, call_ids_of, has_reasoning, is_worth_keeping
-from interlingua.stream.calls import is_made_id
 from interlingua.types.change import CODES, Change
 from interlingua.types.content import ToolCall
 
@@ -47,8 +46,8 @@ MAX_ENTRIES = 200_000
 """How many names it has; a turn takes one, and one for each call."""
 KEEP_S = 24 * 3600.0
 """How long a turn is kept."""
-_OWN_ID = re.compile(r"[a-z]+_il[a-z0-9]{22}")
-"""Ids of calls that the gateway made."""
+_OWN_ID = re.compile(r"call_\d{1,4}|[a-z]+_il[a-z0-9]{22}")
+"""Ids of calls that the gateway made, for answers and for histories without ids."""
 
 
 class Restored(NamedTuple):
@@ -88,8 +87,8 @@ class Vault:
         """The request with every turn of an owner that is stored as it was."""
         prefix = Prefix(request)
         if self._turns.lacks(owner):
-            messages = request.messages
-            lost = [message for message in messages if message.role == "assistant" and _is_lost(message.parts, ())]
+            spoken = [message for message in request.messages if message.role == "assistant"]
+            lost = [message for message in spoken if _is_lost((message,), ())]
             return Restored(request, prefix, _entries(0, len(lost)))
         return _restored(request, prefix, await self._turns.find(owner, prefix.turns))
 
@@ -109,13 +108,13 @@ def _restored(request: Request, prefix: Prefix, found: Found) -> Restored:
     messages: list[Message] = []
     hits = misses = place = 0
     for spoken, turns in zip(prefix.turns, found, strict=True):
-        own = shown[spoken.begin : spoken.end]
         turn = next((turn for turn in turns if turn.key == spoken.key), None) if turns else None
         if turn is not None:
             hits += has_reasoning(turn.parts)
-        elif spoken.call_ids:
-            misses += _is_lost([part for message in own for part in message.parts], turns)
+        elif turns or any(map(_OWN_ID.fullmatch, spoken.call_ids)):
+            misses += _is_lost(shown[spoken.begin : spoken.end], turns)
         if restorer is not None:
+            own = shown[spoken.begin : spoken.end]
             messages += map(restorer.results, shown[place : spoken.begin])
             messages += restorer.ids(own, turns) if turn is None else (restorer.turn(own, turn),)
             place = spoken.end
@@ -125,18 +124,18 @@ def _restored(request: Request, prefix: Prefix, found: Found) -> Restored:
     return Restored(request, prefix, _entries(hits, misses))
 
 
-def _is_lost(shown: Sequence[Part], turns: Sequence[Turn]) -> bool:
+def _is_lost(shown: Sequence[Message], turns: Sequence[Turn]) -> bool:
     """Whether a turn of another key, or of none, may have had reasoning that its calls need.
 
     `turns` are those that its ids lead to. Calls under somebody else's ids were never translated here, and a client
     with room for seals has lost none.
     """
-    call_ids = call_ids_of(shown)
-    if not call_ids or any([getattr(part, "sealed", None) is not None for part in shown]):
+    parts = [part for message in shown for part in message.parts]
+    if any([getattr(part, "sealed", None) is not None for part in parts]):
         return False
     if turns:
         return any([has_reasoning(turn.parts) for turn in turns])
-    return any([is_made_id(call_id) or _OWN_ID.fullmatch(call_id) is not None for call_id in call_ids])
+    return any(map(_OWN_ID.fullmatch, call_ids_of(parts)))
 
 
 def _entries(hits: int, misses: int) -> tuple[Change, ...]:
