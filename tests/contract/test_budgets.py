@@ -46,7 +46,7 @@ BUDGETS = {
     "library call, awaited": 112,
     "library stream": 985,
     "gateway passed": 220,
-    "gateway passed, for a key with limits": 335,
+    "gateway passed, for a key with limits": 400,
     "gateway passed, stream": 770,
     "gateway translated": 310,
     "gateway translated, stream": 1_150,

@@ -1,7 +1,8 @@
 """The gateway's part of the configuration file: `[server]`, `[keys.<name>]` and `[teams.<name>]`.
 
 Shape: `[server]` holds `SERVER_KEYS`; `[keys.team-a]` holds `hash`, `models`, `rpm`, `tpm`, `concurrency`, `budget`,
-`max_body_bytes`, `expires` and `team`; `[teams.research]` holds `rpm`, `tpm`, `concurrency` and `budget`.
+`max_body_bytes`, `default_max_tokens`, `expires` and `team`; `[teams.research]` holds `rpm`, `tpm`, `concurrency` and
+`budget`.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -78,6 +79,7 @@ _KEY: dict[str, _Check] = {
     "models": _TEXTS,
     **_TERMS,
     "max_body_bytes": _COUNT,
+    "default_max_tokens": _COUNT,
     "expires": ((str, date), "a date, as 2027-01-31"),
     "team": (str, "the name of a team"),
 }
@@ -228,7 +230,7 @@ def _team(name: str, value: object, file: ConfigFile) -> Terms:
 
 def _terms(table: Table, file: ConfigFile, where: str) -> Terms:
     said: dict[str, Any] = {}
-    for name in (*_TERMS, "max_body_bytes"):
+    for name in (*_TERMS, "max_body_bytes", "default_max_tokens"):
         if name not in table:
             continue
         try:

@@ -40,8 +40,14 @@ examples:
   il keys revoke team-a
 """
 ACTIONS = ("create", "list", "revoke", "usage")
-_OF_CREATE = ("models", "rpm", "tpm", "concurrency", "budget", "max_body", "expires", "team")
-_COUNTS = {"rpm": "rpm", "tpm": "tpm", "concurrency": "concurrency", "max_body": "max_body_bytes"}
+_OF_CREATE = ("models", "rpm", "tpm", "concurrency", "budget", "max_body", "default_max_tokens", "expires", "team")
+_COUNTS = {
+    "rpm": "rpm",
+    "tpm": "tpm",
+    "concurrency": "concurrency",
+    "max_body": "max_body_bytes",
+    "default_max_tokens": "default_max_tokens",
+}
 """Options that take a number, and the term that each is."""
 
 
@@ -57,6 +63,11 @@ def arguments(parser: ArgumentParser) -> None:
         "--budget", action="append", metavar="BUDGET", help="'50 USD/month', '2M tokens/day', '100 USD'; repeatable"
     )
     parser.add_argument("--max-body", metavar="BYTES", help="the largest body of a request, inflated: 1M")
+    parser.add_argument(
+        "--default-max-tokens",
+        metavar="N",
+        help="how long an answer gets whose client does not say, under a limit of tokens or money (default: 8192)",
+    )
     parser.add_argument("--expires", metavar="WHEN", help="90d, 12h, or the last day, as 2027-01-31")
     parser.add_argument("--team", metavar="NAME", help="the team whose limits ([teams.NAME] of the file) hold, too")
     parser.add_argument("--since", metavar="DAY", help="usage: from this day on, as 2026-11-01 (UTC)")
@@ -205,6 +216,7 @@ def _in_file(key: GatewayKey) -> list[str]:
         "concurrency": terms.concurrency,
         "budget": [told_budget(budget).replace(",", "_") for budget in terms.budgets],
         "max_body_bytes": terms.max_body_bytes,
+        "default_max_tokens": terms.default_max_tokens,
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "team": key.team,
     }
@@ -312,6 +324,7 @@ def _told(key: GatewayKey) -> dict[str, Any]:
         "concurrency": terms.concurrency,
         "budgets": [told_budget(budget) for budget in terms.budgets],
         "max_body_bytes": terms.max_body_bytes,
+        "default_max_tokens": terms.default_max_tokens,
         "team": key.team or None,
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "revoked": None if key.revoked_s is None else _time(key.revoked_s),

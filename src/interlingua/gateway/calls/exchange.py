@@ -39,7 +39,7 @@ from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.keys.grant import done
+from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.state.keep import RESPONSES, Keeping
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
@@ -80,8 +80,11 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
     job = await _made_job(asked)
     if asked.key is not None:
         await gateway.admission.admit(asked, asked.key, job)
+        job = _capped(asked, job)
     try:
         return await (_streamed(asked, job) if asked.head.stream else _whole(asked, job))
+    except Unreserved as refusal:
+        raise refusal.error from None
     except BaseException as error:
         if asked.grant is not None:
             await done(asked.grant.settle_failed(error))
@@ -102,6 +105,14 @@ async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Aske
     asked = read(gateway, http, dialect, prepared.body)
     asked.keeping = Keeping(gateway, owner, prepared, wanted=body.get("store") is not False)
     return asked
+
+
+def _capped(asked: Asked, job: Job) -> Job:
+    """The job with the cap of its grant in the request, as far as that is translated."""
+    cap = None if asked.grant is None else asked.grant.cap
+    if cap is None or not job.request.messages:
+        return job
+    return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, max_tokens=cap))
 
 
 async def job_of(asked: Asked) -> Job:
@@ -253,6 +264,8 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
     """One try at a whole answer."""
     if job.make_id is not None:
         job = _kept(asked, job, lane)
+    if asked.grant is not None:
+        yield from asked.grant.again(lane)
     try:
         if lane not in asked.relayed:
             return (yield from whole(job, lane)), lane, None
@@ -296,6 +309,8 @@ def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
     """One try at a stream."""
     if job.make_id is not None:
         job = _kept(asked, job, lane)
+    if asked.grant is not None:
+        yield from asked.grant.again(lane)
     try:
         if lane not in asked.relayed:
             return (yield from begin(job, lane))

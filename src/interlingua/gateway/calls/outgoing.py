@@ -1,9 +1,9 @@
 """The request that goes out to a target of the client's own dialect: the body as it came, with a few members edited.
 
 Rules
-- Of the body the model's name is changed, and members are taken out that a target is known not to take, each with an
-  entry; what the caller wrote as text stays that text. Of the headers only those that belong to the body's dialect go
-  along, and never a credential of the client's.
+- Of the body the model's name is changed, the cap of a limited key is put in (`keys/cap`), and members are taken out
+  that a target is known not to take, each with an entry; what the caller wrote as text stays that text. Of the headers
+  only those that belong to the body's dialect go along, and never a credential of the client's.
 - A target that would need the body said in another way, a body that is not in the dialect's normal form, and a history
   with turns that were translated, are translated instead.
 """
@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import UnsupportedError
+from interlingua.gateway.keys.cap import cap_edits
 from interlingua.types.change import Changes
 from interlingua.wire.body import edited_body
 from interlingua.wire.json import encode_text
@@ -145,6 +146,8 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
     edits: dict[str, bytes | None] = dict.fromkeys(left_out)
     if name != "google" and "model" in body:
         edits["model"] = encode_text(endpoint.model)
+    if (grant := asked.grant) is not None and grant.cap is not None:
+        edits |= cap_edits(asked, lane, grant.cap, is_own=not grant.changes)
     return Encoded(
         path=_PATHS[name] if not asked.http.query and name in _PATHS else _path(asked, endpoint.model),
         body=edited_body(body, edits),

@@ -2,6 +2,8 @@
 
 Rules
 - A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
+- Where tokens or money are limited, a call goes out with a cap (`cap`) that fits into what is left of each limit. Calls
+  under way lower no cap: a call that fits once they have ended waits for that (429).
 - What is passed to a provider without being read is refused (403) where money is limited.
 - A minute and the calls at a time are told with 429, a budget with 402, each with the limit, and when it begins anew.
 - A call whose client leaves while it waits to be let in is not made, and reserves nothing.
@@ -11,11 +13,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.errors import BillingError, Error, PermissionDeniedError, RateLimitError
+from interlingua.client.estimate import estimate_body
+from interlingua.errors import BadRequestError, BillingError, Error, PermissionDeniedError, RateLimitError
+from interlingua.gateway.keys.accounts import MAX_COUNT
 from interlingua.gateway.keys.budget import Call, Refusal
-from interlingua.gateway.keys.grant import Grant, KeyPlan, most_cost, nearer_most_of, size_of
+from interlingua.gateway.keys.cap import cap_change, fitted, least_of, wish_of
+from interlingua.gateway.keys.grant import Grant, KeyPlan, cost_of_tokens, read_nearer
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import money, told_budget
@@ -24,11 +29,12 @@ from interlingua.types.limit import RateLimit
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.job import Job, Lane
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts, Row
     from interlingua.gateway.keys.budget import Used
+    from interlingua.gateway.keys.cap import Wish
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey
 
@@ -86,32 +92,53 @@ class Admission:
         plan = self._planned(key)
         if not plan.limited:
             asked.grant = self._uncounted(plan)
-            return
-        if plan.needs_tokens:
-            read, written = size_of(asked, job)
-            cost = most_cost(asked, job, (read, written)) if plan.needs_money else 0
-            grant = Grant(self._call(read + written, cost), plan, asked, job)
+        elif plan.needs_tokens:
+            asked.grant = await self._capped(asked, plan, job)
         else:
             grant = Grant(self._call(), plan)
+            await self._enter(grant)
+            asked.grant = grant
+
+    async def _capped(self, asked: Asked, plan: KeyPlan, job: Job) -> Grant:
+        """The grant of a call that has a cap: the most that it may have written within every limit."""
+        if asked.head.body.get("background") not in (None, False) and asked.dialect.name == "openai-responses":
+            raise BadRequestError(
+                f"background: the key {plan.key.name} has limits of tokens or money, and what an answer in the "
+                "background costs is known only after it; ask without it, also as a stream",
+                status=400,
+                code="unsupported_parameter",
+            )
+        size = _Size(asked, plan, job, wish_of(asked), least_of(job.lanes))
+        read = by_size = estimate_body(asked.http.body)
+        cap, is_near = size.first_cap(), False
+        if plan.minute_tokens is not None and plan.minute_tokens > read + size.least:
+            cap = min(cap, (plan.minute_tokens - read) // size.wish.choices)
+        while True:
+            size.check_thinking(cap)
+            most = size.most(read, cap)
+            grant = Grant(self._call(*most), plan, asked, job, cap=cap, changes=cap_change(asked, size.wish, cap))
+            refusal = await self._entered(grant)
+            if refusal is None:
+                return grant
+            if is_near:  # the larger of both estimates leaves room for what they miss
+                read = by_size if size.least <= size.room(by_size, cap, refusal) < cap else read
+                room = size.room(read, cap, refusal)
+                if room < size.least or room >= cap:
+                    raise refusal_error(refusal, grant.call)
+                cap = room
+            else:
+                is_near, read = True, min(read, read_nearer(asked, job))
+
+    async def _enter(self, grant: Grant) -> None:
         refusal = await self._entered(grant)
         if refusal is not None:
-            grant = self._nearer(grant, refusal)
-            refusal = await self._entered(grant)
-            if refusal is not None:
-                raise refusal_error(refusal, grant.call)
-        asked.grant = grant
+            raise refusal_error(refusal, grant.call)
 
-    def _nearer(self, grant: Grant, refusal: Refusal) -> Grant:
-        """The grant of a call that was refused, as it may be let in.
-
-        Raises: what tells the refusal, where there is no such one.
-        """
-        asked, job, plan, call = grant.asked, grant.job, grant.plan, grant.call
-        if asked is not None and job is not None:
-            nearer = nearer_most_of(asked, job, needs_money=plan.needs_money)
-            if nearer < (call.tokens, call.nano_usd):
-                return Grant(self._call(*nearer), plan, asked, job)
-        raise refusal_error(refusal, call)
+    async def reserve_again(self, grant: Grant) -> tuple[Call, Error | None]:
+        """A further reservation for a call, as its first one; why there is none."""
+        call = self._call(grant.call.tokens, grant.call.nano_usd)
+        refusal = await self.accounts.enter(Enter(call, grant.plan.limited))
+        return call, None if refusal is None else refusal_error(refusal, call)
 
     async def admit_unread(self, key: GatewayKey | None, tokens: int | None) -> Grant | None:
         """The grant of a request that is passed to a provider without being read; None where nothing is counted.
@@ -130,9 +157,7 @@ class Admission:
                 f"the key {key.name} has a budget, and what this request uses of it is not known", status=403
             )
         grant = Grant(self._call(tokens or 0), plan)
-        refusal = await self._entered(grant)
-        if refusal is not None:
-            raise refusal_error(refusal, grant.call)
+        await self._enter(grant)
         return grant
 
     def settle(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> Awaitable[object]:
@@ -166,6 +191,62 @@ class Admission:
     def _entered(self, grant: Grant) -> Awaitable[Refusal | None]:
         """Why a call does not enter; None for one that has."""
         return self.accounts.enter(Enter(grant.call, grant.plan.limited))
+
+
+class _Size(NamedTuple):
+    """A request that is to get a cap."""
+
+    asked: Asked
+    plan: KeyPlan
+    job: Job
+    wish: Wish
+    least: int
+    """The least that its answers can be limited to."""
+
+    def first_cap(self) -> int:
+        """The cap by what its client, its key and its models say."""
+        wanted = self.wish.cap(self.plan.default_max_tokens)
+        return max([fitted(wanted, lane) for lane in self.job.lanes], default=wanted)
+
+    def check_thinking(self, cap: int) -> None:
+        """Raises: BillingError where the limits of the key leave no room beside the thinking that is asked for."""
+        thinking = self.wish.thinking
+        if thinking and cap <= thinking and cap < self.first_cap():
+            raise BillingError(
+                f"the limits of the key {self.plan.key.name} leave {max(cap, 0):,} tokens for an answer, and its "
+                f"thinking alone is to have {thinking:,}; ask for less thinking",
+                status=402,
+                code="insufficient_quota",
+            )
+
+    def most(self, read: int, cap: int) -> tuple[int, int]:
+        """The most tokens that it may use, and the most that it may cost, with that cap.
+
+        Raises: PermissionDeniedError where money is limited and a price is not known.
+        """
+        lanes = self.job.lanes
+        tokens = read + max([self._written(lane, cap) for lane in lanes], default=cap * self.wish.choices)
+        cost = self._cost(read, cap) if self.plan.needs_money else 0
+        return min(tokens, MAX_COUNT), min(cost, MAX_COUNT)
+
+    def room(self, read: int, cap: int, refusal: Refusal) -> int:
+        """The cap that a budget has room for, but for the reservations of calls under way; 0 where that is not it."""
+        budget = refusal.budget
+        if budget is None or refusal.is_reserved:
+            return 0
+        if budget.unit == "tokens":
+            return (refusal.unspent - read) // self.wish.choices
+        low, high = 0, cap
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self._cost(read, middle) <= refusal.unspent else (low, middle - 1)
+        return low
+
+    def _written(self, lane: Lane, cap: int) -> int:
+        return max(fitted(cap, lane), self.least) * self.wish.choices
+
+    def _cost(self, read: int, cap: int) -> int:
+        return cost_of_tokens(self.asked, self.job, read, lambda lane: self._written(lane, cap))
 
 
 def admission_of(gateway: Gateway) -> Admission:

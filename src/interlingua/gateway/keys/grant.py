@@ -1,30 +1,35 @@
 """One call of a key: the most that it may use, before it is made, and what it has used when it has ended.
 
 Strategy: for a key whose limits count tokens or money, the most that a call may use is reserved before it: its input
-as `client/estimate` has it of the bytes, and for the output `max_tokens` of each choice (4,096 where it does not say).
-Only where that is too much is the request read for it, which comes nearer. The price is
-that of the dearest target of its chain. When the call has ended, what it used takes the place of the reservation.
+as `client/estimate` has it of the bytes, and its output up to the cap that goes out with it (`cap`). Only where that is
+too much is the request read for it, which comes nearer. The price is that of the dearest target of its chain. When the
+call has ended, what it used takes the place of the reservation.
 
 Rules
 - What a provider did not count is estimated from what came. A client that leaves pays for what had come. A call without
   an answer costs nothing, but for tries that failed although a target had answered: those were paid for.
+- Before a further try after one that was paid for, that one is settled and the next one reserved.
 - Where money is limited and the price of a target is not known, the call is refused (403).
-- A grant is settled once, whatever ends the call. Where that has to wait for others, it gives what is to be awaited.
+- A count that cannot be true (`counts`) charges no more than the call had reserved.
+- A grant is settled once, whatever ends the call.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
+from interlingua.client.call.effect import Enter
 from interlingua.client.estimate import estimate_body, estimate_tokens
-from interlingua.client.price import OUTPUT_TOKENS, most_written, price_of
+from interlingua.client.price import price_of
 from interlingua.errors import Error, PermissionDeniedError
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Used
+from interlingua.gateway.keys.cap import DEFAULT_MAX_TOKENS
+from interlingua.gateway.keys.counts import Bounds, sound_usage
 from interlingua.gateway.keys.terms import NO_TERMS, nano_usd
 from interlingua.providers.price import cost_usd
 from interlingua.transport.override import answers_alone
@@ -33,25 +38,21 @@ from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Callable
 
+    from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey
     from interlingua.providers.price import Price
+    from interlingua.routing.limits import Limiter
+    from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["Grant", "KeyPlan", "account_of", "done", "most_cost", "nearer_most_of", "size_of"]
+__all__ = ["Grant", "KeyPlan", "Unreserved", "account_of", "cost_of_tokens", "done", "read_nearer"]
 
-_MOST_WRITTEN: dict[str, tuple[str, ...]] = {
-    "openai-chat": ("max_completion_tokens", "max_tokens"),
-    "openai-responses": ("max_output_tokens",),
-    "anthropic": ("max_tokens",),
-}
-"""The members that say how long an answer may get, where that is told in the head of a body."""
-MOST_DIGITS = 12
 DAY_S = 86_400
 
 
@@ -63,7 +64,17 @@ def account_of(name: str, *, team: bool = False) -> str:
 class KeyPlan:
     """What there is to know of a key before any call of it, found once for a key and its team's terms."""
 
-    __slots__ = ("admission", "has_budgets", "key", "limited", "names", "needs_money", "needs_tokens")
+    __slots__ = (
+        "admission",
+        "default_max_tokens",
+        "has_budgets",
+        "key",
+        "limited",
+        "minute_tokens",
+        "names",
+        "needs_money",
+        "needs_tokens",
+    )
 
     def __init__(self, admission: Admission, key: GatewayKey) -> None:
         """The plan of a key, as the teams of `admission` are now."""
@@ -78,7 +89,7 @@ class KeyPlan:
         self.names: tuple[str, ...] = names
         """A call is written down in all of them: a limit that is set later counts what was used before."""
         self.limited: tuple[tuple[str, Terms], ...] = (
-            tuple(zip(names, terms, strict=False)) if terms != (NO_TERMS, NO_TERMS) else ()
+            tuple(zip(names, terms, strict=False)) if any(each.is_limit for each in terms) else ()
         )
         """The same with what each may use; empty where there is no limit."""
         self.needs_tokens: bool = any(each.needs_tokens for each in terms)
@@ -87,6 +98,33 @@ class KeyPlan:
         """Whether it matters what a call costs."""
         self.has_budgets: bool = any(each.budgets for each in terms)
         """Whether anything may be used up."""
+        self.minute_tokens: int | None = min([each.tpm for each in terms if each.tpm is not None], default=None)
+        """The tokens of a minute; None for no limit."""
+        defaults = [each.default_max_tokens for each in terms if each.default_max_tokens is not None]
+        self.default_max_tokens: int = min(defaults, default=DEFAULT_MAX_TOKENS)
+        """How long an answer gets whose client names no limit."""
+
+
+class Unreserved(Exception):  # noqa: N818 - no failure of a target, so no `Error` that a chain would go on after
+    """A further try of a call does not fit into what is left."""
+
+    def __init__(self, error: Error) -> None:
+        """With the error that tells the client so."""
+        super().__init__(error.message)
+        self.error: Error = error
+        """What the client is told."""
+
+
+class _Again:
+    """The limits of a key, as a chain asks a limit before a try."""
+
+    def __init__(self, grant: Grant) -> None:
+        """Those of the key of a grant."""
+        self._grant = grant
+
+    async def enter_async(self, *_: object) -> None:
+        """Reserve the next try, as the first one was."""
+        await self._grant.enter_again()
 
 
 class _Failed(NamedTuple):
@@ -112,6 +150,10 @@ class Grant(msgspec.Struct, eq=False):
     """Those that failed, and were paid for."""
     counts: bool = True
     """Whether it is still to be settled."""
+    cap: int | None = None
+    """The most tokens of each answer, which goes out with the call; None where nobody limits them."""
+    changes: tuple[Change, ...] = ()
+    """The entry that says the cap."""
 
     def settle(
         self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
@@ -125,21 +167,50 @@ class Grant(msgspec.Struct, eq=False):
             return None
         self.counts, call = False, self.call
         row = self._row(response, lane, is_partial=is_partial)
-        rows, tokens = (row,), row.input_tokens + row.output_tokens
-        nano = call.nano_usd if row.unpriced else row.nano_usd  # where a price is not known any more
-        for failed in self.tries:
-            row = self._row(failed.came, failed.lane)
-            rows += (msgspec.structs.replace(row, requests=0, failed=1),)
-            tokens += row.input_tokens + row.output_tokens
-            nano += call.nano_usd if row.unpriced else row.nano_usd
+        rows, used = self._of_tries()
         self.asked = None  # it leads back here
-        return self.plan.admission.settle(call, self.plan.names, Used(tokens, nano), rows)
+        return self.plan.admission.settle(call, self.plan.names, used.plus(self._used(row)), (row, *rows))
 
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed: where its target had answered, it was paid for."""
         came = getattr(error, "response", None) or getattr(error, "partial", None)
         if came is not None and self.counts:
             self.tries += (_Failed(error, came, lane),)
+
+    def again(self, lane: Lane) -> Steps[None]:
+        """Where a try was paid for: settle that one, and reserve the next one as the first one was.
+
+        Raises: Unreserved where that does not fit any more.
+        """
+        if self.tries and self.cap is not None:
+            limiter = cast("Limiter", _Again(self))
+            yield Enter(limiter, lane.endpoint.spec, self.call.tokens, None)
+
+    async def enter_again(self) -> None:
+        """As `again`, to be awaited."""
+        rows, used = self._of_tries()
+        admission, plan, self.tries = self.plan.admission, self.plan, ()
+        await admission.settle(self.call, plan.names, used, rows)
+        self.call, refusal = await admission.reserve_again(self)
+        if refusal is not None:
+            self.counts = False
+            row = Row(plan.key.name, _day(self.call), "", 1, 1)
+            await admission.settle(msgspec.structs.replace(self.call, tokens=0, nano_usd=0), plan.names, Used(), (row,))
+            raise Unreserved(refusal)
+
+    def _of_tries(self) -> tuple[tuple[Row, ...], Used]:
+        """The rows of tries that failed, and what they used."""
+        rows: tuple[Row, ...] = ()
+        used = Used()
+        for failed in self.tries:
+            row = self._row(failed.came, failed.lane)
+            rows += (msgspec.structs.replace(row, requests=0, failed=1),)
+            used = used.plus(self._used(row))
+        return rows, used
+
+    def _used(self, row: Row) -> Used:
+        """What a row charges; where a price is not known any more, what was reserved."""
+        return Used(row.input_tokens + row.output_tokens, self.call.nano_usd if row.unpriced else row.nano_usd)
 
     def settle_failed(self, error: BaseException) -> Awaitable[object] | None:
         """As `settle`, for a call that ended with an error; what its last target had answered is its answer."""
@@ -164,7 +235,8 @@ class Grant(msgspec.Struct, eq=False):
             estimated=int(not is_failed),
             unpriced=int(not is_failed),
         )
-        return self.plan.admission.settle(self.call, self.plan.names, Used(tokens), (row,))
+        used = Used() if is_failed else Used(tokens, self.call.nano_usd)
+        return self.plan.admission.settle(self.call, self.plan.names, used, (row,))
 
     def _row(self, response: Response[Any] | None, lane: Lane | None, *, is_partial: bool = False) -> Row:
         """What an answer adds to what its key has used."""
@@ -172,6 +244,8 @@ class Grant(msgspec.Struct, eq=False):
         if response is None:
             return Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
         told, cost, estimated = response.usage, response.cost_usd, 0
+        if told is not None and (sound := sound_usage(told, self._bounds(lane))) is not told:
+            told, cost = sound, None
         if is_partial or told is None or told.input_tokens is None or told.output_tokens is None:
             told, cost, estimated = self._estimated(told or Usage(), response, lane), None, 1
         if cost is None and lane is not None:
@@ -189,6 +263,11 @@ class Grant(msgspec.Struct, eq=False):
             0 if cost is None else max(nano_usd(cost), 0),
             1 if cost is None else 0,
         )
+
+    def _bounds(self, lane: Lane | None) -> Bounds:
+        """What can be true of the counts of an answer."""
+        spec = "a target" if lane is None else lane.endpoint.spec
+        return Bounds(spec, 0 if self.asked is None else len(self.asked.http.body), self.call.tokens)
 
     def _price(self, lane: Lane) -> Price | None:
         """The price of a target that told no cost."""
@@ -217,34 +296,20 @@ async def done(waiting: Awaitable[object] | None) -> None:
 # The most that a call may use
 
 
-def size_of(asked: Asked, job: Job) -> tuple[int, int]:
-    """About how many tokens a request has, and the most that it lets be written."""
-    return estimate_body(asked.http.body), _written(asked, job)
+def read_nearer(asked: Asked, job: Job) -> int:
+    """About how many tokens a request has, with its text read for that."""
+    return max([_input_tokens(asked, job, lane) for lane in job.lanes], default=0)
 
 
-def most_cost(asked: Asked, job: Job, size: tuple[int, int]) -> int:
-    """The most that a call of that size may cost, at the dearest of its targets.
+def cost_of_tokens(asked: Asked, job: Job, read: int, written: Callable[[Lane], int]) -> int:
+    """The most that a call may cost that reads so many tokens and has so many written, at the dearest of its targets.
 
-    Raises: PermissionDeniedError where money is limited and a price is not known.
+    Raises: PermissionDeniedError where a price is not known.
     """
-    return _most_cost(asked, job, [size[0]] * len(job.lanes), size[1])
-
-
-def nearer_most_of(asked: Asked, job: Job, *, needs_money: bool) -> tuple[int, int]:
-    """The most tokens that a call may use, and the most that it may cost, with the request read for it.
-
-    Raises: as `most_cost`.
-    """
-    written, read = _written(asked, job), [_input_tokens(asked, job, lane) for lane in job.lanes]
-    return max(read, default=0) + written, _most_cost(asked, job, read, written) if needs_money else 0
-
-
-def _most_cost(asked: Asked, job: Job, read: Sequence[int], written: int) -> int:
-    """What a call may cost that reads so many tokens at each of its targets."""
     tier, most = _tier(asked, job), 0
-    for lane, tokens in zip(job.lanes, read, strict=True):
+    for lane in job.lanes:
         price = price_of(lane.endpoint, (lane.endpoint.model,), tier, is_asked=not answers_alone())
-        cost = None if price is None else cost_usd(price, Usage(input_tokens=tokens, output_tokens=written))
+        cost = None if price is None else cost_usd(price, Usage(input_tokens=read, output_tokens=written(lane)))
         if cost is None:
             raise PermissionDeniedError(
                 f"this key has a budget in money, and the price of {lane.endpoint.spec} is not known: configure it "
@@ -267,33 +332,6 @@ def _tier(asked: Asked, job: Job) -> str | None:
         return None
     request = _request(asked, job)
     return None if request is None else request.service_tier
-
-
-def _written(asked: Asked, job: Job) -> int:
-    """The most tokens of the answers to a request; where its head does not say that plainly, it is read."""
-    names, members = _MOST_WRITTEN.get(asked.dialect.name), asked.head.body.members
-    if names is not None and "n" not in members:
-        told = b""
-        for name in names:
-            if name in members:
-                told = b"twice" if told else bytes(members[name])
-        if not told:
-            return OUTPUT_TOKENS
-        if told.isdigit() and len(told) <= MOST_DIGITS:
-            return int(told) or OUTPUT_TOKENS
-        if (number := _number(told)) is not None:
-            return number
-    request = _request(asked, job)
-    return OUTPUT_TOKENS if request is None else most_written(request)
-
-
-def _number(told: bytes) -> int | None:
-    """The number that some servers take a text or a float for; None where it says nothing of a length."""
-    try:
-        number = float(told.strip(b'"'))
-    except ValueError:
-        return None
-    return int(min(number, 10.0**MOST_DIGITS)) if number >= 1 else None
 
 
 def _request(asked: Asked, job: Job) -> Request | None:

@@ -71,8 +71,16 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Calls at a time."""
     budgets: tuple[Budget, ...] = ()
     """What may be used up; each of them holds."""
+    default_max_tokens: int | None = None
+    """How long an answer gets whose client names no limit, where tokens or money are limited; None for 8,192."""
+
     max_body_bytes: int | None = None
     """The largest body of a request, also once it is inflated; a bound of each key, not of teams."""
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether calls or their use are limited, so that they are counted before they are made."""
+        return bool(self.budgets) or (self.rpm, self.tpm, self.concurrency) != (None, None, None)
 
     @property
     def needs_tokens(self) -> bool:
@@ -168,6 +176,7 @@ def told_terms(terms: Terms) -> list[str]:
         "tokens/min": terms.tpm,
         "at a time": terms.concurrency,
         "bytes a body": terms.max_body_bytes,
+        "tokens an answer by default": terms.default_max_tokens,
     }
     said = [f"{count:,} {what}" for what, count in counts.items() if count is not None]
     return [*said, *[told_budget(budget) for budget in terms.budgets]]

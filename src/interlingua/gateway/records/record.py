@@ -20,6 +20,7 @@ import msgspec
 
 from interlingua.errors import redact
 from interlingua.gateway.http import Closing
+from interlingua.gateway.keys.accounts import MAX_COUNT
 from interlingua.gateway.keys.auth import key_of
 from interlingua.types.response import Attempt
 from interlingua.wire.cache import ByteCache
@@ -333,9 +334,9 @@ class Entry(msgspec.Struct, eq=False):
             attempts,
             self.changes,
             self.changed,
-            None if usage is None else usage.input_tokens,
-            None if usage is None else usage.output_tokens,
-            None if usage is None else usage.cache_read_tokens,
+            None if usage is None else _bounded(usage.input_tokens),
+            None if usage is None else _bounded(usage.output_tokens),
+            None if usage is None else _bounded(usage.cache_read_tokens),
             self.cost_usd,
             self.first_s,
             self.total_s if self.is_done else self.gateway.clock() - self.started_s,
@@ -396,3 +397,8 @@ async def _to_the_end(entry: Entry, pieces: Pieces) -> AsyncGenerator[bytes]:
         entry.sent()
     finally:
         entry.done()
+
+
+def _bounded(count: int | None) -> int | None:
+    """A count as a database takes it."""
+    return None if count is None else max(-MAX_COUNT, min(count, MAX_COUNT))

@@ -130,6 +130,8 @@ PASSED: tuple[Passed, ...] = (
     Passed(("POST",), "/api/embeddings", "ollama"),
 )
 """Everything that is passed on."""
+_READ_ALONE = ("embed", "/rerank")
+"""Requests of which nothing is written but numbers: what they read is what they use."""
 _UNBILLED = ("/files", "/uploads", "/vector_stores", "/conversations", "/moderations")
 """What no model answers; storing is paid for, if at all, by the day."""
 _GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
@@ -174,7 +176,8 @@ def _tokens(request: GatewayRequest, named: str) -> int | None:
     """About how many tokens a request uses; None where nobody can say."""
     if request.method != "POST" or any(word in request.path for word in _UNBILLED):
         return 0
-    return estimate_body(request.body) if named and "json" in _type_of(request) else None
+    is_counted = named and "json" in _type_of(request) and any(word in request.path.lower() for word in _READ_ALONE)
+    return estimate_body(request.body) if is_counted else None
 
 
 async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> GatewayReply:

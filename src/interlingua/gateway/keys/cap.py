@@ -1,0 +1,158 @@
+"""How many tokens an answer may have for a key with limits of tokens or money, and how that is said to a target.
+
+Strategy: the limit that a client names, or the key's `default_max_tokens`, is lowered to what is left of each limit and
+to what a model can write. The result goes out as the limit of the request, so what is reserved for a call is the most
+that it can cost.
+
+Rules
+- A cap is for each choice: what is left, and the default, are divided by their number.
+- A limit that says nothing (none, 0, -1, no number) is none.
+- Thinking counts as output. Where a client names no limit, its thinking budget comes on top of the default; where the
+  cap leaves no room beside that budget, the call is refused.
+- A body that is passed on has the cap in the member that its client used, else in the one that its target knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.dialects._members import is_object
+from interlingua.types.change import Changes
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from interlingua.client.call.job import Lane
+    from interlingua.gateway.calls.asked import Asked
+    from interlingua.types.change import Change
+    from interlingua.wire.body import Body
+
+__all__ = ["DEFAULT_MAX_TOKENS", "Wish", "cap_change", "cap_edits", "fitted", "least_of", "wish_of"]
+
+DEFAULT_MAX_TOKENS = 8_192
+"""How long an answer gets whose client names no limit, unless its key says otherwise."""
+MAX_TOKENS = 10**12
+"""A limit beyond this is none that anybody means."""
+
+
+class _Fields(NamedTuple):
+    """Where a dialect says how much is to be written; the first spelling is its own."""
+
+    limits: tuple[str, ...]
+    """The limit of an answer."""
+    inside: tuple[str, ...] = ()
+    """The member that it is in; empty for the top."""
+    choices: tuple[str, ...] = ()
+    """The number of answers."""
+    thinking: tuple[tuple[str, ...], ...] = ()
+    """The steps to the budget for thinking."""
+
+
+_FIELDS: dict[str, _Fields] = {
+    "openai-chat": _Fields(("max_completion_tokens", "max_tokens"), choices=("n",)),
+    "openai-responses": _Fields(("max_output_tokens",)),
+    "anthropic": _Fields(("max_tokens",), thinking=(("thinking",), ("budget_tokens",))),
+    "google": _Fields(
+        ("maxOutputTokens", "max_output_tokens"),
+        ("generationConfig", "generation_config"),
+        ("candidateCount", "candidate_count"),
+        (("thinkingConfig", "thinking_config"), ("thinkingBudget", "thinking_budget")),
+    ),
+    "ollama": _Fields(("num_predict",), ("options",)),
+    "unified": _Fields(("max_tokens",), choices=("n",), thinking=(("thinking_budget",),)),
+}
+
+
+class Wish(NamedTuple):
+    """How much a client wants to have written."""
+
+    limit: int | None
+    """The most tokens of each answer; None where it names no limit."""
+    choices: int
+    """How many answers."""
+    thinking: int
+    """The tokens for thinking that it names; 0 for none."""
+
+    def cap(self, default: int) -> int:
+        """The most tokens of each answer, before anything else is looked at."""
+        return self.limit or max(1, (default + self.thinking) // self.choices)
+
+
+def wish_of(asked: Asked) -> Wish:
+    """How much the client of a request wants to have written."""
+    fields, body = _FIELDS[asked.dialect.name], asked.head.body
+    members = _members(body, fields)
+    limits = [_number(members.get(name)) for name in fields.limits if name in members]
+    choices = _number(_first(members, fields.choices))
+    thinking: Any = members
+    for names in fields.thinking:
+        thinking = _first(thinking, names) if is_object(thinking) else None
+    return Wish(
+        max([limit for limit in limits if limit is not None], default=None),
+        choices or 1,
+        (_number(thinking) or 0) if fields.thinking else 0,
+    )
+
+
+def fitted(cap: int, lane: Lane) -> int:
+    """A cap for a target: no more than its model can write."""
+    most = lane.endpoint.target.facts.max_output_tokens
+    return cap if most is None else min(cap, most)
+
+
+def least_of(lanes: Iterable[Lane]) -> int:
+    """The least that an answer of any of these targets can be limited to."""
+    return max([lane.endpoint.target.facts.min_output_tokens or 1 for lane in lanes], default=1)
+
+
+def cap_edits(asked: Asked, lane: Lane, cap: int, *, is_own: bool) -> dict[str, bytes]:
+    """The members of a body that is passed on which say its cap; `is_own` says that its client named that cap."""
+    if is_own and fitted(cap, lane) == cap:
+        return {}
+    fields, body = _FIELDS[asked.dialect.name], asked.head.body
+    cap, members = fitted(cap, lane), _members(body, fields)
+    names = [name for name in fields.limits if name in members]
+    if not names:
+        quirks = lane.endpoint.target.quirks
+        names = [quirks.max_tokens_field if asked.dialect.name == "openai-chat" else fields.limits[0]]
+    if not fields.inside:
+        return {name: encode(cap) for name in names}
+    holder = next((name for name in fields.inside if name in body), fields.inside[0])
+    return {holder: encode({**members, **dict.fromkeys(names, cap)}, nulls=1 << 20)}
+
+
+def cap_change(asked: Asked, wish: Wish, cap: int) -> tuple[Change, ...]:
+    """The entry that says the cap, where its client wanted another one."""
+    if wish.limit == cap:
+        return ()
+    changes = Changes(asked.dialect.name, "encode_request")
+    code = "parameter_added" if wish.limit is None else "parameter_adjusted"
+    each = "" if wish.choices == 1 else " for each choice"
+    changes.add(code, "/max_tokens", f"{cap} tokens{each} are within the limits of the key and the model")
+    return changes.done()
+
+
+def _members(body: Body, fields: _Fields) -> Mapping[str, Any]:
+    """The members that say how much is to be written."""
+    members = body.members
+    if not fields.inside:
+        names = (*fields.limits, *fields.choices, *(fields.thinking[0] if fields.thinking else ()))
+        return {name: body.get(name) for name in names if name in members}
+    value = next((body.get(name) for name in fields.inside if name in members), None)
+    return value if is_object(value) else {}
+
+
+def _first(members: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((members[name] for name in names if name in members), None)
+
+
+def _number(value: Any) -> int | None:
+    """A number of tokens from 1 on, also one that some servers take as a text or a float; None for anything else."""
+    if type(value) not in (int, float, str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return MAX_TOKENS if type(value) is int and value > 0 else None
+    return int(min(number, MAX_TOKENS)) if number >= 1 else None

@@ -1,0 +1,59 @@
+"""Counts of tokens that can be true: what an upstream says is charged only as far as it can be so.
+
+Rules
+- A negative count says nothing, and is estimated like one that is absent. It never pays anything back.
+- A count above the largest context of any model and the size of the request together is made up. Of the input it is
+  estimated; of the output, of which some may be hidden, what the call had reserved is charged. It is said in the log.
+  One above the reservation that can be true is charged:
+  a provider may have ignored the cap, and bills for it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from interlingua.types.usage import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["MAX_CONTEXT_TOKENS", "Bounds", "sound_usage"]
+
+MAX_CONTEXT_TOKENS = 10_000_000
+"""More tokens than any model reads or writes in one answer."""
+_WRITTEN = ("output_tokens", "reasoning_tokens")
+_COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+
+
+class Bounds(NamedTuple):
+    """What can be true of one call."""
+
+    spec: str
+    """The target that answered."""
+    body_bytes: int
+    """How large the request was; a token has a byte at least."""
+    reserved_tokens: int
+    """What was reserved for it; 0 for nothing."""
+
+
+def sound_usage(usage: Usage, bounds: Bounds) -> Usage:
+    """The counts that can be true; the very same usage where all of them can."""
+    most = MAX_CONTEXT_TOKENS + bounds.body_bytes
+    counts: dict[str, int | None] = {name: getattr(usage, name) for name in _COUNTS}
+    bad = [name for name, count in counts.items() if count is not None and not 0 <= count <= most]
+    if not bad:
+        return usage
+    _log(bounds.spec, bad)
+    for name in bad:
+        is_huge_output = name in _WRITTEN and (counts[name] or 0) > 0
+        counts[name] = (bounds.reserved_tokens or None) if is_huge_output else None
+    return msgspec.structs.replace(usage, **counts)
+
+
+def _log(spec: str, names: Iterable[str]) -> None:
+    logging.getLogger("interlingua.gateway").warning(
+        "%s counted tokens that cannot be true (%s); they are not charged as they are", spec, ", ".join(names)
+    )
