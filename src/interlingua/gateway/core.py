@@ -248,6 +248,7 @@ class Gateway:
         self.keys = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
         self.guard = Guard(settings, self.keys, now=self.now, targets_of=self.registry.targets_of)
         self.admission.teams = settings.teams
+        self.ids.look_again()
 
     def take_keys(self, shared: KeyWatch) -> None:
         """Take the keys in Redis, too, from the next request on."""

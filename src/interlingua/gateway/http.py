@@ -20,9 +20,24 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.auth import Welcome
     from interlingua.gateway.records.record import Entry, Origin
     from interlingua.gateway.routes import Route
+    from interlingua.types.change import Change
     from interlingua.wire.body import Body as RequestBody
 
-__all__ = ["Body", "Closing", "GatewayReply", "GatewayRequest", "Head", "Pieces", "Seen", "Sink", "dialect_by_headers"]
+__all__ = [
+    "STRICT",
+    "Body",
+    "Closing",
+    "GatewayReply",
+    "GatewayRequest",
+    "Head",
+    "Pieces",
+    "Seen",
+    "Sink",
+    "dialect_by_headers",
+]
+
+STRICT = "x-interlingua-strict"
+"""The header by which a client wants nothing dropped, where it is `1`."""
 
 
 class Pieces(Protocol):
@@ -121,6 +136,8 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     """Whose state it may go on with, once somebody has asked."""
     kept_by: tuple[str, ...] = ()
     """The providers that keep what it names by signed ids."""
+    changes: tuple[Change, ...] = ()
+    """What was left out of it before it was read by its dialect."""
     given_ids: dict[str, str] = {}
     """Those ids as the client gave them, by the provider's own."""
 

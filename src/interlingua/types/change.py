@@ -49,6 +49,7 @@ CODES: dict[str, CodeRow] = {
     "extra_foreign": CodeRow("dropped", "a wire member that only another dialect knows"),
     "empty_part": CodeRow("dropped", "an empty text part that the target would refuse"),
     "alternatives_unsupported": CodeRow("dropped", "further choices, where the target carries one"),
+    "id_foreign": CodeRow("dropped", "the id of an item that the gateway gave to nobody, or to another key"),
     "reasoning_missing": CodeRow("dropped", "reasoning of earlier turns that is not stored for this prefix"),
     "changes_counted": CodeRow("dropped", "further entries of one request, of which only the number is told"),
     "tools_withheld": CodeRow("dropped", "the tools, because no call was allowed and the target has no such mode"),

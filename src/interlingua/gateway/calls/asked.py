@@ -123,8 +123,9 @@ class Asked(msgspec.Struct, eq=False):
 
     @property
     def read_changes(self) -> tuple[Change, ...]:
-        """What reading the request repaired, and the cap of its key; nothing where it went out as it came."""
-        changes = self.taken_out if self._decoded is None else self.taken_out + self._decoded.changes
+        """What reading the request changed, and the cap of its key; repairs only where it did not go out as it came."""
+        before = self.http.changes + self.taken_out
+        changes = before if self._decoded is None else before + self._decoded.changes
         changes = changes if self.grant is None else changes + self.grant.changes
         return changes if self.restored is None else changes + self.restored.changes
 

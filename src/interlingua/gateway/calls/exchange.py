@@ -38,7 +38,7 @@ from interlingua.gateway.calls.plan import UNREAD, is_same
 from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
-from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.state.keep import RESPONSES, Keeping
 from interlingua.transport.override import answers_alone
@@ -60,8 +60,6 @@ if TYPE_CHECKING:
 
 __all__ = ["asked_of", "converse", "job_of"]
 
-_STRICT = "x-interlingua-strict"
-"""The header by which a client wants nothing dropped."""
 _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
 
@@ -160,7 +158,7 @@ def _job(asked: Asked, plan: Plan, request: Request) -> Job:
         changed["request"], changed["provider_ids"] = request, asked.provider_ids
     if asked.keeping is not None:
         changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
-    if asked.http.header(_STRICT) == "1":
+    if asked.http.header(STRICT) == "1":
         changed["settings"] = plan.strict
     if gateway.spans is not None:
         settings = changed.get("settings", plan.job.settings)

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from interlingua.routing.redis_link import RedisLink, Steps
+    from interlingua.routing.redis_link import Command, RedisLink, Steps
 
 __all__ = ["SharedSecret"]
+
+PATIENCE_LOOKS = 10
+"""So often a gateway with a secret of its own alone looks whether another one gives an empty Redis the shared one."""
 
 
 class SharedSecret:
@@ -35,24 +38,34 @@ class SharedSecret:
         self._copy = folder / f"shared-id-secret-{name}"
         self._take = take
         self._secret = ""
+        self._waits = 0
         self.look()
 
     def look(self) -> None:
         """Ask Redis, and give it the secret where it has none."""
         try:
-            proposed = self._secret or self._copied() or make_secret()
-            found = self._link.run(self._steps(proposed)).decode(errors="replace")
+            if self._waits:
+                self._waits -= 1
+                proposed = ""
+            else:
+                proposed = self._secret or self._copied() or make_secret()
+            found = self._link.run(self._steps(proposed))
         except RedisGone:
             if not self._secret:
-                self._use(self._copied() or make_secret())
+                copy = self._copied()
+                self._waits = 0 if copy else PATIENCE_LOOKS
+                self._use(copy or make_secret())
             return
-        if found != self._secret:
+        if found not in ("", self._secret):
+            self._waits = 0
             self._use(found)
             self._write(found)
 
-    def _steps(self, proposed: str) -> Steps[bytes]:
-        _, found = yield [("SETNX", self._room, proposed), ("GET", self._room)]
-        return found
+    def _steps(self, proposed: str) -> Steps[str]:
+        """The secret that Redis has; `proposed` where it had none."""
+        setting: list[Command] = [("SETNX", self._room, proposed)] if proposed else []
+        *_, found = yield [*setting, ("GET", self._room)]
+        return (found or b"").decode(errors="replace")
 
     def _use(self, secret: str) -> None:
         self._secret = secret

@@ -56,6 +56,8 @@ class Places(NamedTuple):
     """Members whose inside is not looked at."""
     maps: frozenset[str]
     """Members whose own members have names of the client's."""
+    inside: tuple[str, ...]
+    """Members below which every `id` is one, too."""
     words: frozenset[str]
     """One of them is the name of a member, folded, of every value that has a place."""
     marks: tuple[bytes, ...]
@@ -68,18 +70,24 @@ def folded(name: str) -> str:
 
 
 def _places(
-    ids: Iterable[str] = (), *, names: Iterable[str] = (), data: Iterable[str] = (), maps: Iterable[str] = ()
+    ids: Iterable[str] = (),
+    *,
+    names: Iterable[str] = (),
+    data: Iterable[str] = (),
+    maps: Iterable[str] = (),
+    inside: tuple[str, ...] = (),
 ) -> Places:
     """The places of every dialect, and more."""
     all_ids, all_names = (*_IDS, *ids), (*_NAMES, *names)
-    spelled = [name.partition(".")[0] or name[1:] for name in (*all_ids, *all_names)]  # a parent, or the top
+    spelled = [name.partition(".")[0] or name[1:] for name in (*all_ids, *all_names, *inside)]  # a parent, or the top
     ends = [next((end for end in ("_id", "_ids") if name.endswith(end)), f'"{name}') for name in spelled]
     return Places(
         frozenset(map(folded, all_ids)),
         frozenset(map(folded, all_names)),
         frozenset({*_DATA, *data}),
         frozenset(maps),
-        frozenset([folded(name.partition(".")[0] or name[1:]) for name in (*all_ids, *all_names)]),
+        tuple([f"/{name}/" for name in inside]),
+        frozenset([folded(name.partition(".")[0] or name[1:]) for name in (*all_ids, *all_names, *inside)]),
         tuple(dict.fromkeys(f'{end}"'.encode() for end in ends)),
     )
 
@@ -96,9 +104,7 @@ PLACES: dict[tuple[str, bool], Places] = {
     ("google", False): _places(data=_GOOGLE_DATA),
     ("google", True): _places(names=["name", "uri", "file"], data=_GOOGLE_DATA),
     ("ollama", False): _places(),
-    ("unified", False): _places(
-        ["audio.id", "container.id", "conversation.id", "prompt.id", "raw.id"], maps=["variables"]
-    ),
+    ("unified", False): _places(maps=["variables"], inside=("raw", "extra")),
 }
 """The places by the dialect of a route, and whether it stands below one of `ROOTS`."""
 ROOTS = (
@@ -108,6 +114,7 @@ ROOTS = (
     "/v1/batches",
     "/v1/conversations",
     "/v1/vector_stores",
+    "/v1/containers",
     "/v1/messages/batches",
     "/upload/v1beta/files",
     "/upload/v1/files",
@@ -115,7 +122,7 @@ ROOTS = (
     "/v1beta/files",
 )
 """The paths below which a provider keeps something under ids."""
-_ROOT = re.compile(rf"({'|'.join(map(re.escape, ROOTS))})(?:/|\Z)")
+_ROOT = re.compile(rf"({'|'.join(map(re.escape, ROOTS))})(?:/|\Z)|(/v1(?:beta)?/models/.+:predictLongRunning)\Z")
 QUERY = frozenset(map(folded, ("after", "before", "after_id", "before_id", *_IDS)))
 """Parameters of a query that hold an id, folded."""
 
@@ -138,9 +145,9 @@ Swap: TypeAlias = "Callable[[str, Place], str | None]"
 
 
 def root_of(path: str) -> str | None:
-    """The root of `ROOTS` that a path stands at or below."""
+    """The root of `ROOTS` that a path stands at or below; a path that begins an operation is one itself."""
     found = _ROOT.match(path)
-    return None if found is None else found[1]
+    return None if found is None else found[1] or found[2]
 
 
 def swap_ids(value: object, places: Places, swap: Swap) -> object:
@@ -189,7 +196,8 @@ class _Swapping:
         """The place that a member is, or None."""
         places, plain = self._places, folded(name)
         is_name = plain in places.names
-        if is_name or plain in places.ids or f"{folded(parent)}.{plain}" in places.ids:
+        is_inside = plain == "id" and any([mark in f"{path}/" for mark in places.inside])
+        if is_name or is_inside or plain in places.ids or f"{folded(parent)}.{plain}" in places.ids:
             return Place(f"{path}/{name}", plain, holder, is_name)
         return None
 

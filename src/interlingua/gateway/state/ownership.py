@@ -31,13 +31,14 @@ from interlingua.errors import (
     PermissionDeniedError,
 )
 from interlingua.gateway.calls.reading import PASSED_RULES, read_request
-from interlingua.gateway.http import dialect_by_headers
+from interlingua.gateway.http import STRICT, dialect_by_headers
 from interlingua.gateway.keys.id_secret import secret_for
 from interlingua.gateway.state.id_places import GOOGLE_NAMES, PLACES, QUERY, Place, Places, folded, root_of, swap_ids
 from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, answer_of_item
 from interlingua.gateway.state.keep import RESPONSES
 from interlingua.gateway.state.signing import Signer
 from interlingua.gateway.state.stored import no_previous, not_found
+from interlingua.types.change import Changes
 from interlingua.wire.body import edited_body, read_body
 from interlingua.wire.json import decode_any, encode
 
@@ -70,6 +71,9 @@ _CONVERSATION = re.compile(
     r"/unified/v1/generate|/v1(?:beta)?/models/.+:(?:generateContent|streamGenerateContent|countTokens)"
 )
 """Paths at which bodies are read by the rules of their dialect."""
+_BOUNDARY = re.compile(r'boundary=(?:"([^"]+)"|([^\s;"]+))', re.IGNORECASE)
+_FIELD = re.compile(rb"""\bname\*?\s*=\s*(?:[\w-]*'[^']*')?"?\s*([\w%.\[\]-]*)""", re.IGNORECASE)
+"""The name of a field in the head of a part of a form, also where it is encoded."""
 _ITEM = re.compile(r"/(?:input|items)/\d+/id")
 _SEALED_ITEMS = frozenset({"reasoning", "compaction"})
 _WHOLE_ITEMS = frozenset({"message", "function_call", "custom_tool_call"})
@@ -132,7 +136,7 @@ class Ownership:
         Raises: NotFoundError, BadRequestError for an id that is not the owner's; PermissionDeniedError for a list of
         everything.
         """
-        if not self.is_on:
+        if not self._gateway.keys:
             return request
         return _Opening(self, request).done()
 
@@ -142,6 +146,11 @@ class Ownership:
         if found is None and self._look():
             found = self.signer.open(owner, self._addresses, signed)
         return found
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether what would be left out is refused."""
+        return self._gateway.settings.strict
 
     @property
     def shared(self) -> frozenset[str]:
@@ -158,10 +167,16 @@ class Ownership:
         at = urlsplit(text) if _is_ascii_uri(text) else None
         if at is None:
             return _URI.match(text) is not None
+        if not self._addresses:
+            self._look()
         host = (at.hostname or "").rstrip(".")
         if at.scheme == "gs" or host == "googleapis.com" or host.endswith(".googleapis.com"):
             return True
         return host in {urlsplit(address).hostname for address in self._addresses.values() if address}
+
+    def look_again(self) -> None:
+        """Have the list of providers made anew: they may have changed."""
+        self._addresses, self._look_at_s = {}, 0.0
 
     def _look(self) -> bool:
         """Whether the list of providers was made anew."""
@@ -200,10 +215,12 @@ class Ownership:
 
         What it cannot read stays as it is; so do ids of ours, where the answer `is_here`, kept by this gateway.
         """
-        if not self.is_on:
+        if not self._gateway.keys:
             return None
-        self._look()
-        return _Signing(self, self.owner(request), provider, _places_of(request), is_here=is_here).signed
+        if provider not in self._addresses:
+            self._look()
+        places = _places_at(_dialect_of(request), is_kept=root_of(request.path) is not None)
+        return _Signing(self, self.owner(request), provider, places, is_here=is_here).signed
 
     def told(self, text: str, request: GatewayRequest) -> str:
         """A text of a provider's error with the ids that its client knows."""
@@ -222,8 +239,10 @@ class _Opening:
         self._is_strict = ownership.has_several
         self._dialect = _dialect_of(request)
         self._root = root_of(request.path)
+        self._places = _places_at(self._dialect, is_kept=self._root is not None)
         self._kept_by: dict[str, None] = {}
         self._given: dict[str, str] = {}
+        self._changes = Changes(self._dialect, "decode_request")
 
     def done(self) -> GatewayRequest:
         """The request with the providers' own ids."""
@@ -234,7 +253,13 @@ class _Opening:
         if path == request.path and query == request.query and body is request.body:
             return request
         return msgspec.structs.replace(
-            request, path=path, query=query, body=body, kept_by=tuple(self._kept_by), given_ids=self._given
+            request,
+            path=path,
+            query=query,
+            body=body,
+            kept_by=tuple(self._kept_by),
+            given_ids=self._given,
+            changes=self._changes.done(),
         )
 
     def _own(self, text: str) -> str | None:
@@ -299,7 +324,11 @@ class _Opening:
         Raises: DecodeError, LimitExceededError for JSON that cannot be read, where there are several owners.
         """
         request = self._request
-        if not self._is_json():
+        kind, _, rest = (request.header("content-type") or "").partition(";")
+        if kind.strip().lower() == "multipart/form-data":
+            self._check_form(rest)
+            return request.body
+        if not self._is_json(kind.strip().lower()):
             return request.body
         try:
             is_said = _CONVERSATION.fullmatch(request.path) is not None
@@ -310,20 +339,33 @@ class _Opening:
             raise
         usual = body.shaped if self._dialect != RESPONSES or _has_no_ids(body) else ()
         plain = {name: body.get(name) for name in body.members if name not in usual}
-        places = PLACES.get((self._dialect, self._root is not None)) or PLACES[self._dialect, False]
-        opened = cast("dict[str, Any]", swap_ids(plain, places, self._swap))
+        opened = cast("dict[str, Any]", swap_ids(plain, self._places, self._swap))
         if opened is plain:
             request.read = body if is_said else None
             return request.body
         changed = [name for name, value in plain.items() if opened[name] is not value]
         return edited_body(body, {name: encode(opened[name], nulls=ANY_NULLS) for name in changed})
 
-    def _is_json(self) -> bool:
+    def _check_form(self, parameters: str) -> None:
+        """Nothing, for a form without a field that may be an id: forms are passed on as they came.
+
+        Raises: DecodeError.
+        """
+        found = _BOUNDARY.search(parameters)
+        if not self._is_strict or found is None:
+            return
+        for part in self._request.body.split(b"--" + (found[1] or found[2]).encode()):
+            for name in _FIELD.findall(part.partition(b"\r\n\r\n")[0]):
+                field = folded(name.decode(errors="replace"))
+                if field in self._places.words:
+                    raise DecodeError(f"/{field}: a form takes no id here; send JSON", path=f"/{field}", status=400)
+
+    def _is_json(self, kind: str) -> bool:
         """Whether a body is read as JSON, by its type or its beginning, as lenient servers do."""
-        kind = (self._request.header("content-type") or "").partition(";")[0].strip().lower()
-        if kind == "multipart/form-data":
-            return False
-        return kind.endswith("json") or self._request.body[:64].lstrip(_SPACE)[:1] in (b"{", b"[")
+        request = self._request
+        if request.path.startswith("/upload/") and "start" not in (request.header("x-goog-upload-command") or "start"):
+            return False  # the bytes of a file
+        return kind.endswith("json") or request.body[:64].lstrip(_SPACE)[:1] in (b"{", b"[")
 
     def _swap(self, text: str, place: Place) -> str | None:
         if place.is_name:
@@ -331,9 +373,16 @@ class _Opening:
         if self._is_here(text) or _is_vendors(text, place):
             return text
         own = self._own(text)
-        if own is None and not _says_all(place):
+        if own is not None:
+            return own
+        if not _says_all(place) or self._drops_nothing:
             raise no_previous(text) if place.path == "/previous_response_id" else _unknown(text, place.path)
-        return own
+        self._changes.add("id_foreign", place.path, "the item says everything itself")
+        return None
+
+    @property
+    def _drops_nothing(self) -> bool:
+        return self._ownership.is_strict or self._request.header(STRICT) == "1"
 
     def _name(self, text: str, place: Place) -> str:
         """A resource name or URI of Google's with the provider's own id."""
@@ -406,8 +455,7 @@ def _dialect_of(request: GatewayRequest) -> str:
     return (route.dialect if route is not None else "") or dialect_by_headers(request)
 
 
-def _places_of(request: GatewayRequest) -> Places:
-    dialect, is_kept = _dialect_of(request), root_of(request.path) is not None
+def _places_at(dialect: str, *, is_kept: bool) -> Places:
     return PLACES.get((dialect, is_kept)) or PLACES[dialect, False]
 
 

@@ -107,6 +107,8 @@ PASSED: tuple[Passed, ...] = (
     Passed(("GET", "POST", "DELETE"), "/v1/conversations/{rest:path}"),
     Passed(("GET", "POST"), "/v1/vector_stores"),
     Passed(("GET", "POST", "DELETE"), "/v1/vector_stores/{rest:path}"),
+    Passed(("GET", "POST"), "/v1/containers"),
+    Passed(("GET", "POST", "DELETE"), "/v1/containers/{rest:path}"),
     Passed(("GET", "POST"), "/v1/messages/batches", "anthropic"),
     Passed(("GET", "POST", "DELETE"), "/v1/messages/batches/{rest:path}", "anthropic"),
     *[
@@ -132,7 +134,7 @@ PASSED: tuple[Passed, ...] = (
 """Everything that is passed on."""
 _READ_ALONE = ("embed", "/rerank")
 """Requests of which nothing is written but numbers: what they read is what they use."""
-_UNBILLED = ("/files", "/uploads", "/vector_stores", "/conversations", "/moderations")
+_UNBILLED = ("/files", "/uploads", "/vector_stores", "/containers", "/conversations", "/moderations")
 """What no model answers; storing is paid for, if at all, by the day."""
 _GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
 

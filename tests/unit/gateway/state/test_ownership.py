@@ -245,8 +245,14 @@ def test_own_01_an_id_in_any_dialect_is_refused(made: Gateway) -> None:
         assert ask(made, provider, "/v1/chat/completions", body).status == 400
     said = [{"role": "user", "parts": [{"type": "text", "text": "Hi"}]}]
     extra = {"openai-responses": {"previous_response_id": "resp_68af"}}
-    opaque = {"type": "opaque", "dialect": "anthropic", "kind": "media_ref", "raw": {"source": {"file_id": "file_01"}}}
-    for members in ({"messages": said, "extra": extra}, {"messages": [{"role": "user", "parts": [opaque]}]}):
+    prompt = {"openai-responses": {"prompt": {"id": "pmpt_1"}}}
+    raws = ({"source": {"file_id": "file_01"}}, {"type": "item_reference", "id": "msg_1"})
+    opaques = [{"type": "opaque", "dialect": "openai-responses", "kind": "media_ref", "raw": raw} for raw in raws]
+    for members in (
+        {"messages": said, "extra": extra},
+        {"messages": said, "extra": prompt},
+        *[{"messages": [{"role": "user", "parts": [opaque]}]} for opaque in opaques],
+    ):
         body = {"model": "openai/gpt-5.6", **members}
         assert ask(made, provider, "/unified/v1/generate", body).status == 400
     assert provider.requests == []
@@ -269,10 +275,87 @@ def test_an_id_leads_to_the_provider_that_keeps_what_it_names(made: Gateway) -> 
 
 # Responses
 
+RESPONSE: dict[str, Any] = {
+    "id": "resp_1",
+    "object": "response",
+    "status": "completed",
+    "model": "gpt-5.6",
+    "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]}],
+}
+
+
+def test_an_item_that_says_everything_loses_an_id_that_nobody_can_prove(made: Gateway) -> None:
+    """With an entry, or refused where nothing may be dropped; what is looked up by its id is refused in any case."""
+    provider = Provider(RESPONSE)
+    items: list[dict[str, Any]] = [
+        {"type": "message", "role": "user", "id": "msg_1", "content": [{"type": "input_text", "text": "Hi"}]},
+        {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "get", "arguments": "{}"},
+        {"type": "function_call_output", "id": "fco_1", "call_id": "call_1", "output": "4"},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"},
+    ]
+    body = {"model": "openai/gpt-5.6", "input": items}
+    reply = ask(made, provider, "/v1/responses", body)
+    assert reply.status == 200
+    without = [{name: value for name, value in item.items() if name != "id"} for item in items]
+    assert provider.sent() == {"model": "gpt-5.6", "input": without}
+    entries = [f"dropped id_foreign /input/{number}/id" for number in range(4)]
+    assert dict(reply.headers)["x-interlingua-changes"] == ", ".join(entries)
+    assert ask(made, provider, "/v1/responses", body, headers=(("x-interlingua-strict", "1"),)).status == 400
+    others: tuple[dict[str, Any], ...] = (
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "image_generation_call", "id": "ig_1", "status": "completed"},
+        {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+        {"type": "item_reference", "id": "msg_1"},
+        {"id": "msg_1"},
+    )
+    for item in others:
+        told(ask(made, provider, "/v1/responses", {**body, "input": [item, *items]}), 400)
+
+
+def test_files_of_containers_are_their_owners(made: Gateway) -> None:
+    """Two ids in one path, each for its own."""
+    provider = Provider({"id": "cfile_68af", "object": "container.file", "container_id": "cntr_68af"})
+    container, file = [signed(made, own, provider="openai") for own in ("cntr_68af", "cfile_68af")]
+    path = f"/v1/containers/{container}/files/{file}"
+    assert told(ask(made, provider, path, method="GET")) == {
+        "id": file,
+        "object": "container.file",
+        "container_id": container,
+    }
+    assert provider.requests[-1].url == "https://api.openai.com/v1/containers/cntr_68af/files/cfile_68af"
+    for wrong in (f"/v1/containers/{container}/files/cfile_68af", f"/v1/containers/cntr_68af/files/{file}"):
+        assert ask(made, provider, wrong, method="GET").status == 404
+    assert ask(made, provider, path, method="GET", key="bob").status == 404
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b'name="file_id"', 400),
+        (b"name=File_Id", 400),
+        (b"name*=utf-8''file_id", 400),
+        (b'filename="a"; name = "file_id"', 400),
+        (b'name="file"; filename="file_id"', 200),
+    ],
+)
+def test_own_01_a_form_takes_no_id(made: Gateway, head: bytes, status: int) -> None:
+    """Forms are passed on as they came, so that a field that may be an id is refused; a file may hold anything."""
+    provider = Provider({"id": "cfile_68af"})
+    container = signed(made, "cntr_68af", provider="openai")
+    body = b"--x\r\nContent-Disposition: form-data; %b\r\n\r\nname=file_id\r\n--x--\r\n" % head
+    headers = (("content-type", "multipart/form-data; boundary=x"), ("authorization", "Bearer alice"))
+    request = GatewayRequest(
+        path=f"/v1/containers/{container}/files", headers=headers, body=body, peer="127.0.0.1", method="POST"
+    )
+    blocking, awaited = ReplayTransport(script=provider), AsyncReplayTransport(script=provider)
+    with overriding(Override(lambda _: blocking, lambda _: awaited)):
+        assert asyncio.run(made(request)).status == status
+
 
 def test_data_of_a_client_is_no_id(made: Gateway) -> None:
     """Arguments, schemas, metadata, variables of a prompt and a mere mention stay as they are."""
-    provider = Provider({"id": "resp_1", "object": "response", "status": "completed", "model": "gpt-5.6", "output": []})
+    provider = Provider(RESPONSE)
     schema = {"type": "object", "properties": {"file_id": {"type": "string", "default": "file-1"}}}
     body: dict[str, Any] = {
         "model": "openai/gpt-5.6",
@@ -291,14 +374,7 @@ def test_data_of_a_client_is_no_id(made: Gateway) -> None:
 
 def test_the_rest_of_a_body_stays_as_it_came(made: Gateway) -> None:
     """Spaces, numbers and escapes: only the text of members with an id is another one."""
-    answer: dict[str, Any] = {
-        "id": "resp_1",
-        "object": "response",
-        "status": "completed",
-        "model": "gpt-5.6",
-        "output": [],
-    }
-    provider = Provider(answer)
+    provider = Provider(RESPONSE)
     given = signed(made, "resp_68af", provider="openai").encode()
     body = b'{"model": "openai/gpt-5.6",  "temperature": 1.50, "previous_response_id" : "%b", "input": "\\u00e9" }'
     assert ask(made, provider, "/v1/responses", body % given).status == 200
