@@ -27,7 +27,15 @@ from interlingua.dialects._streams.frames import adds
 from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError
 from interlingua.types.content import BrokenToolCall
-from interlingua.types.event import BlockEnd, StreamEnd, StreamError, StreamStart, TextDelta, ToolCallDelta
+from interlingua.types.event import (
+    BlockEnd,
+    StreamEnd,
+    StreamError,
+    StreamStart,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+)
 from interlingua.wire.json import MAX_EVENT_BYTES
 
 if TYPE_CHECKING:
@@ -286,15 +294,13 @@ def is_broken(event: Event) -> bool:
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
-    """Events with neighbouring pieces of one text, or of the arguments of one call, as one piece."""
+    """Events with neighbouring pieces of one block as one piece; a blank one stays, since it may part two thoughts."""
     told: list[Event] = []
     pieces: list[str] = []
     for event in events:
         last = told[-1] if told else None
-        if isinstance(event, TextDelta) and isinstance(last, TextDelta) and _place(event) == _place(last):
-            pieces.append(event.text)
-        elif isinstance(event, ToolCallDelta) and isinstance(last, ToolCallDelta) and _place(event) == _place(last):
-            pieces.append(event.arguments)
+        if last is not None and _is_beside(event, last):
+            pieces.append(_text(event))
         else:
             _join(told, pieces)
             told.append(event)
@@ -302,15 +308,33 @@ def joined(events: Iterable[Event]) -> list[Event]:
     return told
 
 
+def _text(event: Event) -> str:
+    """What a piece of a text, a thought or arguments says; nothing for any other event."""
+    match event:
+        case TextDelta(text=text) | ThinkingDelta(text=text) | ToolCallDelta(arguments=text):
+            return text
+        case _:
+            return ""
+
+
+def _is_beside(event: Event, last: Event) -> bool:
+    """Whether a piece goes on with the last one, and neither is blank."""
+    match event, last:
+        case (
+            (TextDelta() | ThinkingDelta() | ToolCallDelta()) as piece,
+            (TextDelta() | ThinkingDelta() | ToolCallDelta()) as before,
+        ) if type(piece) is type(before):
+            is_same = (piece.choice, piece.index) == (before.choice, before.index)
+            return is_same and not (_text(piece).isspace() or _text(before).isspace())
+        case _:
+            return False
+
+
 def _join(told: list[Event], pieces: list[str]) -> None:
     """Put pieces behind the text of the last event."""
     last = told[-1] if pieces else None
-    if isinstance(last, TextDelta):
+    if isinstance(last, TextDelta | ThinkingDelta):
         told[-1] = replace(last, text="".join([last.text, *pieces]))
     elif isinstance(last, ToolCallDelta):
         told[-1] = replace(last, arguments="".join([last.arguments, *pieces]))
     pieces.clear()
-
-
-def _place(event: TextDelta | ToolCallDelta) -> tuple[int, int]:
-    return event.choice, event.index

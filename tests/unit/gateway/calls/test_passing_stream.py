@@ -8,15 +8,19 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.dialects._contract import DecodeContext
+from interlingua.client.call.job import Lane
+from interlingua.dialects._contract import DecodeContext, Encoded, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.asgi import GatewayApp
+from interlingua.gateway.calls.passing_stream import PassedStream, joined
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.records.record import Record
+from interlingua.registry.resolve import Registry
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from interlingua.wire.json import encode
 from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
+from tests.support.wrong_answers import STREAMS
 from tests.unit.gateway.test_asgi import Client
 
 SSE = (("content-type", "text/event-stream"),)
@@ -128,3 +132,54 @@ async def test_pass_01_the_log_names_only_what_the_client_got(is_normal: bool) -
     with overriding(Override(lambda _: ReplayTransport(), lambda _: script, answers=True)):
         await app(client.scope, client.receive, client.send)
     assert [record.changes for record in records] == [0 if is_normal else 1]
+
+
+TEXT_FRAMES = {"openai-chat": 0, "openai-responses": 3, "anthropic": 2, "google": 0, "ollama": 0}
+"""The place of the first text in the normal streams, which is "Hello"."""
+
+
+@pytest.mark.parametrize("dialect", TEXT_FRAMES)
+def test_pass_01_a_long_stream_goes_on_behind_what_was_passed(dialect: str) -> None:
+    """3,000 pieces of text go out as they came; one with half a surrogate is encoded behind them, in the same block."""
+    frames, place = STREAMS[dialect]["normal text"], TEXT_FRAMES[dialect]
+    lane = Lane(Registry({}).resolve(MODELS[dialect], client=dialect)[0], get_dialect(dialect))
+    stream = PassedStream(lane, Encoded(path="", body=b"{}"), (), lane.dialect.stream_decoder(DecodeContext()))
+    before = [*frames[:place], *[frames[place]] * 3_000]
+    for frame in before:
+        stream.fed(frame)
+    passed = stream.taken(ServerContext)
+    stream.fed(frames[place].replace(b"Hello", b"Bye \\ud83d"))
+    stream.fed(frames[place])
+    rest = stream.taken(lambda: ServerContext(source=dialect))
+    events = lane.dialect.stream_decoder(DecodeContext()).feed(passed + rest)
+    assert passed == b"".join(before)
+    assert stream.is_encoded
+    assert [event.index for event in events if isinstance(event, il.BlockStart)] == [0]
+    text = "".join([event.text for event in events if isinstance(event, il.TextDelta)])
+    assert text.removeprefix("Hello" * 3_000) in ("Bye \ufffdHello", "Bye \ufffdHell")  # Gemini keeps the last one back
+
+
+def test_joined_events_say_the_same_in_fewer() -> None:
+    """Neighbours of one block are one piece, but for a blank one; others stay, and so does their order."""
+    events = [
+        il.TextDelta(0, "a"), il.TextDelta(0, "b"), il.TextDelta(1, "c"), il.ToolCallDelta(2, "{"),
+        il.ToolCallDelta(2, "}"), il.TextDelta(1, "d"), il.ThinkingDelta(3, "e"), il.ThinkingDelta(3, "f"),
+        il.ThinkingDelta(3, "\n\n"), il.ThinkingDelta(3, "g"), il.ThinkingDelta(3, "h"),
+    ]  # fmt: skip
+    assert joined(events) == [
+        il.TextDelta(0, "ab"), il.TextDelta(1, "c"), il.ToolCallDelta(2, "{}"), il.TextDelta(1, "d"),
+        il.ThinkingDelta(3, "ef"), il.ThinkingDelta(3, "\n\n"), il.ThinkingDelta(3, "gh"),
+    ]  # fmt: skip
+
+
+def test_frames_that_wait_are_bounded() -> None:
+    """An upstream that says nothing but counts, for ever, is not kept for ever: those frames are left out."""
+    lane = Lane(Registry({}).resolve(MODELS["openai-chat"], client="openai-chat")[0], get_dialect("openai-chat"))
+    stream = PassedStream(lane, Encoded(path="", body=b"{}"), (), lane.dialect.stream_decoder(DecodeContext()))
+    text, padding = _chunk({"role": "assistant", "content": "A"}), {"obfuscation": "x" * 100_000}
+    stream.fed(text)
+    for _ in range(90):
+        stream.fed(_chunk({}, **padding))
+    stream.fed(_chunk({"content": "B"}))
+    data = stream.taken(lambda: ServerContext(source="openai-chat"))
+    assert data == text + _chunk({"content": "B"})

@@ -1,0 +1,80 @@
+"""Frames in normal form: how one is written, and which are, by dialect."""
+
+from __future__ import annotations
+
+import pytest
+
+import interlingua as il
+from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects._streams.frames import adds, event_in, opened
+from interlingua.dialects.table import DIALECTS, get_dialect
+from tests.support.wrong_answers import STREAMS, WHOLES
+
+TEXT = il.TextDelta(0, "a")
+
+
+@pytest.mark.parametrize(
+    ("frame", "event"),
+    [
+        (b"data: {}\n\n", (b"", b"{}")),
+        (b"data:{}\n\n", (b"", b"{}")),
+        (b"data: {}\r\n\r\n", (b"", b"{}")),
+        (b"data: {}\r\r", (b"", b"{}")),
+        (b"event: ping\ndata: {}\n\n", (b"ping", b"{}")),
+        (b"event:ping\r\ndata:{}\r\n\r\n", (b"ping", b"{}")),
+        (b"data: {}\ndata: {}\n\n", None),
+        (b"data: {\r\ndata: }\r\n\r\n", None),
+        (b": comment\ndata: {}\n\n", None),
+        (b"id: 1\ndata: {}\n\n", None),
+        (b"data: {}\nevent: ping\n\n", None),
+        (b"event: ping\n\n", None),
+        (b"\xef\xbb\xbfdata: {}\n\n", None),
+        (b"\n\n", None),
+    ],
+)
+def test_a_plain_event_is_a_name_and_one_line_of_data(frame: bytes, event: tuple[bytes, bytes] | None) -> None:
+    """Whatever ends its lines; every other frame is written anew."""
+    assert event_in(frame) == event
+
+
+def test_names_counts_and_seals_add_nothing() -> None:
+    """They wait for what they are about."""
+    sealed = il.Sealed("anthropic", {})
+    assert not adds([il.StreamStart(), il.UsageUpdate(il.Usage()), il.Seal(0, sealed)])
+    assert adds([il.StreamStart(), TEXT])
+
+
+def test_blocks_are_counted_by_kind() -> None:
+    """All of them, or those of one kind."""
+    events = [il.BlockStart(0, "text"), TEXT, il.BlockStart(1, "tool_call")]
+    assert (opened(events), opened(events, "tool_call")) == (2, 1)
+
+
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_what_is_called_normal_is(dialect: str) -> None:
+    """Every frame of the streams, and every answer, that stands among the wrong ones under the name `normal`."""
+    spoken = get_dialect(dialect)
+    for name, frames in STREAMS[dialect].items():
+        check, decoder = spoken.frame_check(), spoken.stream_decoder(DecodeContext())
+        if name.startswith("normal"):
+            assert [check.is_normal(frame, decoder.feed(frame)) for frame in frames] == [True] * len(frames), name
+    normal = [body for name, body in WHOLES[dialect].items() if name.startswith("normal")]
+    assert [spoken.is_normal(body) for body in normal] == [True] * len(normal)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_is_no_json_is_not_normal(dialect: str) -> None:
+    """Nor is an answer of another dialect."""
+    spoken = get_dialect(dialect)
+    others = [body for other, bodies in WHOLES.items() if other != dialect for body in bodies.values()]
+    found = [body for body in others if spoken.is_normal(body) and b'"error"' not in body]
+    assert not spoken.is_normal(b"{")
+    assert not spoken.frame_check().is_normal(b"data: {\n\n", [])
+    assert [body for body in found if dialect != "google"] == []  # of whose members none has to be there
+
+
+def test_our_own_dialect_is_never_passed_on() -> None:
+    """The ids of its calls are ours."""
+    spoken = get_dialect("unified")
+    assert not spoken.is_normal(b"{}")
+    assert not spoken.frame_check().is_normal(b"data: {}\n\n", [])
