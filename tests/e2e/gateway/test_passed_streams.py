@@ -17,6 +17,7 @@ PACKAGES = ("openai", "anthropic", "google.genai", "ollama")
 if any(find_spec(name.partition(".")[0]) is None for name in PACKAGES):
     pytest.skip("the official SDKs are not installed", allow_module_level=True)
 
+import interlingua as il  # noqa: E402
 from interlingua.transport.override import Override, overriding  # noqa: E402
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport  # noqa: E402
 from tests.support.gateway import MODELS, serving  # noqa: E402
@@ -49,10 +50,10 @@ def listen() -> Generator[dict[str, Listen]]:
             one.close()
 
 
-def heard(listen: Listen, upstream: str, pieces: Frames, *, stream: bool) -> Heard:
-    """What an SDK hears when the upstream says these pieces, and no more."""
+def heard(listen: Listen, upstream: str, pieces: Frames, *, stream: bool, ending: Exception | None = None) -> Heard:
+    """What an SDK hears when the upstream says these pieces, and no more; `ending` breaks its connection then."""
     headers = STREAM_TYPES.get(upstream, SSE) if stream else JSON
-    script = AsyncReplayTransport(Line(pieces=pieces, headers=headers, times=None))
+    script = AsyncReplayTransport(Line(pieces=pieces, headers=headers, times=None, ending=ending))
     with overriding(Override(lambda _: ReplayTransport(), lambda _: script, answers=True)):
         return listen(upstream, stream)
 
@@ -85,7 +86,7 @@ def test_pass_02_a_passed_answer_says_what_a_translated_one_says(
 
 # Where it breaks
 
-FAULTS = ("error", "broken", "cut")
+FAULTS = ("error", "broken", "cut", "reset")
 ERRORS = {
     "openai-chat": b'data: {"error":{"message":"gone","type":"invalid_request_error"}}\n\n',
     "openai-responses": b'event: error\ndata: {"type":"error","code":"invalid_prompt","message":"gone"}\n\n',
@@ -104,8 +105,7 @@ PLACES: dict[str, dict[str, int]] = {
 }  # fmt: skip
 """Behind so many frames of `SDK_FRAMES` the fault comes; calls of Google and Ollama are whole in one."""
 HARMLESS = {
-    ("openai-chat", "cut"),  # a finish ends it, too
-    ("google", "cut"),
+    *[(dialect, fault) for dialect in ("openai-chat", "google") for fault in ("cut", "reset")],  # a finish is an end
     *[(dialect, fault) for dialect in ("openai-responses", "ollama") for fault in FAULTS],  # nothing is read behind it
 }
 """Faults after the finish that no client needs to hear of."""
@@ -116,8 +116,9 @@ def _broken(dialect: str, fault: str, place: int) -> bytes:
     frames = SDK_FRAMES[dialect]
     wrong = {"error": ERRORS[dialect], "broken": frames[1][: len(frames[1]) // 2] + frames[1][-4:].lstrip(b'}"]')}
     ending = b"\r\n\r\n" if dialect == "google" else b"\n" if dialect == "ollama" else b"\n\n"
-    bad = b"" if fault == "cut" else wrong[fault].rstrip() + ending
-    return b"".join(frames[:place]) + bad + (b"" if fault == "cut" else b"".join(frames[place:]))
+    if fault not in wrong:
+        return b"".join(frames[:place])
+    return b"".join(frames[:place]) + wrong[fault].rstrip() + ending + b"".join(frames[place:])
 
 
 def _pieces(data: bytes, way: str, seed: int) -> Frames:
@@ -142,7 +143,8 @@ def test_end_01_an_sdk_raises_wherever_a_stream_breaks(
     for seed, way in enumerate(("one write", "a write each", "random cuts")):
         for client in (dialect, OTHER[dialect]):
             if data:
-                said = heard(listen[client], dialect, _pieces(data, way, seed), stream=True)
+                reset = il.APIConnectionError("reset") if fault == "reset" else None
+                said = heard(listen[client], dialect, _pieces(data, way, seed), stream=True, ending=reset)
                 told[way, client] = said.raised, said.text
     raises = not (place == "after the finish" and (dialect, fault) in HARMLESS)
     text = "" if place == "first" else TEXTS.get(dialect, "Hello there.")

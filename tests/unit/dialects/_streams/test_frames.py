@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects._streams.frames import adds, event_in, opened
 from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.wire.json import encode
 from tests.support.wrong_answers import STREAMS, WHOLES
 
 TEXT = il.TextDelta(0, "a")
@@ -71,6 +74,32 @@ def test_what_is_no_json_is_not_normal(dialect: str) -> None:
     assert not spoken.is_normal(b"{")
     assert not spoken.frame_check().is_normal(b"data: {\n\n", [])
     assert [body for body in found if dialect != "google"] == []  # of whose members none has to be there
+
+
+BODIES: list[tuple[str, dict[str, Any], bool]] = [
+    ("anthropic", {"type": "thinking", "thinking": "Hm.", "signature": "s"}, True),
+    ("anthropic", {"type": "thinking", "signature": "s"}, False),
+    ("anthropic", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}, True),
+    ("anthropic", {"type": "text"}, False),
+    ("openai-responses", {"id": "rs_1", "type": "reasoning", "summary": []}, True),
+    ("openai-responses", {"id": "rs_1", "type": "reasoning"}, False),
+    ("openai-responses", {"id": "ctc_1", "type": "custom_tool_call", "call_id": "c", "name": "f", "input": ""}, True),
+    ("openai-responses", {"id": "ctc_1", "type": "custom_tool_call", "call_id": "c", "name": "f"}, False),
+    ("openai-responses", {"id": "ws_1", "type": "web_search_call", "status": "completed"}, True),
+    ("openai-responses", {"type": "web_search_call", "status": "completed"}, False),
+]
+"""Blocks and items, and whether an answer that holds one is in normal form."""
+
+
+@pytest.mark.parametrize(("dialect", "content", "is_normal"), BODIES)
+def test_each_kind_of_content_has_its_members(dialect: str, content: dict[str, Any], is_normal: bool) -> None:
+    """Those that the official SDK reads; an item of Responses has an id."""
+    head = {"id": "x", "model": "m", "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}}
+    if dialect == "anthropic":
+        body = {**head, "type": "message", "role": "assistant", "content": [content], "stop_reason": "end_turn"}
+    else:
+        body = {**head, "object": "response", "status": "completed", "output": [content]}
+    assert get_dialect(dialect).is_normal(encode(body)) is is_normal
 
 
 def test_our_own_dialect_is_never_passed_on() -> None:
