@@ -124,20 +124,21 @@ class PassedStream(Live):
         if self._odd is not None:
             return self._told(decoder.feed(self._cutter.rest() + piece))
         events: list[Event] = []
+        sent = self._sent
         for frame in self._cutter.frames(piece):
             told = decoder.feed(frame)
+            events += told
             if len(told) == 1 and decoder.compared is frame and self._odd is None and not self._held:
                 self._passed.append(frame)
                 self._last_frame = frame
-                self._sent += told
-            else:
-                self._frame(frame, told, decoder)
-            events += told
+                sent += told
+                continue
+            self._frame(frame, told, decoder)
             if told and type(told[-1]) in _ENDS:  # nothing is read behind the end, and nothing is passed
                 break
-        if len(self._sent) - self._joined > _MOST_EVENTS:
-            self._sent[self._joined :] = joined(self._sent[self._joined :])
-            self._joined = len(self._sent)
+        if len(sent) - self._joined > _MOST_EVENTS:
+            sent[self._joined :] = joined(sent[self._joined :])
+            self._joined = len(sent)
         return events
 
     def failed(self, error: Error) -> list[Event]:
