@@ -114,6 +114,7 @@ class _ChatTool(ExactStruct):
     function: _ChatFunction
 
 
+_FUNCTION, _STRICT = frozenset({"function"}), frozenset({"function", "strict"})
 _CHAT_WORDS: dict[type, frozenset[str]] = {
     _System: frozenset({"system"}),
     _Developer: frozenset({"developer"}),
@@ -130,8 +131,7 @@ def _chat_ids(messages: list[Any]) -> list[str]:
 
 
 def _chat_tool_words(tools: list[_ChatTool]) -> frozenset[str]:
-    says_strict = any([tool.function.strict is not UNSET for tool in tools])
-    return frozenset({"function", "strict"} if says_strict else {"function"})
+    return _STRICT if any([tool.function.strict is not UNSET for tool in tools]) else _FUNCTION
 
 
 # Messages
@@ -189,6 +189,23 @@ class _Tool(ExactStruct):
     description: str | UnsetType = UNSET
     input_schema: dict[str, Any] | UnsetType = UNSET
     cache_control: _Mark | UnsetType = UNSET
+
+
+def _block_words(messages: list[_User | _Assistant]) -> frozenset[str]:
+    blocks: list[Any] = [block for message in messages if type(message.content) is list for block in message.content]
+    marked = any([block.cache_control is not UNSET for block in blocks if type(block) not in _THOUGHTS])
+    inner = [block.content for block in blocks if type(block) is _Result and type(block.content) is list]
+    marked = marked or any([text.cache_control is not UNSET for texts in inner for text in texts])
+    words = _words(_ROLES, messages)
+    return words | {"cache_control"} if marked else words
+
+
+def _tool_words(tools: list[_Tool]) -> frozenset[str]:
+    return frozenset({"cache_control"} if any([tool.cache_control is not UNSET for tool in tools]) else ())
+
+
+_THOUGHTS = frozenset({_Thinking, _Redacted})
+_ROLES: dict[type, frozenset[str]] = {_User: frozenset({"user"}), _Assistant: frozenset({"assistant"})}
 
 
 def _block_ids(messages: list[_User | _Assistant]) -> list[str]:
@@ -254,6 +271,10 @@ class _ResponsesTool(ExactStruct):
     strict: bool | UnsetType | None = UNSET
 
 
+def _responses_tool_words(tools: list[_ResponsesTool]) -> frozenset[str]:
+    return _STRICT if any([tool.strict is not UNSET for tool in tools]) else _FUNCTION
+
+
 def _item_ids(items: Any) -> list[str]:
     if type(items) is str:
         return []
@@ -273,10 +294,6 @@ _ITEM_WORDS: dict[type, frozenset[str]] = {
 }
 
 
-def _no_words(_: object) -> frozenset[str]:
-    return frozenset()
-
-
 SHAPES: dict[str, dict[str, Shape]] = {
     "openai-chat": {
         "messages": Shape(
@@ -288,11 +305,11 @@ SHAPES: dict[str, dict[str, Shape]] = {
     },
     "openai-responses": {
         "input": Shape(str | list[_Item | _FunctionCall | _FunctionOutput | _Reasoning], _item_words, _item_ids),
-        "tools": Shape(list[_ResponsesTool], _no_words),
+        "tools": Shape(list[_ResponsesTool], _responses_tool_words),
     },
     "anthropic": {
-        "messages": Shape(list[_User | _Assistant], _no_words, _block_ids),
-        "tools": Shape(list[_Tool], _no_words),
+        "messages": Shape(list[_User | _Assistant], _block_words, _block_ids),
+        "tools": Shape(list[_Tool], _tool_words),
     },
 }
 """The usual members of bodies, by dialect and name."""
