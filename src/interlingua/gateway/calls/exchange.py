@@ -31,9 +31,9 @@ from interlingua.client.state import limiter
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
-from interlingua.gateway.calls.outgoing import outgoing, relayed
+from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
 from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
-from interlingua.gateway.calls.passing_stream import PassedStream
+from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
 from interlingua.gateway.calls.plan import UNREAD, is_same
 from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
@@ -312,7 +312,8 @@ def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
     try:
         if lane not in asked.relayed:
             return (yield from begin(job, lane))
-        return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), PassedStream))
+        kind = CountedStream if asks_usage(asked, lane) else PassedStream
+        return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), kind))
     except Error as error:
         if asked.grant is not None:
             asked.grant.failed(error, lane)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from interlingua.dialects._contract import Encoded
+from interlingua.dialects._members import is_object
 from interlingua.errors import UnsupportedError
 from interlingua.gateway.keys.cap import cap_edits
 from interlingua.types.change import Changes
 from interlingua.wire.body import edited_body
-from interlingua.wire.json import encode_text
+from interlingua.wire.json import encode, encode_text
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Lane
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.wire.http import Headers
 
-__all__ = ["Needs", "needs_of", "outgoing", "relayed"]
+__all__ = ["Needs", "asks_usage", "needs_of", "outgoing", "relayed"]
 
 _PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
 _HEADERS: dict[str, frozenset[str]] = {
@@ -148,12 +149,21 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
         edits["model"] = encode_text(endpoint.model)
     if (grant := asked.grant) is not None and grant.cap is not None:
         edits |= cap_edits(asked, lane, grant.cap, is_own=not grant.changes)
+    if asks_usage(asked, lane):
+        options = body.get("stream_options")
+        edits["stream_options"] = encode({**(options if is_object(options) else {}), "include_usage": True})
     return Encoded(
         path=_PATHS[name] if not asked.http.query and name in _PATHS else _path(asked, endpoint.model),
         body=edited_body(body, edits),
         headers=_headers(asked.http, name, has_betas=not left_out),
         changes=changes.done(),
     )
+
+
+def asks_usage(asked: Asked, lane: Lane) -> bool:
+    """Whether a stream is asked for its counts of tokens, which its client does not want and its key is charged by."""
+    is_counted = asked.grant is not None and asked.grant.cap is not None
+    return is_counted and asked.head.stream and not asked.wants_usage and lane.endpoint.target.quirks.stream_usage
 
 
 def _path(asked: Asked, model: str) -> str:

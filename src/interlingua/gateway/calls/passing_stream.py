@@ -17,7 +17,7 @@ Not responsible for: who reads the stream, and the end that the client is told (
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
@@ -35,6 +35,7 @@ from interlingua.types.event import (
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
+    UsageUpdate,
 )
 from interlingua.wire.json import MAX_EVENT_BYTES
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import Headers
 
-__all__ = ["FrameCutter", "PassedStream", "is_broken", "joined"]
+__all__ = ["CountedStream", "FrameCutter", "PassedStream", "is_broken", "joined"]
 
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What ends a server-sent event."""
@@ -66,6 +67,9 @@ class PassedStream(Live):
         "_check", "_cutter", "_encoder", "_finished", "_held", "_held_bytes", "_joined", "_last_frame", "_odd",
         "_passed", "_sent",
     )  # fmt: skip
+
+    hides_usage: ClassVar[bool] = False
+    """Whether frames with nothing but counts of tokens are not passed on."""
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing has come."""
@@ -180,6 +184,8 @@ class PassedStream(Live):
     def _frame(self, frame: bytes, events: list[Event], decoder: StreamDecoder) -> None:
         if self._odd is not None:
             self._told(events)
+        elif self.hides_usage and events and all([type(event) is UsageUpdate for event in events]):
+            return
         elif events or not self._check.is_silent(frame):
             self._settle(frame, events, decoder, is_normal=self._check.is_normal(frame, events))
 
@@ -223,6 +229,15 @@ class PassedStream(Live):
         self._passed.append(frame)
         self._last_frame = frame or self._last_frame
         self._sent += events
+
+
+class CountedStream(PassedStream):
+    """A stream whose counts of tokens the gateway asked for, and its client did not."""
+
+    __slots__ = ()
+
+    hides_usage: ClassVar[bool] = True
+    """Frames with nothing but counts are not passed on."""
 
 
 class FrameCutter:

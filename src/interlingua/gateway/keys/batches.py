@@ -59,6 +59,16 @@ class Batches:
             self._writer = asyncio.ensure_future(self._write_all())
         return done
 
+    async def enter(self, operation: Enter) -> Refusal | None:
+        """The refusal of a call that does not enter; who is cancelled while it waits has its reservation given back."""
+        done = self.add(operation)
+        try:
+            return await done
+        except asyncio.CancelledError:
+            if not done.cancelled() and done.exception() is None and done.result() is None:  # let in at that moment
+                self.add(_given_back(operation))
+            raise
+
     async def settle(self) -> None:
         """Wait until nothing waits any more."""
         while self._writer is not None:
@@ -86,17 +96,17 @@ class Batches:
         operation, _, done = waiting
         if done.cancelled():
             if isinstance(operation, Enter) and outcome is None:
-                names = tuple([name for name, _ in operation.terms])
-                self._waiting.append(_given_back(operation, names, done.get_loop()))
+                self._waiting.append(Waiting(_given_back(operation), (), done.get_loop().create_future()))
         elif isinstance(outcome, Error):
             done.set_exception(outcome)
         else:
             done.set_result(outcome)
 
 
-def _given_back(operation: Enter, names: tuple[str, ...], loop: asyncio.AbstractEventLoop) -> Waiting:
+def _given_back(operation: Enter) -> Leave:
     """The settlement of a call that was not made."""
-    return Waiting(Leave(operation.call, names, Used(), operation.call.at_s), (), loop.create_future())
+    names = tuple([name for name, _ in operation.terms])
+    return Leave(operation.call, names, Used(), operation.call.at_s)
 
 
 def _failed(operation: Operation) -> Outcome:

@@ -76,7 +76,7 @@ class FileAccounts:
 
         Raises: InternalServerError with status 503 where the file cannot be written.
         """
-        return self._batches.add(operation)
+        return self._batches.enter(operation)
 
     def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
         """Settle a call, and add rows to what was used; a call that reserved nothing is not waited for."""

@@ -256,7 +256,7 @@ class RedisAccounts:
 
         Raises: InternalServerError where others change the same account without pause, and for one that is damaged.
         """
-        return self._batches.add(operation)
+        return self._batches.enter(operation)
 
     def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
         """Settle a call, and add rows to what was used."""

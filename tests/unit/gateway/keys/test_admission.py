@@ -236,8 +236,9 @@ async def test_a_stream_that_breaks_is_charged_for_what_came() -> None:
 
 
 async def test_a_stream_whose_tokens_nobody_counts_is_estimated() -> None:
-    """A relayed Chat stream without include_usage has no counts; its text has."""
-    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0&price_in=10&price_out=100"}
+    """A Chat stream of a server that knows no include_usage has no counts; its text has."""
+    price = "price_in=10&price_out=100"
+    environ = {"LLM_WORK": f"openai-compatible://token@127.0.0.1:1?tls=0&stream_usage=0&{price}"}
     made = keyed(environ=environ, budgets=(TOTAL, MONEY))
     with Upstream("openai-chat", Say(text="word " * 300)).standing():
         await body_of(await made(asked("openai-chat", stream=True)))
@@ -505,7 +506,7 @@ class SlowAccounts(MemoryAccounts):
 
     def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
         """Once it may."""
-        return self._batches.add(operation)
+        return self._batches.enter(operation)
 
     def leave(self, operation: Leave, *rows: Row) -> Awaitable[object]:
         """Once it may."""

@@ -16,9 +16,9 @@ from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Say, Upstream
-from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any
 from tests.support.gateway import asking, body_of, header_of
+from tests.support.greedy import GreedyUpstream
 from tests.unit.gateway.keys.test_admission import BROKEN, TOOLS
 
 NOON = 1_795_348_800.0
@@ -217,18 +217,23 @@ async def test_a_key_without_such_limits_has_no_cap() -> None:
     assert WHERE["openai-chat"](sent(upstream)) is None
 
 
+async def test_a_stream_is_counted_though_its_client_asks_for_no_counts() -> None:
+    """Reasoning that nobody sees is billed: the counts are asked for, charged, and kept from the client."""
+    made = keyed("openai-chat")
+    say = Say(text="Hello", input_tokens=20, output_tokens=900)
+    with Upstream("openai-chat", say, say, say).standing() as upstream:
+        text = await body_of(await made(asked("openai-chat", stream=True)))
+        assert sent(upstream)["stream_options"] == {"include_usage": True}
+        assert (b"900" in text, text.endswith(b"data: [DONE]\n\n")) == (False, True)
+        assert await spent(made) == (920, 0)
+        text = await body_of(await made(asked("openai-chat", stream=True, stream_options={"include_usage": True})))
+        assert b'"completion_tokens":900' in text.replace(b" ", b"")
+        free = keyed("openai-chat", "", rpm=5)
+        await body_of(await free(asked("openai-chat", stream=True)))
+        assert "stream_options" not in sent(upstream)
+
+
 # Many at once
-
-
-class Greedy(Upstream):
-    """A provider that writes all that it may: the limit, or 32,768 tokens where there is none."""
-
-    def answer(self, request: HttpRequest) -> Any:
-        """As the limit says, for each choice."""
-        body: Any = decode_any(request.body)
-        limit = body.get("max_completion_tokens") or body.get("max_tokens") or 32_768
-        self._answers = [Say(text="x", input_tokens=20, output_tokens=limit * (body.get("n") or 1))]
-        return super().answer(request)
 
 
 @pytest.mark.parametrize("members", [{}, {"max_tokens": 3_000}, {"n": 3}, {"n": 2, "max_tokens": 900}], ids=str)
@@ -248,7 +253,7 @@ async def test_mon_02_sixty_four_clients_stay_within_a_budget(
             count += reply.status == 200
         return count
 
-    with Greedy("openai-chat").standing():
+    with GreedyUpstream().standing():
         served = await asyncio.gather(*[client(number) for number in range(64)])
         for _ in range(200):
             if (await made(asked("openai-chat", **members))).status != 200:
@@ -263,7 +268,7 @@ async def test_mon_02_sixty_four_clients_stay_within_a_budget(
 async def test_sixty_four_clients_of_a_large_budget_run_side_by_side() -> None:
     """A million tokens have room for all of them at once."""
     made = keyed("openai-chat", "1M tokens")
-    with Greedy("openai-chat").standing():
+    with GreedyUpstream().standing():
         replies = await asyncio.gather(*[made(asked("openai-chat")) for _ in range(64)])
     assert {reply.status for reply in replies} == {200}
 

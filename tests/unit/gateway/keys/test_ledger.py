@@ -179,6 +179,21 @@ async def test_who_leaves_before_it_enters_reserves_nothing(tmp_path: Path, othe
     await accounts.close()
 
 
+async def test_who_leaves_at_the_moment_when_it_enters_reserves_nothing(tmp_path: Path) -> None:
+    """Its reservation is committed, and its client is cancelled before it hears of that."""
+    accounts = opened(tmp_path)
+    tasks = [asyncio.ensure_future(accounts.enter(Enter(call(str(number), 10), TERMS))) for number in range(9)]
+    for turn in range(8):
+        tasks[turn].cancel()
+        await asyncio.sleep(0)
+    assert await tasks[8] is None
+    await accounts.leave(Leave(call("x"), ("key:a",), Used(), NOW))
+    entered = [task for task in tasks if not task.cancelled()]
+    assert 1 <= len(entered) < 9
+    assert await spent(accounts) == (0, 10 * len(entered))
+    await accounts.close()
+
+
 async def test_a_file_that_is_locked_for_long_lets_nobody_in_and_forgets_nothing(
     tmp_path: Path, other: sqlite3.Connection, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
