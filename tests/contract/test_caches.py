@@ -102,6 +102,7 @@ PROGRAM = frozenset(
         "gateway.records.log:_millisecond_told",
         "gateway.records.log:_second_told",
         "gateway.routes:_shape",
+        "gateway.state.signing:_providers",
         "gateway.surfaces.openapi:_written",
         "registry.endpoint:_with_keys",
         "schema.partials:_fields_kept",

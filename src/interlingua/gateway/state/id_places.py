@@ -155,13 +155,16 @@ def swap_ids(value: object, places: Places, swap: Swap) -> object:
     names = frozenset[str]().union(*objects_in(value, places.data))
     if places.words.isdisjoint("\n".join(names).casefold().replace("_", "").split("\n")):
         return value
-    return _Swapping(places, swap).value(value, "", "")
+    ends = {place.rpartition(".")[2] for place in (*places.ids, *places.names)} | {"id" for _ in places.inside}
+    return _Swapping(places, swap, frozenset([name for name in names if folded(name) in ends])).value(value, "", "")
 
 
 class _Swapping:
-    def __init__(self, places: Places, swap: Swap) -> None:
+    def __init__(self, places: Places, swap: Swap, names: frozenset[str]) -> None:
+        """A walk that looks at members of `names` alone."""
         self._places = places
         self._swap = swap
+        self._names = names
 
     def value(self, value: object, path: str, parent: str) -> object:
         """A value that the member `parent` holds, or a list that it holds."""
@@ -171,19 +174,19 @@ class _Swapping:
             items = cast("list[object]", value)
             others = [self.value(item, f"{path}/{number}", parent) for number, item in enumerate(items)]
             return others if any(map(is_not, others, items)) else items
-        return value
+        return value  # a text in a list
 
     def _object(self, members: dict[str, Any], path: str, parent: str) -> dict[str, Any]:
         changed: dict[str, Any] = {}
+        is_map = parent in self._places.maps
         for name, inner in members.items():
-            if parent in self._places.maps:
-                other = self.value(inner, f"{path}/{name}", "")
-            elif (place := self._place(name, parent, path, members)) is not None:
+            place = None if is_map or name not in self._names else self._place(name, parent, path, members)
+            if place is not None:
                 other = self._id(inner, place)
-            elif name in self._places.data:
-                continue
+            elif isinstance(inner, dict | list) and (is_map or name not in self._places.data):
+                other = self.value(cast("object", inner), f"{path}/{name}", "" if is_map else name)
             else:
-                other = self.value(inner, f"{path}/{name}", name)
+                continue
             if other is not inner:
                 changed[name] = other
         if not changed:

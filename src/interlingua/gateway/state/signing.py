@@ -110,6 +110,8 @@ class Signer:
             for use in ("tags", "hints", "stream")
         ]
         self._hint_of: dict[str, str] = {}
+        self._providers: Iterable[str] = ()
+        self._by_hint: dict[str, list[str]] = {}
 
     def __repr__(self) -> str:
         """Nothing of the secret."""
@@ -131,22 +133,38 @@ class Signer:
             return None
         prefix, rest = _parted(signed)
         head = _SIGNED.fullmatch(rest[:_HEAD_CHARACTERS])
-        if head is None:
+        candidates = () if head is None else self._candidates(providers).get(head["hint"], ())
+        if head is None or not candidates:
             return None
-        form = _FORMS[head["form"]]
-        text = rest[_HEAD_CHARACTERS:]
+        text = self._text(head["form"], head["tag"], rest[_HEAD_CHARACTERS:])
+        if text is None:
+            return None
+        own_id = f"{prefix}{text}"
+        for provider in candidates:
+            if hmac.compare_digest(self._tag(owner, provider, own_id), head["tag"]):
+                return Opened(provider, own_id)
+        return None
+
+    def _text(self, letter: str, tag: str, text: str) -> str | None:
+        """The rest of an id that was written in a form; None for what is never written so."""
+        form = _FORMS[letter]
         if not _PLACES[form.symbols].keys() >= set(text):
             return None
+        plain = self._shifted(text, form.symbols, tag, -1)
         try:
-            own_id = prefix + form.read(self._shifted(text, form.symbols, head["tag"], -1))
+            rest = form.read(plain)
         except ValueError:
             return None
-        for provider in providers:
-            if self._hint(provider) == head["hint"]:
-                expected = self.sign(owner, provider, own_id)
-                if hmac.compare_digest(expected.encode(), signed.encode()):
-                    return Opened(provider, own_id)
-        return None
+        is_first = next(one for one in _FORMS.values() if one.fits.fullmatch(rest)) is form
+        return rest if is_first and form.write(rest) == plain else None
+
+    def _candidates(self, providers: Iterable[str]) -> dict[str, list[str]]:
+        """Names of providers by their hints; they are mostly asked for with the same object."""
+        if providers is not self._providers:
+            self._providers, self._by_hint = providers, {}
+            for provider in providers:
+                self._by_hint.setdefault(self._hint(provider), []).append(provider)
+        return self._by_hint
 
     def _tag(self, owner: str, provider: str, own_id: str) -> str:
         digest = hmac.digest(self._tags, encode((owner, provider, own_id)), "sha256")
