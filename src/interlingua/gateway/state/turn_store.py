@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.state.prefix import ModelTurn
     from interlingua.gateway.state.store import Store
 
-__all__ = ["Found", "MemoryTurns", "Remembered", "StoredTurns", "Turns"]
+__all__ = ["Matches", "MemoryTurns", "Remembered", "StoredTurns", "Turns"]
 
 Remembered: TypeAlias = "Turn | Key"
 """A turn in a store, or the key that it is kept under there."""
@@ -33,7 +33,7 @@ FORM = "2"
 """What the kinds of keys in a store end with: entries of another form are never read."""
 
 
-Found: TypeAlias = "list[tuple[Turn, ...]]"
+Matches: TypeAlias = "list[tuple[Turn, ...]]"
 """For each turn of a request the turns under its ids, else the one under its key; empty where there is none."""
 
 
@@ -44,7 +44,7 @@ class Turns(Protocol):
         """Whether it certainly holds nothing of an owner; False where that is not known."""
         ...
 
-    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Found:
+    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Matches:
         """The turns of an owner; what was found counts as just used."""
         ...
 
@@ -110,7 +110,7 @@ class MemoryTurns:
         """Whether it holds nothing of an owner."""
         return owner not in self._tables
 
-    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Found:
+    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Matches:
         """The turns of an owner; what was found counts as just used."""
         tables = self._tables.get(owner)
         if tables is None:
@@ -176,7 +176,7 @@ class StoredTurns:
         """Whether it certainly holds nothing of an owner, which only the store knows."""
         return False
 
-    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Found:
+    async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Matches:
         """The turns of an owner."""
         keys = [key for turn in turns for key in (*_id_keys(owner, turn.call_ids), _turn_key(owner, turn.key))]
         values = dict(zip(keys, await self._store.get(keys), strict=True))
@@ -193,14 +193,14 @@ class StoredTurns:
         await self._store.put(entries)
 
 
-def _turns_in(values: Mapping[Key, Remembered | None], owner: str, shown: ModelTurn) -> tuple[Turn, ...]:
+def _turns_in(values: Mapping[Key, Remembered | None], owner: str, reply: ModelTurn) -> tuple[Turn, ...]:
     """The turns that values of a store have for one of a request."""
     turns: list[Turn] = []
-    for key in _id_keys(owner, shown.call_ids):
+    for key in _id_keys(owner, reply.call_ids):
         turn = _turn_at(values, key)
         if turn is not None and turn not in turns:
             turns.append(turn)
-    if not turns and (turn := _turn_at(values, _turn_key(owner, shown.key))) is not None:
+    if not turns and (turn := _turn_at(values, _turn_key(owner, reply.key))) is not None:
         turns.append(turn)
     return tuple(turns)
 

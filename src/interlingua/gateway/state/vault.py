@@ -32,7 +32,7 @@ from interlingua.types.content import ToolCall
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from interlingua.gateway.state.turn_store import Found, Turns
+    from interlingua.gateway.state.turn_store import Matches, Turns
     from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
@@ -69,26 +69,26 @@ class Vault:
         self._turns = turns
 
     async def remember(
-        self, owner: str, asked: Restored, response: Response[Any], provider_ids: Mapping[str, str]
+        self, owner: str, restored: Restored, response: Response[Any], provider_ids: Mapping[str, str]
     ) -> None:
         """Keep the turn that answers a request, and every further choice, if a client could lose something of it.
 
         `provider_ids` maps our own call ids of the answer to the provider's.
         """
-        begun = _open_parts(asked.request.messages)
-        if ToolCall in map(type, begun):  # a call without a result: its provider keeps what this goes on with
+        open_parts = _open_parts(restored.request.messages)
+        if ToolCall in map(type, open_parts):  # a call without a result: its provider keeps what this goes on with
             return
         for parts in (response.parts, *[one.parts for one in response.alternatives]):
             if is_worth_keeping(parts):
                 ids = {call_id: provider_ids[call_id] for call_id in call_ids_of(parts) if call_id in provider_ids}
-                await self._turns.put(owner, Turn(asked.prefix.answer_key(parts), (*begun, *parts), ids))
+                await self._turns.put(owner, Turn(restored.prefix.answer_key(parts), (*open_parts, *parts), ids))
 
     async def restore(self, owner: str, request: Request) -> Restored:
         """The request with every turn of an owner that is stored as it was."""
         prefix = Prefix(request)
         if self._turns.lacks(owner):
-            spoken = [message for message in request.messages if message.role == "assistant"]
-            lost = [message for message in spoken if _is_lost((message,), ())]
+            replies = [message for message in request.messages if message.role == "assistant"]
+            lost = [message for message in replies if _is_lost((message,), ())]
             return Restored(request, prefix, _entries(0, len(lost)))
         return _restored(request, prefix, await self._turns.find(owner, prefix.turns))
 
@@ -101,36 +101,36 @@ def _open_parts(messages: Sequence[Message]) -> tuple[Part, ...]:
     return tuple([part for message in messages[begin:] for part in message.parts])
 
 
-def _restored(request: Request, prefix: Prefix, found: Found) -> Restored:
+def _restored(request: Request, prefix: Prefix, matches: Matches) -> Restored:
     """The request with the turns that were found for each of its own."""
-    restorer = Restorer(request.messages) if any(found) else None
-    shown = request.messages
+    restorer = Restorer(request.messages) if any(matches) else None
+    history = request.messages
     messages: list[Message] = []
     hits = misses = place = 0
-    for spoken, turns in zip(prefix.turns, found, strict=True):
-        turn = next((turn for turn in turns if turn.key == spoken.key), None) if turns else None
+    for reply, turns in zip(prefix.turns, matches, strict=True):
+        turn = next((turn for turn in turns if turn.key == reply.key), None) if turns else None
         if turn is not None:
             hits += has_reasoning(turn.parts)
-        elif turns or any(map(_OWN_ID.fullmatch, spoken.call_ids)):
-            misses += _is_lost(shown[spoken.begin : spoken.end], turns)
+        elif turns or any(map(_OWN_ID.fullmatch, reply.call_ids)):
+            misses += _is_lost(history[reply.begin : reply.end], turns)
         if restorer is not None:
-            own = shown[spoken.begin : spoken.end]
-            messages += map(restorer.results, shown[place : spoken.begin])
+            own = history[reply.begin : reply.end]
+            messages += map(restorer.results, history[place : reply.begin])
             messages += restorer.ids(own, turns) if turn is None else (restorer.turn(own, turn),)
-            place = spoken.end
+            place = reply.end
     if restorer is not None:
-        messages += map(restorer.results, shown[place:])
+        messages += map(restorer.results, history[place:])
         request = msgspec.structs.replace(request, messages=tuple(messages))
     return Restored(request, prefix, _entries(hits, misses))
 
 
-def _is_lost(shown: Sequence[Message], turns: Sequence[Turn]) -> bool:
+def _is_lost(reply: Sequence[Message], turns: Sequence[Turn]) -> bool:
     """Whether a turn of another key, or of none, may have had reasoning that its calls need.
 
     `turns` are those that its ids lead to. Calls under somebody else's ids were never translated here, and a client
     with room for seals has lost none.
     """
-    parts = [part for message in shown for part in message.parts]
+    parts = [part for message in reply for part in message.parts]
     if any([getattr(part, "sealed", None) is not None for part in parts]):
         return False
     if turns:
