@@ -51,8 +51,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def known_reasons() -> dict[str, str]:
     """Why a plant is not noticed, by its line."""
-    known = tomllib.loads((Path(__file__).parent / "unnoticed.toml").read_text(encoding="utf-8"))
-    return {plant: entry["reason"] for entry in known.get("unnoticed", ()) for plant in entry["plants"]}
+    entries = tomllib.loads((Path(__file__).parent / "unnoticed.toml").read_text(encoding="utf-8"))
+    return {plant: entry["reason"] for entry in entries.get("unnoticed", ()) for plant in entry["plants"]}
 
 
 def _tell(outcome: Outcome, reasons: dict[str, str], *, verbose: bool) -> None:
@@ -76,9 +76,9 @@ def report(outcomes: list[Outcome], reasons: dict[str, str], seconds: float) -> 
     for name in needless:
         print(f"noticed, and has a reason why not: {name}")
     print(f"{len(open_ones)} not noticed without a reason; {seconds:.0f} s")
-    total, found = len(outcomes), sum(noticed.values())
-    print(f"{found} of {total} noticed")
-    return 0 if total and found >= BAR * total and not open_ones and not needless else 1
+    total, count = len(outcomes), sum(noticed.values())
+    print(f"{count} of {total} noticed")
+    return 0 if total and count >= BAR * total and not open_ones and not needless else 1
 
 
 if __name__ == "__main__":

@@ -56,10 +56,10 @@ def first_only(change: Callable[[Any], Any], *kinds: type) -> Spoil:
         def once(part: Any) -> Any:
             if done or not isinstance(part, kinds):
                 return part
-            found = change(part)
-            if found is not part:
+            changed = change(part)
+            if changed is not part:
                 done.append(True)
-            return found
+            return changed
 
         return parts_changed(request, once)
 
@@ -113,11 +113,11 @@ def pairs_swapped(parts: tuple[Any, ...], kind: type, *members: str) -> tuple[An
     if len(places) < 2:
         return parts
     one, other = places[:2]
-    found = list(parts)
+    spoiled = list(parts)
     first, second = parts[one], parts[other]
-    found[one] = replace(first, **{name: getattr(second, name) for name in members})
-    found[other] = replace(second, **{name: getattr(first, name) for name in members})
-    return tuple(found)
+    spoiled[one] = replace(first, **{name: getattr(second, name) for name in members})
+    spoiled[other] = replace(second, **{name: getattr(first, name) for name in members})
+    return tuple(spoiled)
 
 
 def _swapped(kind: type, *members: str) -> Spoil:
@@ -164,12 +164,12 @@ def _roles_swapped(request: Any) -> Any:
 
 
 def _turns_swapped(request: Any) -> Any:
-    found = [place for place, one in enumerate(request.messages) if one.role == "user" and one.parts]
-    if len(found) < 2 or request.messages[found[0]].parts == request.messages[found[1]].parts:
+    places = [place for place, one in enumerate(request.messages) if one.role == "user" and one.parts]
+    if len(places) < 2 or request.messages[places[0]].parts == request.messages[places[1]].parts:
         return request
     messages = list(request.messages)
-    one, other = messages[found[0]], messages[found[1]]
-    messages[found[0]], messages[found[1]] = replace(one, parts=other.parts), replace(other, parts=one.parts)
+    one, other = messages[places[0]], messages[places[1]]
+    messages[places[0]], messages[places[1]] = replace(one, parts=other.parts), replace(other, parts=one.parts)
     return replace(request, messages=tuple(messages))
 
 

@@ -88,23 +88,23 @@ class Sample:
         """`size` exchanges of each file, chosen by `seed`; all of them for 0."""
         self.cases: list[Case] = []
         for path in files:
-            found = [one for one in read_exchanges(path) if one.api in APIS]
-            random.Random(f"{seed} {path.name}").shuffle(found)
-            self.cases += [_case(one) for one in (found[:size] if size else found)]
+            exchanges = [one for one in read_exchanges(path) if one.api in APIS]
+            random.Random(f"{seed} {path.name}").shuffle(exchanges)
+            self.cases += [_case(one) for one in (exchanges[:size] if size else exchanges)]
         self._clean: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
 
     def touched(self, plant: Plant) -> list[Case]:
         """The first exchanges in which the plant changes something, from different files where there are some."""
-        found: list[Case] = []
+        cases: list[Case] = []
         for case in self.cases:
             value = case.values.get(plant.value)
             if value is None or (case.dialect == plant.dialect) != (plant.where == "own"):
                 continue
             if _changes(plant.spoil, value) and _tells(plant, case, value):
-                found.append(case)
-                if len(found) == TRIES:
+                cases.append(case)
+                if len(cases) == TRIES:
                     break
-        return found
+        return cases
 
     def clean(self, case: Case, others: tuple[str, ...]) -> frozenset[str]:
         """The faults of the exchange without any plant."""
@@ -268,5 +268,5 @@ def _new_fault(plant: Plant, case: Case, sample: Sample) -> str:
     def dialect_for(name: str) -> Dialect | None:
         return spoiled if name == plant.dialect else find_dialect(name)
 
-    found = _faults(case.exchange, dialect_for, others) - sample.clean(case, others)
-    return min(found, default="")
+    faults = _faults(case.exchange, dialect_for, others) - sample.clean(case, others)
+    return min(faults, default="")

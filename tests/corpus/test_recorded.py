@@ -27,8 +27,8 @@ def test_recorded_exchanges_pass(name: str) -> None:
     path = RECORDINGS / f"{name}.jsonl.gz"
     if not path.is_file():
         pytest.skip(f"no recordings at {path}; INTERLINGUA_CORPUS names their folder")
-    known = read_known([KNOWN])
-    [file] = run([path], known=known).files
+    known_faults = read_known([KNOWN])
+    [file] = run([path], known_faults=known_faults).files
     assert [line for line in file.lines() if line.split(" ")[2] == "failed"] == []
     assert file.ok, file.summary()
-    assert known.needless(file.verdicts) == []
+    assert known_faults.needless(file.verdicts) == []

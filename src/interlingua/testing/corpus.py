@@ -40,7 +40,7 @@ class FileReport(msgspec.Struct, kw_only=True):
     """The file's name."""
     verdicts: dict[str, Verdict] = msgspec.field(default_factory=dict[str, Verdict])
     """Verdicts by exchange id."""
-    known: Known = Known([])
+    known_faults: Known = Known([])
     """The faults that fail nothing."""
 
     def count(self, outcome: str | None = None) -> int:
@@ -51,13 +51,13 @@ class FileReport(msgspec.Struct, kw_only=True):
     def outcome(self, name: str) -> str:
         """How the exchange was judged; one whose faults are all known has passed."""
         verdict = self.verdicts[name]
-        known = verdict.outcome == "failed" and not self.known.unknown(name, verdict)
-        return "passed" if known else verdict.outcome
+        excused = verdict.outcome == "failed" and not self.known_faults.unknown(name, verdict)
+        return "passed" if excused else verdict.outcome
 
     def lines(self) -> Iterator[str]:
         """A line for each fault."""
         for name, verdict in self.verdicts.items():
-            unknown = self.known.unknown(name, verdict)
+            unknown = self.known_faults.unknown(name, verdict)
             for fault in verdict.faults:
                 word = verdict.outcome if fault in unknown else "known"
                 yield f"{self.name} {name} {word} {fault}"
@@ -141,7 +141,7 @@ def run(
     others: Sequence[str] | None = None,
     seed: int = 0,
     sample: int = 0,
-    known: Known | None = None,
+    known_faults: Known | None = None,
 ) -> Report:
     """The verdicts on every exchange of `files`, or on `sample` of each that `seed` chooses.
 
@@ -157,15 +157,15 @@ def run(
             del exchanges[sample:]
         verdicts = {exchange.id: judge.judge(exchange) for exchange in exchanges}
         name = path.name.removesuffix(".gz").removesuffix(".jsonl")
-        reports.append(FileReport(name=name, verdicts=verdicts, known=known or Known([])))
+        reports.append(FileReport(name=name, verdicts=verdicts, known_faults=known_faults or Known([])))
     return Report(files=reports)
 
 
 def main(arguments: Sequence[str] | None = None, write: Callable[[str], object] = print) -> int:
     """The exit status of the command; `write` takes its lines."""
     parser = argparse.ArgumentParser("python -m interlingua.testing.corpus", description="Replay recorded exchanges.")
-    told = "one JSON document a line, compressed or not"
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl.gz", help=told)
+    contents = "one JSON document a line, compressed or not"
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl.gz", help=contents)
     seeded = "where streams are cut, and which exchanges are the sample (default: 0)"
     parser.add_argument("--seed", type=int, default=0, metavar="N", help=seeded)
     parser.add_argument(
@@ -174,7 +174,7 @@ def main(arguments: Sequence[str] | None = None, write: Callable[[str], object] 
     expected = "faults that are known and fail nothing, each with its exchanges, part and path"
     parser.add_argument("--known", type=Path, action="append", default=[], metavar="FILE.toml", help=expected)
     options = parser.parse_args(arguments)
-    report = run(options.files, seed=options.seed, sample=options.sample, known=read_known(options.known))
+    report = run(options.files, seed=options.seed, sample=options.sample, known_faults=read_known(options.known))
     for line in report.lines():
         write(line)
     return 0 if report.ok else 1

@@ -124,11 +124,11 @@ class Excuses:
         """The members of the fact at `place` that may be told in other words."""
         return frozenset(member for member, codes in LOOSE.get(fact, {}).items() if self.at(place, codes))
 
-    def setting(self, name: str, *, said: bool = False) -> bool:
+    def setting(self, name: str, *, explicit: bool = False) -> bool:
         """Whether an entry names the setting, or something in it; that one was added excuses none that was said."""
         return any(
             (change.path == f"/{name}" or change.path.startswith(f"/{name}/"))
-            and not (said and change.code == "parameter_added")
+            and not (explicit and change.code == "parameter_added")
             for change in self.changes
         )
 

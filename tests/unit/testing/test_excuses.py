@@ -61,7 +61,7 @@ def test_settings() -> None:
         Change("approximated", "parameter_added", "/max_tokens"),
     ])  # fmt: skip
     assert (excuses.setting("logit_bias"), excuses.setting("logit")) == (True, False)
-    assert (excuses.setting("max_tokens"), excuses.setting("max_tokens", said=True)) == (True, False)
+    assert (excuses.setting("max_tokens"), excuses.setting("max_tokens", explicit=True)) == (True, False)
 
 
 def test_only_known_codes_excuse() -> None:

@@ -36,22 +36,22 @@ def test_a_fault_is_known_by_exchange_part_and_place(tmp_path: Path) -> None:
     """Another exchange, another part or another place is another fault."""
     path = tmp_path / "known.toml"
     path.write_text(FAULTS, encoding="utf-8")
-    known = read_known([path])
-    assert known.unknown("one", _verdict(CLEAN_END, LOST_MARK)) == []
-    assert known.unknown("two", _verdict(CLEAN_END, LOST_MARK)) == [LOST_MARK]
+    faults = read_known([path])
+    assert faults.unknown("one", _verdict(CLEAN_END, LOST_MARK)) == []
+    assert faults.unknown("two", _verdict(CLEAN_END, LOST_MARK)) == [LOST_MARK]
     elsewhere = LOST_MARK._replace(part="b request in google")
-    assert known.unknown("one", _verdict(elsewhere)) == [elsewhere]
+    assert faults.unknown("one", _verdict(elsewhere)) == [elsewhere]
     other = LOST_MARK._replace(path="/cache_marks/tools/0")
-    assert known.unknown("one", _verdict(other)) == [other]
+    assert faults.unknown("one", _verdict(other)) == [other]
 
 
 def test_an_entry_that_is_not_needed_is_named(tmp_path: Path) -> None:
     """Of the exchanges that were judged; the others are nobody's business."""
     path = tmp_path / "known.toml"
     path.write_text(FAULTS, encoding="utf-8")
-    known = read_known([path])
-    assert known.needless({"one": _verdict(CLEAN_END, LOST_MARK)}) == []
-    assert known.needless({"one": _verdict(LOST_MARK), "two": _verdict()}) == [
+    faults = read_known([path])
+    assert faults.needless({"one": _verdict(CLEAN_END, LOST_MARK)}) == []
+    assert faults.needless({"one": _verdict(LOST_MARK), "two": _verdict()}) == [
         "A one b response in * calls under the finish reason",
         "A two b response in * calls under the finish reason",
     ]

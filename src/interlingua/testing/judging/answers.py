@@ -42,11 +42,11 @@ def judge_response(trial: Trial) -> None:
         again = dialect.encode_response(first, ServerContext(source=dialect.name))
         trial.equal("a response value", _compared(first), _compared(dialect.decode_response(again, trial.context())))
         trial.same_form("response", exchange.response, load(again.body), first.changes)
-        told = whole_answer(dialect.name, exchange.response)
-        for found in answer_differences(placed_answer(first), told, Excuses(first.changes)):
-            trial.note("a response read", found)
-        known = whole_answer(dialect.name, load(again.body))
-        trial.same("b response facts", _with_ids(told, known), known)
+        actual = whole_answer(dialect.name, exchange.response)
+        for difference in answer_differences(placed_answer(first), actual, Excuses(first.changes)):
+            trial.note("a response read", difference)
+        repeated = whole_answer(dialect.name, load(again.body))
+        trial.same("b response facts", _with_ids(actual, repeated), repeated)
         bare = dialect.encode_response(stripped(first), ServerContext(source=dialect.name))
         trial.same(
             "c response facts without extra",
@@ -63,22 +63,22 @@ def _whole_elsewhere(trial: Trial, part: str, other: Dialect, response: Response
         reply = other.encode_response(response, ServerContext(source=trial.dialect.name, changes=entries))
         if reply.status >= 400 and response.finish_reason == "error":
             return  # an answer that ended in an error is told as one
-        told = whole_answer(other.name, load(reply.body))
+        actual = whole_answer(other.name, load(reply.body))
         for broken in answer_faults(other.name, load(reply.body)):
             trial.note(part, broken)
-        for found in answer_differences(placed_answer(response), told, Excuses(entries)):
-            trial.note(part, found)
+        for difference in answer_differences(placed_answer(response), actual, Excuses(entries)):
+            trial.note(part, difference)
 
 
-def _with_ids(told: Facts, known: Facts) -> Facts:
+def _with_ids(actual: Facts, repeated: Facts) -> Facts:
     """Facts of an answer in which what had no id has the one that was made for it."""
     choices: list[Facts] = []
-    for number, choice in enumerate(told["choices"]):
-        made: list[Any] = known["choices"][number]["call_ids"] if number < len(known["choices"]) else []
+    for number, choice in enumerate(actual["choices"]):
+        made: list[Any] = repeated["choices"][number]["call_ids"] if number < len(repeated["choices"]) else []
         ids: list[Any] = [*made, *[None] * len(choice["call_ids"])]
         named = [one or other for one, other in zip(choice["call_ids"], ids, strict=False)]
         choices.append({**choice, "call_ids": named})
-    return {**told, "choices": choices, "id": told["id"] or known["id"]}
+    return {**actual, "choices": choices, "id": actual["id"] or repeated["id"]}
 
 
 def _compared(response: Response[Any]) -> Any:
@@ -93,21 +93,21 @@ def judge_stream(trial: Trial) -> None:
     """Judge a streamed answer."""
     with trial.part("d stream"):
         try:
-            said = whole_stream(trial.dialect.name, trial.exchange.stream_text)
+            recorded = whole_stream(trial.dialect.name, trial.exchange.stream_text)
         except ValueError as error:
             raise NotJudged("invalid_json", error) from None
         events = _cut_everywhere(trial, trial.exchange.stream_text.encode())
         for broken in [*check(events), *_unsaid(events, trial.exchange.stream_text)]:
             trial.note("d stream laws", broken)
-        response = _ended(trial, events, said)
+        response = _ended(trial, events, recorded)
         if response is None:
             return
         trial.opaque += weigh(response)
-        _again(trial, events, response, said)
-        _own_facts(trial, response, said)
+        _again(trial, events, response, recorded)
+        _own_facts(trial, response, recorded)
         for other in trial.others:
-            _stream_elsewhere(trial, other, events, response, said)
-            if said.end == "done":
+            _stream_elsewhere(trial, other, events, response, recorded)
+            if recorded.end == "done":
                 _whole_elsewhere(trial, f"d stream whole in {other.name}", other, response)
 
 
@@ -141,9 +141,9 @@ def _beside(events: list[Event]) -> Iterator[str]:
 def _names(end: StreamEnd, start: StreamStart, first: str) -> Iterator[str]:
     """Names that the first frame has, and the start of the stream has not."""
     for name in ("id", "model"):
-        said, early = getattr(end.response, name), getattr(start, name)
-        if said and early != said and f'"{said}"' in first:
-            yield f"the first frame has the {name} {said!r}, the start {early!r}"
+        name_value, early = getattr(end.response, name), getattr(start, name)
+        if name_value and early != name_value and f'"{name_value}"' in first:
+            yield f"the first frame has the {name} {name_value!r}, the start {early!r}"
 
 
 def _frames(text: str) -> list[str]:
@@ -167,13 +167,15 @@ def _cut_everywhere(trial: Trial, data: bytes) -> list[Event]:
     return whole
 
 
-def _ended(trial: Trial, events: list[Event], said: StreamFacts) -> Response[Any] | None:
+def _ended(trial: Trial, events: list[Event], recorded: StreamFacts) -> Response[Any] | None:
     """What the stream adds up to, after its end was compared with the one that the wire shows."""
     last = events[-1] if events else None
-    wanted = {"done": "StreamEnd", "cut": "IncompleteStreamError"}.get(said.end) or (said.error or {})["class"]
+    expected = {"done": "StreamEnd", "cut": "IncompleteStreamError"}.get(recorded.end) or (recorded.error or {})[
+        "class"
+    ]
     got = last.error if isinstance(last, StreamError) else type(last).__name__
-    if got != wanted:
-        trial.note("d stream end" if said.end != "error" else "e stream error class", f"{wanted} != {got}")
+    if got != expected:
+        trial.note("d stream end" if recorded.end != "error" else "e stream error class", f"{expected} != {got}")
     match last:
         case StreamEnd(response=response):
             return response
@@ -183,10 +185,10 @@ def _ended(trial: Trial, events: list[Event], said: StreamFacts) -> Response[Any
             return None
 
 
-def _again(trial: Trial, events: list[Event], response: Response[Any], said: StreamFacts) -> None:
+def _again(trial: Trial, events: list[Event], response: Response[Any], recorded: StreamFacts) -> None:
     """Told again in its own dialect it is the same answer."""
-    told = encode_stream(trial.dialect, events, ServerContext(source=trial.dialect.name))
-    last = next(iter(events_of(trial.dialect, [told], trial.context())[-1:]), None)
+    written = encode_stream(trial.dialect, events, ServerContext(source=trial.dialect.name))
+    last = next(iter(events_of(trial.dialect, [written], trial.context())[-1:]), None)
     match last:
         case StreamEnd(response=again):
             pass
@@ -197,9 +199,9 @@ def _again(trial: Trial, events: list[Event], response: Response[Any], said: Str
             return
     trial.equal("d stream end again", _end_of(events[-1]), _end_of(last))
     if not stream_faults(trial.dialect.name, trial.exchange.stream_text):  # what came so goes out so
-        for broken in stream_faults(trial.dialect.name, told.decode(), named=_named(events)):
+        for broken in stream_faults(trial.dialect.name, written.decode(), named=_named(events)):
             trial.note("d stream encoded again", broken)
-    whole = said.end == "done"
+    whole = recorded.end == "done"
     one, other = (_compared(one) if whole else {"parts": one.parts} for one in (response, again))
     trial.equal("d stream encoded again", one, other)
 
@@ -208,18 +210,22 @@ def _end_of(event: Event) -> Any:
     return (event.error, event.message) if isinstance(event, StreamError) else type(event).__name__
 
 
-def _own_facts(trial: Trial, response: Response[Any], said: StreamFacts) -> None:
+def _own_facts(trial: Trial, response: Response[Any], recorded: StreamFacts) -> None:
     """The answer that the stream adds up to says what the stream says."""
-    if said.end == "error" and not said.facts["choices"]:
+    if recorded.end == "error" and not recorded.facts["choices"]:
         return  # nothing came before the error
-    for found in answer_differences(placed_answer(response), said.facts, Excuses(response.changes), said.end):
-        trial.note("d stream read", found)
+    for difference in answer_differences(
+        placed_answer(response), recorded.facts, Excuses(response.changes), recorded.end
+    ):
+        trial.note("d stream read", difference)
     name = trial.dialect.name
     entries: list[Change] = []
     body = load(trial.dialect.encode_response(response, ServerContext(source=name, changes=entries)).body)
-    for found in answer_differences(placed_answer(response), whole_answer(name, body), Excuses(entries), said.end):
-        trial.note("b stream facts", found)
-    if said.end == "done":
+    for difference in answer_differences(
+        placed_answer(response), whole_answer(name, body), Excuses(entries), recorded.end
+    ):
+        trial.note("b stream facts", difference)
+    if recorded.end == "done":
         bare = stripped(response)
         streamed = encode_stream(trial.dialect, unfold(bare)).decode()
         trial.same(
@@ -228,7 +234,7 @@ def _own_facts(trial: Trial, response: Response[Any], said: StreamFacts) -> None
 
 
 def _stream_elsewhere(
-    trial: Trial, other: Dialect, events: list[Event], response: Response[Any], said: StreamFacts
+    trial: Trial, other: Dialect, events: list[Event], response: Response[Any], recorded: StreamFacts
 ) -> None:
     """Told as a stream of another dialect it says the same, and ends the same way."""
     part = f"d stream in {other.name}"
@@ -236,19 +242,19 @@ def _stream_elsewhere(
         entries: list[Change] = []
         context = ServerContext(source=trial.dialect.name, changes=entries)
         text = encode_stream(other, events, context).decode()
-        told = whole_stream(other.name, text)
-        if said.end == "done":
-            if told.end != "done" and not _fails(other, response):
-                trial.note(part, f"the end: done != {told.end}")
+        actual = whole_stream(other.name, text)
+        if recorded.end == "done":
+            if actual.end != "done" and not _fails(other, response):
+                trial.note(part, f"the end: done != {actual.end}")
         else:
-            _failed_elsewhere(trial, part, told, said)
+            _failed_elsewhere(trial, part, actual, recorded)
             _words_of(trial, part, text, events[-1])
         shape = stream_faults(other.name, text, named=_named(events))
-        for broken in [*shape, *(answer_faults(other.name, told.body) if said.end == "done" else ())]:
+        for broken in [*shape, *(answer_faults(other.name, actual.body) if recorded.end == "done" else ())]:
             trial.note(part, broken)
         placed = _as_begun(placed_answer(response), events)
-        for found in answer_differences(placed, told.facts, Excuses(entries), told.end):
-            trial.note(part, found)
+        for difference in answer_differences(placed, actual.facts, Excuses(entries), actual.end):
+            trial.note(part, difference)
 
 
 def _fails(other: Dialect, response: Response[Any]) -> bool:
@@ -280,8 +286,8 @@ def _as_begun(placed: PlacedAnswer, events: list[Event]) -> PlacedAnswer:
     return placed._replace(model=start.wire_model or start.model, id=start.id)
 
 
-def _failed_elsewhere(trial: Trial, part: str, told: StreamFacts, said: StreamFacts) -> None:
-    wanted = "IncompleteStreamError" if said.end == "cut" else (said.error or {})["class"]
-    got = (told.error or {}).get("class") or told.end
-    if got != wanted:
-        trial.note(part, f"the end: {wanted} != {got}")
+def _failed_elsewhere(trial: Trial, part: str, actual: StreamFacts, recorded: StreamFacts) -> None:
+    expected = "IncompleteStreamError" if recorded.end == "cut" else (recorded.error or {})["class"]
+    got = (actual.error or {}).get("class") or actual.end
+    if got != expected:
+        trial.note(part, f"the end: {expected} != {got}")

@@ -21,14 +21,14 @@ def judge_error(trial: Trial) -> None:
         exchange = trial.exchange
         status, body = exchange.status or 200, exchange.response
         text = exchange.response_text
-        said = trial.facts.error(status, text if body is None else body)
-        assert said is not None
+        recorded = trial.facts.error(status, text if body is None else body)
+        assert recorded is not None
         reply = json_reply(status, dump(body) if text is None else text.encode(), exchange.headers)
         first = _decoded(trial, reply)
         if first is None:
             return
-        _classed(trial, first, said)
-        _own(trial, first, said)
+        _classed(trial, first, recorded)
+        _own(trial, first, recorded)
         wait = retry_after(exchange.headers, body)
         if first.retry_after_s != wait:
             trial.note("e error retry", f"{wait} != {first.retry_after_s}")
@@ -47,11 +47,11 @@ def _decoded(trial: Trial, reply: HttpReply) -> Error | None:
     return None
 
 
-def _classed(trial: Trial, error: Error, said: Facts) -> None:
-    if type(error).__name__ != said["class"]:
-        trial.note("e error class", f"{said['class']} != {type(error).__name__}")
-    if error.status not in (said["status"], None):
-        trial.note("e error status", f"{said['status']} != {error.status}")
+def _classed(trial: Trial, error: Error, recorded: Facts) -> None:
+    if type(error).__name__ != recorded["class"]:
+        trial.note("e error class", f"{recorded['class']} != {type(error).__name__}")
+    if error.status not in (recorded["status"], None):
+        trial.note("e error status", f"{recorded['status']} != {error.status}")
     body = trial.exchange.response
     sentences = sentences_of(trial.exchange.response_text if body is None else body)
     if sentences and not any(_holds(error.message, sentence) for sentence in sentences):
@@ -67,20 +67,20 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def _own(trial: Trial, first: Error, said: Facts) -> None:
+def _own(trial: Trial, first: Error, recorded: Facts) -> None:
     reply = trial.dialect.encode_error(first, ServerContext())
     second = trial.dialect.decode_error(reply, trial.context())
     if type(second) is not type(first):
         trial.note("e error again", f"{type(first).__name__} != {type(second).__name__}")
     again = trial.facts.error(reply.status, load(reply.body))
-    trial.same("e error facts", {**said, "status": _status(trial, said, reply.status)}, again)
+    trial.same("e error facts", {**recorded, "status": _status(trial, recorded, reply.status)}, again)
     _same_words(trial, "e error again", first, second, load(reply.body))
 
 
-def _status(trial: Trial, said: Facts, told: int) -> Any:
+def _status(trial: Trial, recorded: Facts, new_status: int) -> Any:
     """The status to be told: the one that was read, or the service's own that says the same class by itself."""
-    alone = trial.facts.error(told, None) or {}
-    return told if said["status"] is None or alone["class"] == said["class"] else said["status"]
+    alone = trial.facts.error(new_status, None) or {}
+    return new_status if recorded["status"] is None or alone["class"] == recorded["class"] else recorded["status"]
 
 
 def _elsewhere(trial: Trial, other: Dialect, first: Error) -> None:

@@ -37,7 +37,7 @@ class _Matcher:
     def __init__(self, excuses: Excuses) -> None:
         """A comparison under these excuses."""
         self.excuses = excuses
-        self.found: list[Difference] = []
+        self.differences: list[Difference] = []
         self.names: dict[str, str] = {}
         """Own names of tools -> those on the wire, where an entry says that they differ."""
         self.ids: dict[str, str] = {}
@@ -47,19 +47,19 @@ class _Matcher:
 
     def differ(self, path: str, one: object, other: object) -> None:
         """Note a difference."""
-        self.found.append(Difference.at(path, one, other))
+        self.differences.append(Difference.at(path, one, other))
 
     def same(self, path: str, one: object, other: object) -> None:
         """Note where two values first differ."""
-        if (found := first_difference(one, other, path)) is not None:
-            self.found.append(found)
+        if (differences := first_difference(one, other, path)) is not None:
+            self.differences.append(differences)
 
     # Lists
 
-    def listed(self, fact: str, wanted: Sequence[Fact], told: Sequence[Any], *, in_order: bool = True) -> None:
+    def listed(self, fact: str, expected: Sequence[Fact], actual: Sequence[Any], *, in_order: bool = True) -> None:
         """Compare the items of one kind; what is excused may be gone or differ in the members that entries name."""
-        rest = list(enumerate(told))
-        for number, item in enumerate(wanted):
+        rest = list(enumerate(actual))
+        for number, item in enumerate(expected):
             loose = self.excuses.loose(fact, item.place)
             candidates = rest if not in_order else rest[:1]
             hit = next((one for one in candidates if _agree(_without_made_id(item.value, one[1]), one[1], loose)), None)
@@ -67,7 +67,7 @@ class _Matcher:
                 rest.remove(hit)
                 self.numbers |= {number: hit[0]} if fact == "calls" else {}
             elif not self.excuses.gone(fact, item.place):
-                self._missing(fact, item, rest, loose, fresh=len(rest) > len(wanted) - number - 1)
+                self._missing(fact, item, rest, loose, fresh=len(rest) > len(expected) - number - 1)
         for _, value in rest:
             self.differ(f"/{fact}", "(nothing)", value)
 
@@ -115,27 +115,27 @@ class _TextReader:
         """Whether the text stands here, or behind what may stand here; if so it is read."""
         place, offset = self.at, self.offset
         while place < len(self.turns):
-            said_by, said = self.turns[place]
-            end = self._end(said, text, offset) if said_by == role else None
+            said_by, turn_text = self.turns[place]
+            end = self._end(turn_text, text, offset) if said_by == role else None
             if end is not None:
                 self.at, self.offset, self.gap = place, end, self.gaps
                 return True
-            if not self.gap and said[offset:].strip():
+            if not self.gap and turn_text[offset:].strip():
                 return False
             place, offset = place + 1, 0
         return False
 
-    def _end(self, said: str, text: str, offset: int) -> int | None:
+    def _end(self, turn_text: str, text: str, offset: int) -> int | None:
         """Where `text` ends in what is said from `offset` on."""
         if self.gap:
-            start = said.find(text, offset)
+            start = turn_text.find(text, offset)
             return None if start < 0 else start + len(text)
-        if said.startswith(text, offset):
+        if turn_text.startswith(text, offset):
             return offset + len(text)
         if not self.spaced:
             return None
-        bare, start = text.strip(), len(said) - len(said[offset:].lstrip())
-        return start + len(bare) if said.startswith(bare, start) else None
+        bare, start = text.strip(), len(turn_text) - len(turn_text[offset:].lstrip())
+        return start + len(bare) if turn_text.startswith(bare, start) else None
 
     def here(self) -> object:
         """What stands here."""
@@ -149,7 +149,7 @@ class _TextReader:
         if self.gap or self.lost or self.at >= len(self.turns):
             return ""
         return "".join(
-            [self.turns[self.at][1][self.offset :], *[said for _, said in self.turns[self.at + 1 :]]]
+            [self.turns[self.at][1][self.offset :], *[turn_text for _, turn_text in self.turns[self.at + 1 :]]]
         ).strip()
 
 
@@ -159,19 +159,19 @@ def _apart(value: Any, loose: frozenset[str]) -> Any:
     return {name: member for name, member in members(value).items() if name not in loose}
 
 
-def _without_made_id(wanted: Any, told: Any) -> Any:
+def _without_made_id(expected: Any, actual: Any) -> Any:
     """A call without the id that was made for it, where the wire has none."""
-    if not isinstance(told, dict) or "id" not in told or told["id"] is not None:
-        return wanted
-    made = MADE_ID.fullmatch(str(members(wanted).get("id"))) is not None
-    return {**members(wanted), "id": None} if made else wanted
+    if not isinstance(actual, dict) or "id" not in actual or actual["id"] is not None:
+        return expected
+    made = MADE_ID.fullmatch(str(members(expected).get("id"))) is not None
+    return {**members(expected), "id": None} if made else expected
 
 
-def _agree(wanted: Any, told: Any, loose: frozenset[str]) -> bool:
-    if loose and isinstance(wanted, dict) and isinstance(told, dict):
-        wanted, told = members(wanted), members(told)
-        return all(_equal(value, told.get(name)) for name, value in wanted.items() if name not in loose)
-    return _equal(wanted, told)
+def _agree(expected: Any, actual: Any, loose: frozenset[str]) -> bool:
+    if loose and isinstance(expected, dict) and isinstance(actual, dict):
+        expected, actual = members(expected), members(actual)
+        return all(_equal(value, actual.get(name)) for name, value in expected.items() if name not in loose)
+    return _equal(expected, actual)
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -181,23 +181,23 @@ def _equal(one: Any, other: Any) -> bool:
 # Requests
 
 
-def request_differences(placed: PlacedRequest, told: Facts, excuses: Excuses) -> list[Difference]:
+def request_differences(placed: PlacedRequest, actual: Facts, excuses: Excuses) -> list[Difference]:
     """Where a body, read as facts, says something else than the request, and no entry names it."""
     matcher = _Matcher(excuses)
-    matcher.same("/model", placed.model or None, told["model"] or None)
+    matcher.same("/model", placed.model or None, actual["model"] or None)
     _learn_names(matcher)
-    _tools(matcher, placed, told)
-    _settings(matcher, placed.settings, told["settings"], told["defaults"])
-    matcher.texts("messages", _pieces(placed, excuses), told["messages"], gaps=_moved(placed, excuses))
-    _conserved(matcher, placed, told["messages"])
-    _parts(matcher, placed, told)
-    _results(matcher, placed, told["results"])
-    _schema(matcher, placed, told)
+    _tools(matcher, placed, actual)
+    _settings(matcher, placed.settings, actual["settings"], actual["defaults"])
+    matcher.texts("messages", _pieces(placed, excuses), actual["messages"], gaps=_moved(placed, excuses))
+    _conserved(matcher, placed, actual["messages"])
+    _parts(matcher, placed, actual)
+    _results(matcher, placed, actual["results"])
+    _schema(matcher, placed, actual)
     in_order = not excuses.coded("order_changed", "result_media_moved")
-    matcher.listed("cache_marks", sorted(placed.cache_marks, key=repr), told["cache_marks"], in_order=False)
-    matcher.listed("media", _media(placed.media), _media_told(told["media"]), in_order=in_order)
-    matcher.listed("references", placed.references, told["references"], in_order=in_order)
-    return matcher.found
+    matcher.listed("cache_marks", sorted(placed.cache_marks, key=repr), actual["cache_marks"], in_order=False)
+    matcher.listed("media", _media(placed.media), _media_told(actual["media"]), in_order=in_order)
+    matcher.listed("references", placed.references, actual["references"], in_order=in_order)
+    return matcher.differences
 
 
 def _learn_names(matcher: _Matcher) -> None:
@@ -213,54 +213,54 @@ def _named(matcher: _Matcher, value: Any, *keys: str) -> Any:
     """A value with the names that stand for its own on the wire."""
     if not isinstance(value, dict):
         return value
-    found = dict(members(value))
-    for key in [key for key in keys if key in found]:
-        found[key] = matcher.names.get(str(found.get(key)), found.get(key))
-    if "id" in found:
-        found["id"] = matcher.ids.get(str(found["id"]), found["id"])
-    if "allowed" in found:
-        found["allowed"] = [matcher.names.get(name, name) for name in found["allowed"]]
-    return found
+    renamed = dict(members(value))
+    for key in [key for key in keys if key in renamed]:
+        renamed[key] = matcher.names.get(str(renamed.get(key)), renamed.get(key))
+    if "id" in renamed:
+        renamed["id"] = matcher.ids.get(str(renamed["id"]), renamed["id"])
+    if "allowed" in renamed:
+        renamed["allowed"] = [matcher.names.get(name, name) for name in renamed["allowed"]]
+    return renamed
 
 
-def _tools(matcher: _Matcher, placed: PlacedRequest, told: Facts) -> None:
+def _tools(matcher: _Matcher, placed: PlacedRequest, actual: Facts) -> None:
     excuses = matcher.excuses
-    tools = [{**tool, "strict": strict} for tool, strict in zip(told["tools"], told["strict"], strict=False)]
-    wanted = [Fact(fact.place, _named(matcher, fact.value, "name")) for fact in placed.tools]
+    tools = [{**tool, "strict": strict} for tool, strict in zip(actual["tools"], actual["strict"], strict=False)]
+    expected = [Fact(fact.place, _named(matcher, fact.value, "name")) for fact in placed.tools]
     left_out = excuses.has("tool_choice_approximated", "/tools")
     if left_out or excuses.has("tool_choice_approximated", "/tool_choice"):
         allowed = _allowed(placed.tool_choice)
         names = {tool["name"] for tool in tools}
-        wanted = [fact for fact in wanted if fact.value["name"] in names or fact.value["name"] in allowed]
-    if excuses.coded("parameter_added") and not wanted and excuses.setting("tools"):
+        expected = [fact for fact in expected if fact.value["name"] in names or fact.value["name"] in allowed]
+    if excuses.coded("parameter_added") and not expected and excuses.setting("tools"):
         return  # tools that the history calls are declared
     every = excuses.has("strict_unsupported", "/tools") or excuses.has("parameter_added", "/tools")
-    wanted = [_told_tool(matcher, fact, tools) for fact in wanted]
-    wanted = [
-        Fact(fact.place, _strictness(fact.value, tools, number, every=every)) for number, fact in enumerate(wanted)
+    expected = [_told_tool(matcher, fact, tools) for fact in expected]
+    expected = [
+        Fact(fact.place, _strictness(fact.value, tools, number, every=every)) for number, fact in enumerate(expected)
     ]
-    matcher.listed("tools", wanted, tools)
-    matcher.listed("server_tools", placed.server_tools, told["server_tools"], in_order=False)
+    matcher.listed("tools", expected, tools)
+    matcher.listed("server_tools", placed.server_tools, actual["server_tools"], in_order=False)
     choice = _named(matcher, placed.tool_choice, "name")
     offered = bool(placed.tools or placed.server_tools)
     if offered and not excuses.setting("tool_choice") and not excuses.coded("tools_withheld"):
-        matcher.same("/tool_choice", choice, told["tool_choice"])
+        matcher.same("/tool_choice", choice, actual["tool_choice"])
 
 
 def _told_tool(matcher: _Matcher, fact: Fact, tools: Sequence[Facts]) -> Fact:
     """A tool with the schema and the description of the wire, where entries are right to say that they differ."""
-    told = next((tool for tool in tools if tool["name"] == fact.value["name"]), None)
-    if told is None:
+    actual = next((tool for tool in tools if tool["name"] == fact.value["name"]), None)
+    if actual is None:
         return fact
     value, excuses = dict(fact.value), matcher.excuses
     if value["description"] is None and excuses.at(fact.place, ("description_added",)):
-        value["description"] = told["description"]
+        value["description"] = actual["description"]
     if excuses.at(fact.place, ("freeform_as_function",)):
-        value |= {"schema": told["schema"], "description": told["description"]}
-    elif excuses.at(fact.place, ("schema_rewritten", "description_added")) and value["schema"] != told["schema"]:
-        for lost in lost_of_schema(value["schema"], told["schema"]):
+        value |= {"schema": actual["schema"], "description": actual["description"]}
+    elif excuses.at(fact.place, ("schema_rewritten", "description_added")) and value["schema"] != actual["schema"]:
+        for lost in lost_of_schema(value["schema"], actual["schema"]):
             matcher.differ(f"/tools{fact.place}/schema", lost, "(missing)")
-        value["schema"] = told["schema"]
+        value["schema"] = actual["schema"]
     return Fact(fact.place, value)
 
 
@@ -271,43 +271,43 @@ def _allowed(choice: Any) -> list[Any]:
 
 def _strictness(tool: Facts, tools: Sequence[Facts], number: int, *, every: bool) -> Facts:
     """A tool with the `strict` of the wire where that says no other thing: no, or nothing at all."""
-    told = tools[number]["strict"] if number < len(tools) else None
+    actual = tools[number]["strict"] if number < len(tools) else None
     no = (None, False) if tool["strict"] is False else (None, False, "default")
-    free = every or (not tool["strict"] and told in no) or told == "always"
-    return {**tool, "strict": told} if free else tool
+    free = every or (not tool["strict"] and actual in no) or actual == "always"
+    return {**tool, "strict": actual} if free else tool
 
 
-def _settings(matcher: _Matcher, wanted: Facts, told: Facts, defaults: Facts) -> None:
+def _settings(matcher: _Matcher, expected: Facts, actual: Facts, defaults: Facts) -> None:
     excuses = matcher.excuses
     for name in SETTINGS:
-        one, other = wanted.get(name), told.get(name)
-        if one == other or excuses.setting(name, said=one is not None):
+        one, other = expected.get(name), actual.get(name)
+        if one == other or excuses.setting(name, explicit=one is not None):
             continue
         if None in (one, other) and (name in NO_FACTS or defaults.get(name, ABSENT) in (one, other)):
             continue
-        if name in THINKING and _says_otherwise(name, wanted, told, excuses):
+        if name in THINKING and _says_otherwise(name, expected, actual, excuses):
             continue
-        if name == "thinking_summary" and one == "none" and not any(told.get(kin) for kin in THINKING):
+        if name == "thinking_summary" and one == "none" and not any(actual.get(kin) for kin in THINKING):
             continue  # what is not thought is not shown
         matcher.same(f"/{name}", one, other)
 
 
-def _says_otherwise(name: str, wanted: Facts, told: Facts, excuses: Excuses) -> bool:
+def _says_otherwise(name: str, expected: Facts, actual: Facts, excuses: Excuses) -> bool:
     """Whether a setting of thinking is said by another one: who says how hard to think says that it is wanted."""
-    if wanted.get(name) is None:
-        return any(kin in wanted or excuses.setting(kin) for kin in THINKING)
-    return name == "thinking" and wanted[name] is True and bool(told.get("effort") or told.get("thinking_budget"))
+    if expected.get(name) is None:
+        return any(kin in expected or excuses.setting(kin) for kin in THINKING)
+    return name == "thinking" and expected[name] is True and bool(actual.get("effort") or actual.get("thinking_budget"))
 
 
-def _schema(matcher: _Matcher, placed: PlacedRequest, told: Facts) -> None:
-    wanted, known, excuses = placed.output_schema, told["output_schema"], matcher.excuses
-    if wanted == "json" and excuses.setting("json_mode"):
+def _schema(matcher: _Matcher, placed: PlacedRequest, actual: Facts) -> None:
+    expected, schema, excuses = placed.output_schema, actual["output_schema"], matcher.excuses
+    if expected == "json" and excuses.setting("json_mode"):
         return
-    if wanted == known or not excuses.setting("output_schema"):
-        matcher.same("/output_schema", wanted, known)
-    elif isinstance(known, dict) and isinstance(wanted, dict):
-        for found in lost_of_schema(wanted, known):
-            matcher.differ("/output_schema", found, "(missing)")
+    if expected == schema or not excuses.setting("output_schema"):
+        matcher.same("/output_schema", expected, schema)
+    elif isinstance(schema, dict) and isinstance(expected, dict):
+        for difference in lost_of_schema(expected, schema):
+            matcher.differ("/output_schema", difference, "(missing)")
 
 
 def _pieces(placed: PlacedRequest, excuses: Excuses) -> list[Fact | None]:
@@ -342,23 +342,23 @@ def _conserved(matcher: _Matcher, placed: PlacedRequest, turns: Sequence[Sequenc
             matcher.differ(f"/messages{fact.place}", (fact.role, fact.value), "(missing)")
 
 
-def _parts(matcher: _Matcher, placed: PlacedChoice, told: Facts) -> None:
+def _parts(matcher: _Matcher, placed: PlacedChoice, actual: Facts) -> None:
     """Thinking, seals, calls and refusals of a history."""
-    thinking = [("", text) for text in told["thinking"]]
+    thinking = [("", text) for text in actual["thinking"]]
     matcher.texts("thinking", placed.thinking, thinking, spaced=True)
-    matcher.listed("seals", placed.seals, told["seals"])
+    matcher.listed("seals", placed.seals, actual["seals"])
     calls = [Fact(fact.place, _named(matcher, fact.value, "name")) for fact in placed.calls]
-    matcher.listed("calls", calls, told["calls"])
-    refusals = [("", text) for text in told["refusals"]]
+    matcher.listed("calls", calls, actual["calls"])
+    refusals = [("", text) for text in actual["refusals"]]
     matcher.texts("refusals", placed.refusals, refusals, spaced=True)
 
 
-def _results(matcher: _Matcher, placed: PlacedRequest, told: Sequence[Facts]) -> None:
-    wanted = [
+def _results(matcher: _Matcher, placed: PlacedRequest, actual: Sequence[Facts]) -> None:
+    expected = [
         Fact(fact.place, {**fact.value, "call": matcher.numbers.get(fact.value["call"], fact.value["call"])})
         for fact in placed.results
     ]
-    matcher.listed("results", wanted, told, in_order=not matcher.excuses.coded("order_changed"))
+    matcher.listed("results", expected, actual, in_order=not matcher.excuses.coded("order_changed"))
 
 
 def _media(facts: Iterable[Fact]) -> list[Fact]:
@@ -372,39 +372,39 @@ def _media_told(media: Iterable[Sequence[str]]) -> list[Facts]:
 # Answers
 
 
-def answer_differences(placed: PlacedAnswer, told: Facts, excuses: Excuses, end: str = "done") -> list[Difference]:
+def answer_differences(placed: PlacedAnswer, actual: Facts, excuses: Excuses, end: str = "done") -> list[Difference]:
     """Where an answer on the wire, read as facts, says something else than the response, and no entry names it."""
     matcher = _Matcher(excuses)
     if end == "done":
-        _usage(matcher, placed.usage, told["usage"])
+        _usage(matcher, placed.usage, actual["usage"])
     elif not any(choice.order for choice in placed.choices):
         return []  # nothing came before the stream broke, so nothing need be said of it
     if placed.model:
-        matcher.same("/model", placed.model, told["model"])
-    if placed.id is not None and told["has_id"]:
-        matcher.same("/id", placed.id, told["id"])
-    _choices(matcher, placed, told, end)
-    return matcher.found
+        matcher.same("/model", placed.model, actual["model"])
+    if placed.id is not None and actual["has_id"]:
+        matcher.same("/id", placed.id, actual["id"])
+    _choices(matcher, placed, actual, end)
+    return matcher.differences
 
 
-def _choices(matcher: _Matcher, placed: PlacedAnswer, told: Facts, end: str) -> None:
+def _choices(matcher: _Matcher, placed: PlacedAnswer, actual: Facts, end: str) -> None:
     lost = matcher.excuses.coded("alternatives_unsupported")
     for number, choice in enumerate(placed.choices):
-        if number < len(told["choices"]):
-            _choice(matcher, choice, told["choices"][number], end, told["finishes"])
+        if number < len(actual["choices"]):
+            _choice(matcher, choice, actual["choices"][number], end, actual["finishes"])
         elif not any(change.path in ("/alternatives", choice.place) for change in lost):
             matcher.differ(f"/choices/{number}", "(a choice)", "(missing)")
-    for choice in told["choices"][len(placed.choices) :]:
+    for choice in actual["choices"][len(placed.choices) :]:
         matcher.differ(f"/choices/{len(placed.choices)}", "(nothing)", choice)
 
 
-def _choice(matcher: _Matcher, placed: PlacedChoice, told: Facts, end: str, finishes: frozenset[str]) -> None:
+def _choice(matcher: _Matcher, placed: PlacedChoice, actual: Facts, end: str, finishes: frozenset[str]) -> None:
     excuses = matcher.excuses
-    ended_well = placed.finish_reason == "error" and told["finish_reason"] in CLEAN
+    ended_well = placed.finish_reason == "error" and actual["finish_reason"] in CLEAN
     if end == "done" and (ended_well or not _finishes_otherwise(placed, excuses, finishes)):
         refused = placed.finish_reason == "refusal" and not placed.refusals
         reason = "content_filter" if refused else placed.finish_reason
-        matcher.same(f"{placed.place}/finish_reason", reason, told["finish_reason"])
+        matcher.same(f"{placed.place}/finish_reason", reason, actual["finish_reason"])
     texts = {fact.place: fact for fact in placed.texts}
     pieces: list[Fact | None] = []
     for fact in placed.order:
@@ -412,40 +412,40 @@ def _choice(matcher: _Matcher, placed: PlacedChoice, told: Facts, end: str, fini
             pieces.append(texts[fact.place])
         if excuses.at(fact.place, AS_TEXT):
             pieces.append(None)
-    matcher.texts("text", pieces, [("assistant", told["text"])])
-    matcher.texts("thinking", placed.thinking, [("", told["thinking"])], spaced=True)
-    matcher.texts("refusals", placed.refusals, [("", told["refusal"] or "")], spaced=True)
-    matcher.listed("seals", placed.seals, told["seals"])
-    ids = told["call_ids"]
-    calls = [{**call, "id": call_id} for call, call_id in zip(told["calls"], ids, strict=True)]
+    matcher.texts("text", pieces, [("assistant", actual["text"])])
+    matcher.texts("thinking", placed.thinking, [("", actual["thinking"])], spaced=True)
+    matcher.texts("refusals", placed.refusals, [("", actual["refusal"] or "")], spaced=True)
+    matcher.listed("seals", placed.seals, actual["seals"])
+    ids = actual["call_ids"]
+    calls = [{**call, "id": call_id} for call, call_id in zip(actual["calls"], ids, strict=True)]
     matcher.listed("calls", placed.calls, calls)
-    matcher.listed("media", _media(placed.media), _media_told(told["media"]))
-    matcher.listed("citations", placed.citations, told["citations"])
+    matcher.listed("media", _media(placed.media), _media_told(actual["media"]))
+    matcher.listed("citations", placed.citations, actual["citations"])
 
 
 CLEAN = frozenset({"stop", "tool_calls"})
 """What no entry makes of an answer that ended in an error: its client would go on as if nothing had happened."""
 
 
-def _finishes_otherwise(placed: PlacedChoice, excuses: Excuses, known: frozenset[str]) -> bool:
+def _finishes_otherwise(placed: PlacedChoice, excuses: Excuses, possible: frozenset[str]) -> bool:
     """Whether an entry says that the choice ends otherwise: for itself, or because what it holds is told as text."""
     named = excuses.at(f"{placed.place}/finish_reason", ("finish_reason_approximated", "finish_reason_derived"))
-    if named and placed.finish_reason not in known:
+    if named and placed.finish_reason not in possible:
         return True
     return any(excuses.at(fact.place, ("refusal_as_text", "broken_call_as_text")) for fact in placed.order)
 
 
-def _usage(matcher: _Matcher, wanted: Facts | None, told: Facts | None) -> None:
+def _usage(matcher: _Matcher, expected: Facts | None, actual: Facts | None) -> None:
     """Counts that nobody made may be told as 0, where an entry says so; the others are what they were."""
-    one, other = wanted or {}, told or {}
+    one, other = expected or {}, actual or {}
     for name in ("input", "output", "cache_read", "cache_write", "reasoning"):
-        said, again = one.get(name), other.get(name)
-        filled = said is None and again == 0
-        if said == again or (filled and _filler(matcher.excuses, name)):
+        count, again = one.get(name), other.get(name)
+        filled = count is None and again == 0
+        if count == again or (filled and _filler(matcher.excuses, name)):
             continue
         adjusted = matcher.excuses.at(f"/usage/{name}_tokens", ("parameter_unsupported", "parameter_adjusted"))
         if not adjusted or (name == "input" and _adds_up(one)):
-            matcher.same(f"/usage/{name}", said, again)
+            matcher.same(f"/usage/{name}", count, again)
 
 
 def _adds_up(usage: Facts) -> bool:

@@ -130,15 +130,15 @@ class PlacedChoice:
     def _result(self, result: ToolResult, place: str) -> None:
         number = self._numbers.get(result.call_id)
         content = result.content
-        said: Any = content
+        value: Any = content
         if isinstance(content, Json):
-            said = content.value
+            value = content.value
         elif not isinstance(content, str):
-            said = "".join([_told(part) for part in content])
+            value = "".join([_told(part) for part in content])
             self._inside(content, f"{place}/content")
-        if said is None or isinstance(said, bool | int | float):
-            said = json.dumps(said)
-        value = {"call": number, "content": decoded(said), "is_error": result.is_error}
+        if value is None or isinstance(value, bool | int | float):
+            value = json.dumps(value)
+        value = {"call": number, "content": decoded(value), "is_error": result.is_error}
         self.results.append(Fact(place, value))
 
     def _inside(self, parts: Sequence[Any], path: str) -> None:

@@ -88,14 +88,14 @@ def _own(trial: Trial, first: DecodedRequest) -> None:
     trial.equal("a request value", _plain(first), _plain(second) if second is not None else None)
     trial.same_form("request", body, again, (*first.changes, *encoded.changes))
     name, model = trial.dialect.name, trial.exchange.model
-    told, known = whole_request(name, body, model), whole_request(name, again, model)
-    trial.same("b request facts", _with_ids(told, known), known)
+    recorded, repeated = whole_request(name, body, model), whole_request(name, again, model)
+    trial.same("b request facts", _with_ids(recorded, repeated), repeated)
 
 
-def _with_ids(told: Any, known: Any) -> Any:
+def _with_ids(recorded: Any, repeated: Any) -> Any:
     """Facts in which calls without an id have the one that was made for them."""
-    pairs = zip(told["calls"], [*known["calls"], *[{"id": None}] * len(told["calls"])], strict=False)
-    return {**told, "calls": [{**call, "id": call["id"] or made["id"]} for call, made in pairs]}
+    pairs = zip(recorded["calls"], [*repeated["calls"], *[{"id": None}] * len(recorded["calls"])], strict=False)
+    return {**recorded, "calls": [{**call, "id": call["id"] or made["id"]} for call, made in pairs]}
 
 
 def _plain(decoded: DecodedRequest) -> Any:
@@ -111,9 +111,9 @@ def _encoded(trial: Trial, dialect: Dialect, decoded: DecodedRequest) -> Encoded
 
 def _read_whole(trial: Trial, first: DecodedRequest, placed: PlacedRequest) -> None:
     """What was read is what the body says."""
-    told = whole_request(trial.dialect.name, trial.exchange.request, trial.exchange.model)
-    for found in request_differences(placed, told, Excuses(first.changes)):
-        trial.note("a request read", found)
+    recorded = whole_request(trial.dialect.name, trial.exchange.request, trial.exchange.model)
+    for difference in request_differences(placed, recorded, Excuses(first.changes)):
+        trial.note("a request read", difference)
 
 
 def _elsewhere(trial: Trial, part: str, other: Dialect, decoded: DecodedRequest, placed: PlacedRequest) -> None:
@@ -128,9 +128,9 @@ def _elsewhere(trial: Trial, part: str, other: Dialect, decoded: DecodedRequest,
             if trial.refused and _names_a_place(error):
                 return
             raise
-        told = whole_request(other.name, load(encoded.body), decoded.model or None)
-        for found in request_differences(placed, told, Excuses(encoded.changes)):
-            trial.note(part, found)
+        recorded = whole_request(other.name, load(encoded.body), decoded.model or None)
+        for difference in request_differences(placed, recorded, Excuses(encoded.changes)):
+            trial.note(part, difference)
 
 
 def _without_opaque(trial: Trial, first: DecodedRequest) -> None:
@@ -142,9 +142,9 @@ def _without_opaque(trial: Trial, first: DecodedRequest) -> None:
     part = "c request facts without extra"
     with trial.part(part):
         model = trial.exchange.model
-        told = trial.facts.request(trial.exchange.request, model)
+        recorded = trial.facts.request(trial.exchange.request, model)
         again = trial.facts.request(load(_encoded(trial, trial.dialect, bare).body), model)
-        trial.same(part, _left(told), _left(again))
+        trial.same(part, _left(recorded), _left(again))
     for other in trial.others:
         _elsewhere(trial, f"c request without extra in {other.name}", other, bare, placed)
 

@@ -11,16 +11,16 @@ from interlingua.testing.wirefacts.values import items, members, word
 __all__ = ["lost_of_schema"]
 
 
-def lost_of_schema(wanted: Any, told: Any) -> list[str]:
+def lost_of_schema(expected: Any, actual: Any) -> list[str]:
     """What the wanted schema says and the other one does not, wherever in it."""
-    if not isinstance(wanted, dict) or not isinstance(told, dict):
-        return [] if wanted == told else ["the schema"]
-    names, required = set(_properties(told)), set(_required(told))
-    text = json.dumps(told, ensure_ascii=False, sort_keys=True)
-    lost = [f"property {name}" for name in dict.fromkeys(_properties(wanted)) if name not in names]
-    lost += [f"required {name}" for name in dict.fromkeys(_required(wanted)) if name not in required]
-    lost += [f"choice {value}" for value in dict.fromkeys(_choices(wanted)) if _plain(value) not in text]
-    return lost + [f"description {one!r}" for one in dict.fromkeys(_descriptions(wanted)) if _plain(one) not in text]
+    if not isinstance(expected, dict) or not isinstance(actual, dict):
+        return [] if expected == actual else ["the schema"]
+    names, required = set(_properties(actual)), set(_required(actual))
+    text = json.dumps(actual, ensure_ascii=False, sort_keys=True)
+    lost = [f"property {name}" for name in dict.fromkeys(_properties(expected)) if name not in names]
+    lost += [f"required {name}" for name in dict.fromkeys(_required(expected)) if name not in required]
+    lost += [f"choice {value}" for value in dict.fromkeys(_choices(expected)) if _plain(value) not in text]
+    return lost + [f"description {one!r}" for one in dict.fromkeys(_descriptions(expected)) if _plain(one) not in text]
 
 
 def _plain(text: str) -> str:
@@ -43,7 +43,7 @@ def _schemas(value: Any) -> Iterator[dict[str, Any]]:
 def _properties(schema: Any) -> Iterator[str]:
     """The names of the properties of which anything is said."""
     for one in _schemas(schema):
-        yield from [name for name, said in members(one.get("properties")).items() if said]
+        yield from [name for name, property_schema in members(one.get("properties")).items() if property_schema]
 
 
 def _required(schema: Any) -> Iterator[str]:

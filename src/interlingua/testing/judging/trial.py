@@ -70,14 +70,14 @@ class Trial:
 
     def same(self, part: str, one: object, other: object) -> None:
         """Note every place where two JSON values differ."""
-        for found in differences(one, other):
-            self.note(part, found)
+        for difference in differences(one, other):
+            self.note(part, difference)
 
     def equal(self, part: str, first: Any, second: Any) -> None:
         """Note that two canonical values differ, and where."""
         if first != second:
-            found = differences(msgspec.to_builtins(first), msgspec.to_builtins(second))
-            for place in found or [Difference.at("", first, second)]:
+            difference = differences(msgspec.to_builtins(first), msgspec.to_builtins(second))
+            for place in difference or [Difference.at("", first, second)]:
                 self.note(part, place)
 
     def same_form(self, kind: str, body: Any, again: Any, changes: Iterable[Change]) -> None:
@@ -85,9 +85,9 @@ class Trial:
         one = self.dialect.normal_form(kind, without_nulls(body))
         other = self.dialect.normal_form(kind, without_nulls(again))
         entries = tuple(changes)
-        for found in differences(one, other):
-            if not excuses_place(entries, found.path):
-                self.note(f"a {kind} normal form", found)
+        for difference in differences(one, other):
+            if not excuses_place(entries, difference.path):
+                self.note(f"a {kind} normal form", difference)
 
     def context(self) -> DecodeContext:
         """What the decoder of the answer is told."""

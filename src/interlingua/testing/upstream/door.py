@@ -62,7 +62,7 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
 _BEARER = ("authorization", r"Bearer \S+")
 DOORS: dict[str, Door] = {
     "openai-chat": Door(path=r".*/chat/completions", credentials=(_BEARER, ("api-key", r"\S+"))),
-    "openai-responses": Door(path=r".*/responses", credentials=(_BEARER, ("api-key", r"\S+"))),
+    "openai-responses": Door(path=r".*/responses(/compact)?", credentials=(_BEARER, ("api-key", r"\S+"))),
     "anthropic": Door(
         path=r".*/v1/messages",
         credentials=(("x-api-key", r"\S+"), _BEARER),

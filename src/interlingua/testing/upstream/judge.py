@@ -171,6 +171,7 @@ _LAWS: dict[str, Callable[[], Law]] = {
         reading=Reading(grammar=parse(RESPONSES, RESPONSES_HOSTED, RESPONSES_TOOLS)),
         rules=RESPONSES_RULES,
         source="OpenAI Responses; request types of the official client",
+        root=lambda path: "CompactRequest" if path.endswith("/compact") else "Request",
     ),
     "anthropic": lambda: Law(
         reading=Reading(grammar=parse(ANTHROPIC, ANTHROPIC_HOSTED, ANTHROPIC_TOOLS)),

@@ -31,7 +31,12 @@ from interlingua.testing.upstream.answers.chat import fail_chat, stream_chat, wh
 from interlingua.testing.upstream.answers.glance import answer
 from interlingua.testing.upstream.answers.google import as_array, fail_google, stream_google, whole_google
 from interlingua.testing.upstream.answers.ollama import fail_ollama, stream_ollama, whole_ollama
-from interlingua.testing.upstream.answers.responses import fail_responses, stream_responses, whole_responses
+from interlingua.testing.upstream.answers.responses import (
+    compacted,
+    fail_responses,
+    stream_responses,
+    whole_responses,
+)
 from interlingua.testing.upstream.answers.say import Answer, Cut, Fail, Ids, Say
 from interlingua.testing.upstream.answers.unified import fail_unified, stream_unified, whole_unified
 from interlingua.testing.upstream.door import is_streamed, wants_events
@@ -130,6 +135,8 @@ class Upstream(Script):
         if isinstance(given, Fail) and not (given.late and streamed):
             return _line(error_reply(self.dialect, given.status, given.message))
         speech = SPEECHES[self.dialect]
+        if self.dialect == "openai-responses" and asked.url.partition("?")[0].endswith("/compact"):
+            return Line(pieces=(encode(compacted(asked, self._ids, self.issued), nulls=60),), headers=_JSON)
         if not streamed:
             say = given.say if isinstance(given, Cut) else given
             body = encode(speech.whole(_say(say), asked, self._ids, self.issued), nulls=60)

@@ -100,8 +100,8 @@ def strict_tools(dialect: str, body: Any) -> list[Any]:
             calling = members(members(body.get("toolConfig")).get("functionCallingConfig"))
             free = "always" if calling.get("allowedFunctionNames") else True  # the one mode in which names go with text
             strict = {"VALIDATED": free, "ANY": "always", "NONE": "always"}.get(word(calling.get("mode")).upper())
-            given = body.get("tools")
-            listed = objects([given] if isinstance(given, dict) else given)
+            declared = body.get("tools")
+            listed = objects([declared] if isinstance(declared, dict) else declared)
             return [strict for tool in listed for _ in objects(tool.get("functionDeclarations"))]
         case "openai-chat":
             named = [*tools, *[{"function": function} for function in objects(body.get("functions"))]]

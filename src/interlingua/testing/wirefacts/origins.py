@@ -24,7 +24,7 @@ SOURCES = ("url", "uri", "fileId", "file_id", "container_id", "document_title", 
 def citation_source(raw: Any) -> str:
     """The source of a citation, whatever its format; empty for one that names none."""
     values = list(_objects_in(raw))
-    return next((found for name in SOURCES for value in values if (found := word(value.get(name)))), "")
+    return next((source for name in SOURCES for value in values if (source := word(value.get(name)))), "")
 
 
 def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
@@ -112,22 +112,22 @@ def request_call_ids(dialect: str, body: Any) -> list[Any]:
     match dialect:
         case "anthropic":
             blocks = [block for one in objects(body.get("messages")) for block in objects(one.get("content"))]
-            found = [block.get("id") for block in blocks if block.get("type") == "tool_use"]
+            ids = [block.get("id") for block in blocks if block.get("type") == "tool_use"]
         case "google":
             contents = camel(body).get("contents")
             listed = objects([contents] if isinstance(contents, dict) else contents)
             calls = [members(part["functionCall"]) for one in listed for part in _parts(one) if "functionCall" in part]
-            found = [call.get("id") for call in calls]
+            ids = [call.get("id") for call in calls]
         case "openai-responses":
             kinds = ("function_call", "custom_tool_call")
-            found = [item.get("call_id") for item in objects(body.get("input")) if item.get("type") in kinds]
+            ids = [item.get("call_id") for item in objects(body.get("input")) if item.get("type") in kinds]
         case "unified":
             parts = [part for one in objects(body.get("messages")) for part in objects(one.get("parts"))]
-            found = [part.get("id") for part in parts if part.get("type") == "tool_call"]
+            ids = [part.get("id") for part in parts if part.get("type") == "tool_call"]
         case _:
             calls_in = [call for one in objects(body.get("messages")) for call in calls_of(one)]
-            found = [call_id for call_id, _, _ in calls_in]
-    return [call_id or None for call_id in found]
+            ids = [call_id for call_id, _, _ in calls_in]
+    return [call_id or None for call_id in ids]
 
 
 def _parts(content: dict[str, Any]) -> list[dict[str, Any]]:

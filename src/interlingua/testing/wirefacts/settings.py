@@ -41,10 +41,10 @@ SUMMARIES = ("auto", "concise", "detailed")
 
 def settings_of(dialect: str, body: Any) -> Facts:
     """The settings of a request body, by name."""
-    found = READERS[dialect](members(body))
-    if found.get("effort") == "none":
-        found = {**found, "effort": None, "thinking": False}
-    return {name: found[name] for name in SETTINGS if found.get(name) not in (None, [], {})}
+    settings = READERS[dialect](members(body))
+    if settings.get("effort") == "none":
+        settings = {**settings, "effort": None, "thinking": False}
+    return {name: settings[name] for name in SETTINGS if settings.get(name) not in (None, [], {})}
 
 
 def defaults_of(dialect: str, tool_choice: Any = None) -> Facts:
@@ -76,10 +76,10 @@ OPENAI = (
 
 def _chat(body: dict[str, Any]) -> Facts:
     reasoning = members(body.get("reasoning"))
-    told = body.get("reasoning_effort")
-    given = members(body.get("response_format"))
-    schema = members(given.get("json_schema"))
-    flat = given if given.get("type") == "json_schema" and not schema and "schema" in given else {}
+    effort = body.get("reasoning_effort")
+    form = members(body.get("response_format"))
+    schema = members(form.get("json_schema"))
+    flat = form if form.get("type") == "json_schema" and not schema and "schema" in form else {}
     return {
         **_same(body, *OPENAI, "top_k", "min_p", "presence_penalty", "frequency_penalty", "logit_bias", "n"),
         "verbosity": body.get("verbosity"),
@@ -87,7 +87,7 @@ def _chat(body: dict[str, Any]) -> Facts:
         "stop": _stop(body.get("stop")),
         "seed": _first(body.get("seed"), body.get("random_seed")),
         "logprobs": (body.get("top_logprobs") or 0) if body.get("logprobs") else None,
-        "effort": _canonical(reasoning.get("effort") if told is None else told),
+        "effort": _canonical(reasoning.get("effort") if effort is None else effort),
         "thinking_budget": reasoning.get("max_tokens"),
         "thinking_summary": _canonical(reasoning.get("summary"), SUMMARIES),
         "cache_key": body.get("prompt_cache_key"),
@@ -99,13 +99,13 @@ def _chat(body: dict[str, Any]) -> Facts:
 
 def _responses(body: dict[str, Any]) -> Facts:
     reasoning, text = members(body.get("reasoning")), members(body.get("text"))
-    given = members(text.get("format"))
-    schema = given if given.get("type") == "json_schema" else {}
-    wanted = "message.output_text.logprobs" in items(body.get("include"))
+    form = members(text.get("format"))
+    schema = form if form.get("type") == "json_schema" else {}
+    has_logprobs = "message.output_text.logprobs" in items(body.get("include"))
     return {
         **_same(body, *OPENAI),
         "max_tokens": body.get("max_output_tokens"),
-        "logprobs": (body.get("top_logprobs") or 0) if wanted else None,
+        "logprobs": (body.get("top_logprobs") or 0) if has_logprobs else None,
         "effort": _canonical(reasoning.get("effort")),
         "thinking_summary": _canonical(reasoning.get("summary"), SUMMARIES),
         "verbosity": text.get("verbosity"),
@@ -140,10 +140,10 @@ def _text(value: Any) -> str | None:
 
 def life_of(mark: Any) -> str | None:
     """How long a cache mark of Messages lasts; None for one that says more than that, or for none."""
-    said = members(mark)
-    if said.get("type") != "ephemeral" or not said.keys() <= {"type", "ttl"}:
+    members_of_mark = members(mark)
+    if members_of_mark.get("type") != "ephemeral" or not members_of_mark.keys() <= {"type", "ttl"}:
         return None
-    return {None: "5m", "5m": "5m", "1h": "1h"}.get(said.get("ttl"))
+    return {None: "5m", "5m": "5m", "1h": "1h"}.get(members_of_mark.get("ttl"))
 
 
 def _google(body: dict[str, Any]) -> Facts:

@@ -19,15 +19,15 @@ __all__ = ["answer_faults", "stream_faults"]
 
 def answer_faults(dialect: str, body: Any) -> list[str]:
     """What is wrong with the end of an answer that was translated: clients run calls when its reason says so."""
-    found: list[str] = []
+    faults: list[str] = []
     if dialect == "openai-chat":
         for choice in objects(members(body).get("choices")):
             called = bool(members(choice.get("message")).get("tool_calls"))
-            found += ["calls under the finish reason stop"] if called and choice.get("finish_reason") == "stop" else []
+            faults += ["calls under the finish reason stop"] if called and choice.get("finish_reason") == "stop" else []
     elif dialect == "anthropic":
         called = any(block.get("type") == "tool_use" for block in objects(members(body).get("content")))
-        found += ["calls under the stop reason end_turn"] if called and body.get("stop_reason") == "end_turn" else []
-    return found
+        faults += ["calls under the stop reason end_turn"] if called and body.get("stop_reason") == "end_turn" else []
+    return faults
 
 
 def stream_faults(dialect: str, text: str, *, named: bool = True) -> list[str]:
@@ -38,8 +38,8 @@ def stream_faults(dialect: str, text: str, *, named: bool = True) -> list[str]:
     reader = READERS.get(dialect)
     if reader is None:
         return []
-    found = reader([members(json.loads(data)) for data in event_data(text) if data != "[DONE]"])
-    return [fault for fault in found if named or not fault.startswith(ANSWER)]
+    faults = reader([members(json.loads(data)) for data in event_data(text) if data != "[DONE]"])
+    return [fault for fault in faults if named or not fault.startswith(ANSWER)]
 
 
 ANSWER = "the answer"
@@ -107,10 +107,10 @@ def _item(done: dict[str, Any], added: dict[str, Any] | None, pieces: str, index
         return
     yield from _same(added, done, ("type", "id", "call_id", "name"), f"item {index}")
     content = [*objects(done.get("summary")), *objects(done.get("content"))]
-    said = "".join([word(part.get("text")) + word(part.get("refusal")) for part in content])
-    said += word(done.get("arguments")) + word(done.get("input"))
-    if said != pieces and done.get("type") in ("message", "function_call", "custom_tool_call", "reasoning"):
-        yield f"the pieces of item {index} are not what it says: {pieces[-60:]!r} != {said[-60:]!r}"
+    text = "".join([word(part.get("text")) + word(part.get("refusal")) for part in content])
+    text += word(done.get("arguments")) + word(done.get("input"))
+    if text != pieces and done.get("type") in ("message", "function_call", "custom_tool_call", "reasoning"):
+        yield f"the pieces of item {index} are not what it says: {pieces[-60:]!r} != {text[-60:]!r}"
 
 
 def _same(one: dict[str, Any], other: dict[str, Any], names: tuple[str, ...], what: str) -> Iterator[str]:

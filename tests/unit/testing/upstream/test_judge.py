@@ -194,7 +194,6 @@ ROWS: tuple[Row, ...] = (
     ("ollama", {"think": "very"}, "bad_think", "/think"),
     ("ollama", {"messages.0.role": "developer"}, "bad_role", "/messages/0/role"),
     ("ollama", {"tools.0.function.parameters": ...}, "missing_parameters", "/tools/0/function/parameters"),
-    ("ollama", {"messages.3.tool_name": ...}, "nameless_result", "/messages/3"),
 )  # fmt: skip
 """Dialect, changes to a good request, the rule that refuses it, the place it names."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import http.client
+import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -187,3 +188,20 @@ def test_nothing_of_the_dialects_is_imported() -> None:
         if "dialects" in name or name.startswith(("interlingua.codec", "interlingua.types"))
     }
     assert named == set()
+
+
+def test_a_conversation_is_compacted() -> None:
+    """`/responses/compact` of the official client: the user's messages and one sealed item, which is known again."""
+    openai = pytest.importorskip("openai", reason="the official SDK is not installed")
+    upstream = Upstream("openai-responses")
+    with upstream.serving() as base_url:
+        client = openai.OpenAI(base_url=base_url + "/v1", api_key="key")
+        history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+        raw = client.responses.with_raw_response.compact(model="gpt-6-astra", input=history)
+        short, again = raw.parse(), json.loads(raw.text)["output"]
+        assert [item.type for item in short.output] == ["message", "compaction"]
+        assert (short.object, short.usage.total_tokens > 0) == ("response.compaction", True)
+        client.responses.create(model="gpt-6-astra", input=[*again, {"role": "user", "content": "And now?"}])
+        with pytest.raises(openai.BadRequestError, match="temperature"):
+            client.responses.compact(model="gpt-6-astra", input="Hi", extra_body={"temperature": 1})
+    assert [verdict.ok for verdict in upstream.verdicts] == [True, True, False]

@@ -15,7 +15,7 @@ from interlingua.testing.wirefacts.values import items, members
 from interlingua.wire.json import encode
 from interlingua.wire.sse import encode_event
 
-__all__ = ["fail_responses", "stream_responses", "whole_responses"]
+__all__ = ["compacted", "fail_responses", "stream_responses", "whole_responses"]
 
 Item = dict[str, Any]
 
@@ -26,6 +26,31 @@ def whole_responses(say: Say, asked: Asked, ids: Ids, issued: Issued) -> dict[st
     response = _response(say, asked, ids, items)
     issued.items.add(response["id"])
     return response
+
+
+def compacted(asked: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
+    """A conversation in short: what the user said, and one sealed item that stands for everything else.
+
+    Source: the answer types of the official client, openai 3.54.
+    """
+    given = asked.body.get("input")
+    listed = [{"role": "user", "content": given}] if isinstance(given, str) else items(given)
+    seal = ids.next("gAAAAABcompact")
+    issued.seals[seal] = ""
+    summary = {"id": ids.next("cmp_"), "type": "compaction", "encrypted_content": seal}
+    return {
+        "id": ids.next("resp_"),
+        "object": "response.compaction",
+        "created_at": CREATED,
+        "output": [*[_user_message(item, ids) for item in listed if members(item).get("role") == "user"], summary],
+        "usage": _usage(Say(text="one two")),
+    }
+
+
+def _user_message(item: Any, ids: Ids) -> Item:
+    content = members(item).get("content")
+    parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else content
+    return {"type": "message", "id": ids.next("msg_"), "role": "user", "status": "completed", "content": parts}
 
 
 def stream_responses(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ System {role "system"; content text | [PartText](1..); name? text}
 User {role "user"; content text | [PartText | PartImage | PartAudio | PartFile](1..); name? text}
 Assistant {role "assistant"; content? text | [PartText | PartRefusal](1..) | null; refusal? text | null; name? text;
   tool_calls? [CallFunction | CallCustom](1..); audio? AudioRef | null; function_call? Called | null;
-  annotations? [any] | null}  # answers hold them, and are taken back with them
+  annotations? [any] | null; parsed? any}  # answers and the client's own helpers add them; 2xx: beefb0e5e89f
 ToolMessage {role "tool"; tool_call_id CallId; content text | [PartText](1..); name? text}
 FunctionMessage {role "function"; name text; content text | null}
 
@@ -44,14 +44,14 @@ FileIn {file_data? text; file_id? text; filename? text}
 
 # Ids beyond 40 characters are refused, in calls and in results [field, ID-01].
 CallId = text(1..40)
-CallFunction {type "function"; id CallId; function Called}
+CallFunction {type "function"; id CallId; function Called; index? integer}  # and so are these
 CallCustom {type "custom"; id CallId; custom CalledFreely}
-Called {name ToolName; arguments text}
+Called {name ToolName; arguments text; parsed_arguments? any}
 CalledFreely {name ToolName; input text}
 
 ToolName = text(/[a-zA-Z0-9_-]{1,64}/)
 Tool = ToolFunction | ToolCustom
-ToolFunction {type "function"; function Function}
+ToolFunction {type "function"; function Function; name? text}  # a second name is not looked at; 2xx: 9a8f443b6776
 Function {name ToolName; description? text; parameters? object; strict? flag | null}
 ToolCustom {type "custom"; custom Freeform}
 Freeform {name ToolName; description? text; format? FormatText | FormatGrammar}

@@ -21,6 +21,13 @@ Request {model text(1..); input? text | [Item]; instructions? text | null; strea
   flag | null; background_options? BackgroundOptions; context_management? [ContextManagement] | null; access_programs?
   AccessPrograms; image? ImageContext}
 
+# What a conversation is compacted with: `POST /responses/compact`.
+CompactRequest {model text(1..) | null; input? text | [Item] | null; instructions? text | null; previous_response_id?
+  text | null; prompt_cache_key? text(..64) | null; prompt_cache_options? CompactCacheOptions | null;
+  prompt_cache_retention? "in_memory" | "24h" | null; service_tier? "auto" | "default" | "fast" | "flex" | "priority" |
+  null; image? ImageContext}
+CompactCacheOptions {mode? "implicit" | "explicit"; ttl? "30m"}
+
 Included = "file_search_call.results" | "web_search_call.results" | "web_search_call.action.sources" |
   "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs" |
   "reasoning.encrypted_content" | "message.output_text.logprobs"
@@ -48,7 +55,8 @@ InputImage {type "input_image"; detail? "low" | "high" | "auto" | "original"; fi
   null; prompt_cache_breakpoint? PromptCacheBreakpoint}
 InputFile {type "input_file"; detail? "auto" | "low" | "high"; file_data? text; file_id? text | null; file_url? text;
   filename? text; prompt_cache_breakpoint? PromptCacheBreakpoint}
-Message {content [InputPart]; role "user" | "system" | "developer"; status? Progress; type? "message"}
+# A message of the user has an id where it comes from a compacted conversation, whose items go back as they are.
+Message {id? text; content [InputPart]; role "user" | "system" | "developer"; status? Progress; type? "message"}
 # An answer of the assistant is taken without id and status, too.
 EasyAnswer {role "assistant"; content [EasyText | OutputRefusal]; type? "message"; status? Progress; phase? Phase}
 EasyText {type "output_text"; text text; annotations? [any] | null; logprobs? [any] | null}

@@ -32,17 +32,9 @@ def _parameters(asked: Asked) -> Iterator[Finding]:
             yield ("tools", place, "function", "parameters"), "a function has parameters"
 
 
-def _names(asked: Asked) -> Iterator[Finding]:
-    """A result says whose it is: templates look for the name."""
-    for place, message in enumerate(objects(asked.body.get("messages"))):
-        if message.get("role") == "tool" and not (message.get("tool_name") or message.get("tool_call_id")):
-            yield ("messages", place), "a tool message has tool_name or tool_call_id"
-
-
 OLLAMA_RULES: tuple[Rule, ...] = (
     Rule("bad_think", _think, "Ollama, Field facts, thinking"),
     Rule("bad_role", _roles, "Ollama, Field facts, system and results"),
     Rule("missing_parameters", _parameters, "Ollama, Field facts, tool def"),
-    Rule("nameless_result", _names, "Ollama, Field facts, results"),
 )
 """The rules of Ollama."""

@@ -199,6 +199,9 @@ def _files(asked: Asked) -> Iterator[Finding]:
                 data = part.get("file_data")
                 if isinstance(data, str) and re.match(r"data:(text|application)/[\w.+-]+;base64,", data) is None:
                     yield ("input", place, name, at, "file_data"), "Expected a data URL of a document, in base64"
+                if re.search(r"\.(mp3|wav|ogg|flac|m4a|mp4|mov|webm)$", word(part.get("file_url")).partition("?")[0]):
+                    sentence = "The file type you uploaded is not supported. Please try again with a pdf"
+                    yield ("input", place, name, at, "file_url"), sentence
 
 
 def _sampling(asked: Asked) -> Iterator[Finding]:
@@ -243,7 +246,7 @@ RESPONSES_RULES: tuple[Rule, ...] = (
     Rule("json_unsaid", _json_unsaid, "OpenAI Chat, Field facts, structured output"),
     Rule("dependent_member", _dependent, "request types: stream_options"),
     Rule("bad_image", _images, "OpenAI Responses, Differences, image"),
-    Rule("bad_file", _files, "recorded refusals, openai-responses d251146d4bd2, 120f61ffde83"),
+    Rule("bad_file", _files, "recorded refusals, openai-responses d251146d4bd2, 120f61ffde83, dcc55c7a5f31"),
     Rule("unsupported_by_model", _sampling, "OpenAI Responses, Pitfalls"),
     Rule("unsupported_by_model", _reasoning_elsewhere, "OpenAI Chat, Field facts, reasoning in"),
     Rule("unsupported_by_model", _old_retention, "OpenAI Responses, Pitfalls"),
