@@ -6,9 +6,13 @@ import argparse
 import secrets
 import sys
 
+from fuzz.cost import fuzz_costs
 from fuzz.engine import fuzz
 from fuzz.roads import ROADS
 from fuzz.targets import TARGETS
+
+COSTS = "costs"
+"""The target that holds what bodies cost to their sizes; it has a law of its own."""
 
 
 def main() -> int:
@@ -19,12 +23,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="repeats a run")
     parser.add_argument("targets", nargs="*", metavar="target", help=f"some of: {', '.join(targets)}")
     options = parser.parse_args()
-    if unknown := set(options.targets) - targets.keys():
-        parser.error(f"unknown target: {', '.join(sorted(unknown))}; there are: {', '.join(targets)}")
-    names = options.targets or list(targets)
+    if unknown := set(options.targets) - {*targets, COSTS}:
+        parser.error(f"unknown target: {', '.join(sorted(unknown))}; there are: {', '.join([*targets, COSTS])}")
+    names = options.targets or [*targets, COSTS]
     seed = secrets.randbits(32) if options.seed is None else options.seed
     print(f"seed {seed}")
     broken = 0
+    if COSTS in names:  # as much time as all other targets together
+        seconds = options.seconds / (2 if len(names) > 1 else 1)
+        costs = fuzz_costs(seconds=seconds, seed=seed)
+        outcome = "FAILED" if costs.failure else "ok"
+        print(f"{COSTS:24} {costs.inputs:10,} inputs {costs.most_steps:10.1f} steps a byte at most  {outcome}")
+        if costs.failure:
+            broken += 1
+            print(costs.failure, file=sys.stderr)
+        names = [name for name in names if name != COSTS]
+        options.seconds -= seconds
     for name in names:
         report = fuzz(targets[name], seconds=options.seconds / len(names), seed=seed)
         outcome = "FAILED" if report.failure else "ok"

@@ -18,6 +18,7 @@ import msgspec
 
 from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.calls.plan import Plans
+from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import error_reply, own_fault
 from interlingua.gateway.calls.targets import Targets
 from interlingua.gateway.chance import random_name
@@ -26,6 +27,8 @@ from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
+from interlingua.gateway.offload.cost import CHEAP_BYTES, is_cheap
+from interlingua.gateway.offload.pool import Offload
 from interlingua.gateway.records.observing import observed
 from interlingua.gateway.records.record import origin_of, told_of
 from interlingua.gateway.records.recorder import Recorder
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.settings import GatewayKey
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
+    from interlingua.wire.body import Body
 
 __all__ = ["Gateway", "dialect_of"]
 
@@ -125,6 +129,8 @@ class Gateway:
         self._end_observers: tuple[Callable[[], None], ...] = observed(self)
         self.feed: Feed = Feed(self)
         """What the console shows of requests."""
+        self.offload: Offload = Offload()
+        """Where costly bodies are read, decoded and encoded."""
         self._random = random
         self.admission: Admission = admission_of(self)
         """What keys may now."""
@@ -204,6 +210,8 @@ class Gateway:
         try:
             if route is None:
                 raise _unknown(request)
+            if len(request.body) > CHEAP_BYTES:
+                await self.ids.read_costly(request)
             request = self.ids.opened(request)
             if entry is None or (entry.traffic is None and self.spans is None):
                 reply = await route.handler(self, request)
@@ -231,6 +239,15 @@ class Gateway:
         """A new id: `prefix`, then 24 of `[a-z0-9]` that begin with `il`, so that ours can be told from others."""
         return f"{prefix}il{self._random()}"
 
+    async def body_of(self, request: GatewayRequest, dialect: str) -> Body:
+        """The body of a request in a dialect, `""` for any other one; a costly one is read in another process.
+
+        Raises: as `read_body`; OverloadedError where too many of those are being read.
+        """
+        if request.read is not None or is_cheap(request.body):
+            return body_of(request, dialect)
+        return await self.offload.read(request.body, dialect, self.owner(request))
+
     def owner(self, request: GatewayRequest) -> str:
         """The name of the key that a request brought: whose state it may see; empty where no key is asked for."""
         return self.guard.name_of(request)
@@ -257,6 +274,7 @@ class Gateway:
 
     async def close(self) -> None:
         """Write what keys have used, and let go of what is open; nothing is to be asked after that."""
+        self.offload.close()
         await self.admission.close()
         for end in self._end_observers:
             end()
@@ -273,6 +291,7 @@ class Gateway:
             request.entry.failed(error)
         if request.given_ids:
             error.args = (self.ids.told(error.message, request), *error.args[1:])
+        _let_go(error)
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:
             allowed = ("allow", ", ".join(methods_of(request.path)))
@@ -296,6 +315,13 @@ async def _guarded(address: str) -> Fetched:
     from interlingua.media.aio.fetch import fetch  # only who is allowed to fetch needs it
 
     return await fetch(address)
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Forget where an error and those before it came from: their frames hold the body, and some of them the error."""
+    while error is not None and error.__traceback__ is not None:
+        error.__traceback__ = None
+        error = error.__context__
 
 
 def _given_id(request: GatewayRequest) -> str:

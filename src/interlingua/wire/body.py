@@ -36,6 +36,7 @@ from interlingua.wire._writer import ENCODER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Self
 
     from interlingua.wire._parser import Decoder
     from interlingua.wire.json import JsonValue
@@ -96,7 +97,7 @@ ANY_BODY = BodyRules()
 class Body:
     """One JSON object as it was read. Nobody may change what it holds."""
 
-    __slots__ = ("_plain", "members", "places", "repairs", "repeats_in_data", "shaped", "text")
+    __slots__ = ("_plain", "is_costly", "members", "places", "repairs", "repeats_in_data", "shaped", "text")
 
     def __init__(
         self,
@@ -118,6 +119,8 @@ class Body:
         """Whether a name stands twice in an object inside data: such a text means two things to two readers."""
         self.shaped: dict[str, Any] = {}
         """The members that have their usual shape, as its structs."""
+        self.is_costly: bool = False
+        """Whether it was read in another process, since that takes long."""
         self._plain: dict[str, Any] = {}
 
     def __contains__(self, name: str) -> bool:
@@ -138,6 +141,20 @@ class Body:
     def value(self) -> dict[str, Any]:
         """The plain values of all members, in the order of the text."""
         return {name: self.get(name) for name in self.members}
+
+    def facts(self) -> tuple[object, ...]:
+        """Everything but texts; `of` makes this body of them and its text, wherever it was read."""
+        return list(self.members), self.places, self.repairs, self.repeats_in_data, self.shaped, self._plain
+
+    @classmethod
+    def of(cls, text: bytes, facts: tuple[Any, ...]) -> Self:
+        """The costly body whose text and facts these are."""
+        names, places, repairs, repeats, shaped, plain = facts
+        view = memoryview(text)
+        members = {name: msgspec.Raw(view[begin:end]) for name, (begin, end) in zip(names, places, strict=True)}
+        body = cls(text, members, places, repairs)
+        body.repeats_in_data, body.shaped, body._plain, body.is_costly = repeats, shaped, plain, True
+        return body
 
     def __repr__(self) -> str:
         """The size alone: a body is its client's."""
@@ -170,14 +187,14 @@ def edited_body(body: Body, edits: Mapping[str, bytes | None]) -> bytes:
     """
     if not edits:
         return body.text
-    text = body.text
+    text, view = body.text, memoryview(body.text)
     opening = _OPEN.match(text)
     end = 0 if opening is None else opening.end()
-    pieces: list[bytes] = [text[:end]]
+    pieces: list[bytes | memoryview] = [text[:end]]
     is_empty = True
     for place, (name, (begin, ends)) in enumerate(zip(body.members, body.places, strict=True)):
         label, end = text[end:begin], ends
-        edit = edits[name] if name in edits else text[begin:ends]
+        edit = edits[name] if name in edits else view[begin:ends]
         if edit is not None:
             if is_empty and place:  # those before it were taken out: no comma is due
                 label = label.replace(b",", b"", 1)
@@ -187,7 +204,7 @@ def edited_body(body: Body, edits: Mapping[str, bytes | None]) -> bytes:
         if edit is not None and name not in body.members:
             pieces += (b"" if is_empty else b",", ENCODER.encode(name), b":", edit)
             is_empty = False
-    pieces.append(text[end:])
+    pieces.append(view[end:])
     return b"".join(pieces)
 
 
@@ -203,6 +220,8 @@ def _read(text: bytes, rules: BodyRules, repairs: tuple[str, ...]) -> Body:
         members: dict[str, msgspec.Raw] = _MEMBERS.decode(text)
     except msgspec.ValidationError:
         raise DecodeError("the body is no JSON object") from None
+    if len(members) > MAX_UNKNOWN_MEMBERS + len(rules.known):
+        raise _too_many(())
     places = _places(text, members)
     if places is None:
         _find_repeated(text, rules)
@@ -387,9 +406,12 @@ def _check_numbers(value: dict[str, Any], rules: BodyRules) -> None:
     """Raises: DecodeError for an object with too many members that are not known."""
     for steps, node in _objects(value, rules.data):
         if len(node) > MAX_UNKNOWN_MEMBERS and len(node.keys() - rules.known) > MAX_UNKNOWN_MEMBERS:
-            raise _refusal(
-                steps, f"the object has more than {MAX_UNKNOWN_MEMBERS:,} unknown members", "too_many_members"
-            )
+            raise _too_many(steps)
+
+
+def _too_many(steps: tuple[str | int, ...]) -> DecodeError:
+    """The error of an object with too many members that are not known."""
+    return _refusal(steps, f"the object has more than {MAX_UNKNOWN_MEMBERS:,} unknown members", "too_many_members")
 
 
 def _name_too_long(value: dict[str, Any], rules: BodyRules, name: str) -> DecodeError:

@@ -229,8 +229,8 @@ class AsyncPump(Generic[R]):
             case Enter(limits=limits, target=target, tokens=tokens, within_s=within_s):
                 await self._drop()
                 return await limits.enter_async(target, tokens, within_s)
-            case Work(function=function):
-                return await _worked(function)
+            case Work(function=function, elsewhere=elsewhere):
+                return await (_worked(function) if elsewhere is None else elsewhere())
             case Race():
                 from interlingua.client.aio.race import race  # only who hedges races
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from interlingua.client.call.effect import Fetch, Steps, Work
-from interlingua.client.call.encoding import encode
+from interlingua.client.call.encoding import encode, encoding
 from interlingua.client.call.job import Job, Lane
 from interlingua.client.call.reply_head import told_by
 from interlingua.client.call.report import warn
@@ -27,6 +27,7 @@ from interlingua.wire.http import HttpReply
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Encoded
     from interlingua.transport.base import AsyncReply, Reply, Timeouts
+    from interlingua.types.change import Change
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -65,10 +66,13 @@ def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
     Raises: as `encode`; UsageError for media that are broken or too large for anybody.
     """
     plan = plan_media(job.request, lane.endpoint, job.settings.allow)
-    if plan is None:
-        return encode(job, lane, stream=stream)
-    request, changes = (yield Work(plan.run)) if plan.heavy else plan.run()
-    return encode(msgspec.structs.replace(job, request=request), lane, stream=stream, fitted=changes)
+    changes: tuple[Change, ...] = ()
+    if plan is not None:
+        request, changes = (yield Work(plan.run)) if plan.heavy else plan.run()
+        job = msgspec.structs.replace(job, request=request)
+    if job.writer is None:
+        return encode(job, lane, stream=stream, fitted=changes)
+    return (yield from encoding(job, lane, stream=stream, fitted=changes))
 
 
 def context_of(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
@@ -109,7 +113,7 @@ def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:
 
     Raises: every `Error` but those of streams and chains.
     """
-    if has_media(job.request.messages):
+    if job.writer is not None or has_media(job.request.messages):
         encoded = yield from prepared(job, lane, stream=False)
     else:
         encoded = encode(job, lane, stream=False)

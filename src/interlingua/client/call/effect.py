@@ -6,7 +6,7 @@ an awaited transport and throws into the generator what went wrong. A yielded li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -96,6 +96,8 @@ class Work(Struct, frozen=True):
 
     function: Callable[[], Any]
     """The work."""
+    elsewhere: Callable[[], Awaitable[Any]] | None = None
+    """The same work outside of this process, for a driver that awaits; None where there is no other place."""
 
 
 class Race(Struct, frozen=True):

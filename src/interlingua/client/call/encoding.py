@@ -5,10 +5,12 @@ Not responsible for: media that a target does not take as they are (`core.prepar
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from interlingua.client.call.effect import Work
 from interlingua.client.shared.messages import shared_messages
 from interlingua.client.shared.tools import shared_tools
 from interlingua.dialects._contract import EncodeOptions
@@ -16,6 +18,7 @@ from interlingua.dialects._known.histories import KnownMessages
 from interlingua.errors import UnsupportedError
 
 if TYPE_CHECKING:
+    from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Dialect, Encoded, Target
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.request import Request
 
-__all__ = ["encode"]
+__all__ = ["encode", "encoding"]
 
 
 def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
@@ -44,6 +47,24 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
         encoded = _written(lane.dialect, request, messages.known, options)
     else:
         encoded = lane.dialect.encode_request(request, options)
+    return _settled(encoded, job, lane, fitted)
+
+
+def encoding(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Steps[Encoded]:
+    """The steps of `encode` for a job with a writer.
+
+    Raises: as `encode`, and what the writer raises.
+    """
+    options = _options(lane.endpoint.target, job.settings, stream=stream)
+    here = partial(lane.dialect.encode_request, job.request, options)
+    elsewhere = None if job.writer is None else partial(job.writer, lane.dialect, job.request, options)
+    encoded = yield Work(here, elsewhere)
+    return _settled(encoded, job, lane, fitted)
+
+
+def _settled(encoded: Encoded, job: Job, lane: Lane, fitted: tuple[Change, ...]) -> Encoded:
+    """A request that was encoded, with what was changed of its media, held to `strict`."""
+    settings, endpoint = job.settings, lane.endpoint
     if fitted:
         encoded = msgspec.structs.replace(encoded, changes=fitted + encoded.changes)
     if settings.strict and encoded.changes:

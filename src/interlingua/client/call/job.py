@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from interlingua.client.call.watch import Watch
     from interlingua.client.options import Settings
-    from interlingua.dialects._contract import Dialect
+    from interlingua.dialects._contract import Dialect, Encoded, EncodeOptions
     from interlingua.registry.endpoint import Endpoint
     from interlingua.registry.ranking import Ranking
     from interlingua.routing.health import HealthStore
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from interlingua.routing.order import Traffic
     from interlingua.types.request import Request
 
-__all__ = ["Job", "Lane", "later"]
+__all__ = ["Job", "Lane", "Writer", "later"]
+
+Writer: TypeAlias = "Callable[[Dialect, Request, EncodeOptions], Awaitable[Encoded]]"
+"""Encodes a request as its dialect does."""
 
 
 class Lane(Struct, frozen=True):
@@ -67,6 +70,8 @@ class Job(Struct, frozen=True, eq=False):
     """What such rules measure; None for what this process has measured."""
     input_tokens: int | None = None
     """About how many tokens the request has, where that is known without reading it; None to count them."""
+    writer: Writer | None = None
+    """Encodes the request outside of this process, since it would take long; None: here."""
     answer_by_s: float | None = None
     """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
 

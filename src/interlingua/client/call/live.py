@@ -115,7 +115,7 @@ def begin(job: Job, lane: Lane) -> Steps[Live]:
 
     Raises: every `Error` but those of chains.
     """
-    if has_media(job.request.messages):
+    if job.writer is not None or has_media(job.request.messages):
         encoded = yield from prepared(job, lane, stream=True)
     else:
         encoded = encode(job, lane, stream=True)

@@ -19,6 +19,7 @@ import msgspec
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
+from interlingua.errors import Error
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
 from interlingua.gateway.calls.other_models import other_models
 from interlingua.gateway.calls.reading import body_of, read_request, rules_of
@@ -78,6 +79,7 @@ class Asked(msgspec.Struct, eq=False):
     restored: Restored | None = None
     """The request with what its dialect had no room for; None before it is translated."""
     _decoded: DecodedRequest | None = None
+    _problem: Error | None = None
 
     @property
     def owner(self) -> str:
@@ -90,20 +92,39 @@ class Asked(msgspec.Struct, eq=False):
 
         Raises: DecodeError, HistoryError, LimitExceededError.
         """
+        if self._problem is not None:
+            raise self._problem
         if self._decoded is None:
             self._decoded = self._read()
         return self._decoded
+
+    async def decode(self) -> None:
+        """Have a costly body decoded in another process, so that `decoded` is at hand; for any other one, nothing."""
+        if self._decoded is None and self._problem is None and self.head.body.is_costly:
+            try:
+                offload, name = self.gateway.offload, self.dialect.name
+                decoded = await offload.decode(name, self._request(), self._options(), self.owner)
+                self._decoded = self._checked(decoded)
+            except Error as error:
+                self._problem = error.with_traceback(None)
 
     @property
     def is_read(self) -> bool:
         """Whether the whole request was read."""
         return self._decoded is not None
 
-    def _read(self) -> DecodedRequest:
+    def _request(self) -> HttpRequest:
         http = self.http
         url = f"{http.path}?{http.query}" if http.query else http.path
-        request = HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
-        decoded = self.dialect.decode_request(request, _REFUSE if self.dialect.name == "unified" else _MEND)
+        return HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
+
+    def _options(self) -> DecodeOptions:
+        return _REFUSE if self.dialect.name == "unified" else _MEND
+
+    def _read(self) -> DecodedRequest:
+        return self._checked(self.dialect.decode_request(self._request(), self._options()))
+
+    def _checked(self, decoded: DecodedRequest) -> DecodedRequest:
         if self.keeping is not None:
             without_spaces(decoded.request)  # what is wrong with a namespace is told before any target is asked
         return decoded
@@ -212,6 +233,7 @@ def _take_out_other_models(asked: Asked, may_use: Callable[[str], bool]) -> None
     asked.taken_out = other_models(body, rules_of(name), name, may_use)
     if asked.taken_out:
         text = edited_body(body, {change.path.rpartition("/")[2]: None for change in asked.taken_out})
-        body = read_request(text, name)
+        is_costly, body = body.is_costly, read_request(text, name)
+        body.is_costly = is_costly
         asked.http = msgspec.structs.replace(asked.http, body=text, read=body)
         asked.head = msgspec.structs.replace(asked.head, body=body)

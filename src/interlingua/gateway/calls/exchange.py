@@ -35,7 +35,6 @@ from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
 from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
 from interlingua.gateway.calls.plan import UNREAD, is_same
-from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import STRICT, GatewayReply
@@ -94,9 +93,10 @@ async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Aske
 
     Raises: as `read`; BadRequestError for an answer that is not kept.
     """
+    body = await gateway.body_of(http, dialect)
     if dialect != RESPONSES:
-        return read(gateway, http, dialect)
-    owner, body = gateway.ids.owner(http), body_of(http, dialect)
+        return read(gateway, http, dialect, body)
+    owner = gateway.ids.owner(http)
     prepared = await gateway.stored.prepare(owner, body)
     if prepared.body is not body:
         http = msgspec.structs.replace(http, body=prepared.body.text)
@@ -124,6 +124,8 @@ async def job_of(asked: Asked) -> Job:
 
 async def _made_job(asked: Asked) -> Job:
     plan = _planned(asked)
+    if asked.head.body.is_costly and (asked.key is not None or is_observed() or not asked.relayed):
+        await asked.decode()
     return _job(asked, plan, await _request(asked, plan))
 
 
@@ -152,6 +154,8 @@ def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     """The job of a plan, with what is different for one request, its client, and what stands around its call."""
     gateway = asked.gateway
     changed: dict[str, Any] = {}
+    if asked.head.body.is_costly:
+        changed["writer"] = partial(gateway.offload.encode, owner=asked.owner)
     if asked.http.kept_by or asked.keeping is not None:
         changed["lanes"] = _lanes(asked, plan)
     if request is not UNREAD:

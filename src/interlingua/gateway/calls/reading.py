@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._shapes import SHAPES
 from interlingua.dialects.table import DIALECTS
-from interlingua.errors import DecodeError
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.gateway.offload.cost import is_cheap
 from interlingua.wire.body import body_rules, read_body
 
 if TYPE_CHECKING:
@@ -58,11 +59,11 @@ def rules_of(dialect: str) -> BodyRules:
 
 
 def read_request(body: bytes, dialect: str) -> Body:
-    """The body of a request in a dialect.
+    """The body of a request in a dialect; of any other request where that is empty.
 
     Raises: DecodeError, LimitExceededError with the status 400, and the place of what is ambiguous.
     """
-    return read_body(body, rules_of(dialect))
+    return read_body(body, rules_of(dialect) if dialect else PASSED_RULES)
 
 
 def body_of(request: GatewayRequest, dialect: str) -> Body:
@@ -74,10 +75,12 @@ def body_of(request: GatewayRequest, dialect: str) -> Body:
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """The JSON object that a body is.
+    """The JSON object that a body is, on a route that takes no conversation.
 
-    Raises: as `read_request`.
+    Raises: as `read_request`, and LimitExceededError with the status 413 for a body that would take long.
     """
+    if not is_cheap(body):
+        raise LimitExceededError("the body is too large, or holds too many values, for this path", status=413)
     return read_body(body).value
 
 

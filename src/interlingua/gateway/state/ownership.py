@@ -30,16 +30,17 @@ from interlingua.errors import (
     NotFoundError,
     PermissionDeniedError,
 )
-from interlingua.gateway.calls.reading import PASSED_RULES, read_request
+from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.http import STRICT, dialect_by_headers
 from interlingua.gateway.keys.id_secret import secret_for
+from interlingua.gateway.offload.cost import is_cheap
 from interlingua.gateway.state.id_places import GOOGLE_NAMES, PLACES, QUERY, Place, Places, folded, root_of, swap_ids
 from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, answer_of_item
 from interlingua.gateway.state.keep import RESPONSES
 from interlingua.gateway.state.signing import Signer
 from interlingua.gateway.state.stored import no_previous, not_found
 from interlingua.types.change import Changes
-from interlingua.wire.body import edited_body, read_body
+from interlingua.wire.body import edited_body
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
@@ -139,6 +140,20 @@ class Ownership:
         if not self._gateway.keys:
             return request
         return _Opening(self, request).done()
+
+    async def read_costly(self, request: GatewayRequest) -> None:
+        """Have the body of a request, if it is costly JSON, read in another process before it is opened.
+
+        Raises: as `Gateway.body_of`, where there are several owners; elsewhere whoever answers it reads it again.
+        """
+        if not self.is_on or is_cheap(request.body) or not _is_json(request):
+            return
+        dialect = _dialect_of(request) if _CONVERSATION.fullmatch(request.path) is not None else ""
+        try:
+            request.read = await self._gateway.body_of(request, dialect)
+        except (DecodeError, LimitExceededError):
+            if self.has_several:
+                raise
 
     def open(self, owner: str, signed: str) -> Opened | None:
         """What an id says that was signed for an owner."""
@@ -257,6 +272,7 @@ class _Opening:
             path=path,
             query=query,
             body=body,
+            read=request.read if body is request.body else None,
             kept_by=tuple(self._kept_by),
             given_ids=self._given,
             changes=self._changes.done(),
@@ -328,11 +344,11 @@ class _Opening:
         if kind.strip().lower() == "multipart/form-data":
             self._check_form(rest)
             return request.body
-        if not self._is_json(kind.strip().lower()):
-            return request.body
+        if not _is_json(request) or (request.read is None and not is_cheap(request.body)):
+            return request.body  # or it could not be read: whoever answers it says so
         try:
             is_said = _CONVERSATION.fullmatch(request.path) is not None
-            body = read_request(request.body, self._dialect) if is_said else read_body(request.body, PASSED_RULES)
+            body = body_of(request, self._dialect if is_said else "")
         except (DecodeError, LimitExceededError):
             if not self._is_strict:
                 return request.body  # whoever reads it says what is wrong with it
@@ -341,7 +357,7 @@ class _Opening:
         plain = {name: body.get(name) for name in body.members if name not in usual}
         opened = cast("dict[str, Any]", swap_ids(plain, self._places, self._swap))
         if opened is plain:
-            request.read = body if is_said else None
+            request.read = body
             return request.body
         changed = [name for name, value in plain.items() if opened[name] is not value]
         return edited_body(body, {name: encode(opened[name], nulls=ANY_NULLS) for name in changed})
@@ -359,13 +375,6 @@ class _Opening:
                 field = folded(name.decode(errors="replace"))
                 if field in self._places.words:
                     raise DecodeError(f"/{field}: a form takes no id here; send JSON", path=f"/{field}", status=400)
-
-    def _is_json(self, kind: str) -> bool:
-        """Whether a body is read as JSON, by its type or its beginning, as lenient servers do."""
-        request = self._request
-        if request.path.startswith("/upload/") and "start" not in (request.header("x-goog-upload-command") or "start"):
-            return False  # the bytes of a file
-        return kind.endswith("json") or request.body[:64].lstrip(_SPACE)[:1] in (b"{", b"[")
 
     def _swap(self, text: str, place: Place) -> str | None:
         if place.is_name:
@@ -444,6 +453,16 @@ class _Signing:
                 self._known.clear()
             signed = self._known[text] = self._signer.sign(self._owner, self._provider, text)
         return signed
+
+
+def _is_json(request: GatewayRequest) -> bool:
+    """Whether a body is read as JSON, by its type or its beginning, as lenient servers do."""
+    kind = (request.header("content-type") or "").partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return False
+    if request.path.startswith("/upload/") and "start" not in (request.header("x-goog-upload-command") or "start"):
+        return False  # the bytes of a file
+    return kind.endswith("json") or request.body[:64].lstrip(_SPACE)[:1] in (b"{", b"[")
 
 
 def _owner_of(key: GatewayKey) -> str:

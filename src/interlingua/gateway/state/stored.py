@@ -126,6 +126,7 @@ class StoredResponses:
         if previous:
             edits["previous_response_id"] = None
         changed = read_request(edited_body(body, edits), "openai-responses")
+        changed.is_costly = body.is_costly
         return Prepared(changed, body, is_changed=True, previous=previous, kept_by=kept_by)
 
     async def _previous(self, owner: str, given: object) -> tuple[str, str]:

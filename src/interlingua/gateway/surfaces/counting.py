@@ -17,7 +17,7 @@ import msgspec
 from interlingua.client.estimate import estimate_tokens
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
 from interlingua.gateway.calls.asked import read
-from interlingua.gateway.calls.reading import body_of, read_request
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
 from interlingua.gateway.surfaces.passing import call_provider, with_model
@@ -88,6 +88,7 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
                 reply = await _counted(gateway, asked, lane.endpoint, COUNTS[dialect])
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
+        await asked.decode()
         return _estimated(asked, dialect, lanes[0].endpoint)
 
     return handler
@@ -95,7 +96,7 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> Asked:
     """What is to be counted, as the request that it stands for."""
-    body = body_of(request, dialect)
+    body = await gateway.body_of(request, dialect)
     if dialect == "google":
         body = _unwrapped(body)
     elif dialect == "openai-responses":

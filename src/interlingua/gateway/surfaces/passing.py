@@ -144,7 +144,7 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         spoken = dialect or dialect_by_headers(request)
-        named, rewrite = _model_of(request)
+        named, rewrite = await _model_of(gateway, request)
         if request.entry is not None:
             request.entry.asked(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
@@ -208,25 +208,28 @@ async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> 
 # Who is asked
 
 
+MAX_BATCH = 2_000
+"""How many requests one body may hold."""
 Rewrite: TypeAlias = "Callable[[str], bytes]"
 """A body with another name of the model."""
 
 
-def _model_of(request: GatewayRequest) -> tuple[str, Rewrite | None]:
+async def _model_of(gateway: Gateway, request: GatewayRequest) -> tuple[str, Rewrite | None]:
     """The model that a request names in its path or body, and the body with another one in its place.
 
     Raises: DecodeError, LimitExceededError with the status 400 for a body that cannot be read, or is ambiguous.
     """
     found = _GOOGLE_MODEL.fullmatch(request.path)
     if found is not None:
-        return checked_model(found["model"]), _model_in_google(request.body, found["model"])
+        model = checked_model(found["model"])
+        return model, _model_in_google(await gateway.body_of(request, ""), model) if request.body else None
     said = _type_of(request)
     kind = said.partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         return _model_in_form(request.body, said)
     if kind != "application/json" or not request.body:
         return "", None
-    body = read_body(request.body, PASSED_RULES)
+    body = await gateway.body_of(request, "")
     model = body.get("model")
     if model is not None and type(model) is not str:
         raise DecodeError("/model: the name of a model is a string", path="/model", status=400)
@@ -240,14 +243,11 @@ def _type_of(request: GatewayRequest) -> str:
     return "application/json" if is_form and _OBJECT.match(request.body) else said
 
 
-def _model_in_google(text: bytes, model: str) -> Rewrite | None:
+def _model_in_google(body: Body, model: str) -> Rewrite:
     """The body of a request for `model`, with another one in each place that names it.
 
     Raises: DecodeError for a place that names another model than the path; as `read_body`.
     """
-    if not text:
-        return None
-    body = read_body(text, PASSED_RULES)
     inner = [read_body(bytes(raw), PASSED_RULES) for raw in _items(body.members.get("requests"))]
     for place, part in enumerate((body, *inner)):
         if part.get("model") not in (None, model, f"models/{model}"):
@@ -269,6 +269,8 @@ def _items(raw: msgspec.Raw | None) -> list[msgspec.Raw]:
         items = [] if raw is None else decode(raw, list[msgspec.Raw])
     except DecodeError:
         return []
+    if len(items) > MAX_BATCH:
+        raise LimitExceededError(f"/requests: a batch has at most {MAX_BATCH:,} requests", status=400)
     return items if all([bytes(item)[:1] == b"{" for item in items]) else []
 
 

@@ -20,7 +20,6 @@ from interlingua.client.estimate import estimate_text
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.exchange import job_of
-from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
@@ -140,7 +139,7 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: DecodeError for a body without model or input; what a call raises.
     """
-    prepared = await gateway.stored.prepare(gateway.ids.owner(request), body_of(request, RESPONSES))
+    prepared = await gateway.stored.prepare(gateway.ids.owner(request), await gateway.body_of(request, RESPONSES))
     http = msgspec.structs.replace(request, body=prepared.body.text)
     asked = read(gateway, http, RESPONSES, prepared.body)
     job = await job_of(asked)
