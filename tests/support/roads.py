@@ -165,6 +165,10 @@ class _Starts(dict[bytes, Any]):
         """What is known of it."""
         return default if self._roads.is_general else super().get(key, default)
 
+    def put(self, key: bytes, value: Any) -> None:
+        """As that of the cache in whose place it stands."""
+        self[key] = value
+
 
 def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     """Where a short road begins: its holder, its name, and what is done in its place."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from interlingua.dialects._contract import Encoded
+from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._members import is_object
 from interlingua.errors import UnsupportedError
 from interlingua.gateway.keys.cap import cap_edits
@@ -41,6 +41,8 @@ _HEADERS: dict[str, frozenset[str]] = {
 }
 """Headers of a request that belong to its body."""
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
+_MADE = b'"call_'
+"""How ids begin that are made for calls without one; each stands in its history twice, and counting goes on from there."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
 """Members of a Messages request that a server only knows together with a beta feature."""
 
@@ -157,6 +159,7 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
         body=edited_body(body, edits),
         headers=_headers(asked.http, name, has_betas=not left_out),
         changes=changes.done(),
+        undo=Undo(first_index=body.text.count(_MADE)),
     )
 
 

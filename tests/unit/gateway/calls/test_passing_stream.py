@@ -134,6 +134,24 @@ async def test_pass_01_the_log_names_only_what_the_client_got(is_normal: bool) -
     assert [record.changes for record in records] == [0 if is_normal else 1]
 
 
+async def test_id_09_ids_that_are_made_do_not_stand_in_the_history() -> None:
+    """A server without ids is asked twice: the call of the second turn has another id than that of the first."""
+    call = {"index": 0, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    pieces = (_chunk({"role": "assistant", "tool_calls": [call]}), _chunk({}, "tool_calls"), DONE)
+    script = AsyncReplayTransport(Line(pieces=pieces, headers=SSE, times=None))
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Hi"}]
+    ids: list[str] = []
+    with overriding(Override(lambda _: ReplayTransport(), lambda _: script, answers=True)):
+        for _ in range(3):
+            asked = asking("openai-chat", MODELS["openai-chat"], stream=True, messages=messages)
+            [made] = _end(await body_of(await gateway()(asked))).response.tool_calls
+            ids.append(made.id)
+            told = {"id": made.id, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+            messages += [{"role": "assistant", "content": None, "tool_calls": [told]}]
+            messages += [{"role": "tool", "tool_call_id": made.id, "content": "4"}]
+    assert ids == ["call_0", "call_2", "call_4"]
+
+
 TEXT_FRAMES = {"openai-chat": 0, "openai-responses": 3, "anthropic": 2, "google": 0, "ollama": 0}
 """The place of the first text in the normal streams, which is "Hello"."""
 
