@@ -42,7 +42,7 @@ _HEADERS: dict[str, frozenset[str]] = {
 """Headers of a request that belong to its body."""
 _DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _MADE = b'"call_'
-"""How ids begin that are made for calls without one; each stands in its history twice, and counting goes on from there."""
+"""How ids begin that are made for calls without one; in a history each stands twice, and counting goes on behind it."""
 _BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
 """Members of a Messages request that a server only knows together with a beta feature."""
 
