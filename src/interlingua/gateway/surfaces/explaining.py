@@ -7,7 +7,7 @@ object: `dialect`, `model`, `targets`, `request` (canonical), `http` (what the c
 
 Rules
 - No key is shown, and of the headers only those that belong to the body.
-- A key that may not ask for a model may not have it explained.
+- A key that may not ask for a model may not have it explained. Ids are shown as the client knows them.
 """
 
 from __future__ import annotations
@@ -127,7 +127,10 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     cost = plan.cost_usd
     if cost is not None:
         told["cost_usd"] = cost
-    return GatewayReply(headers=(("content-type", "application/json"),), body=encode(told, nulls=ANY_NULLS))
+    body = encode(told, nulls=ANY_NULLS)
+    if request.given_ids:
+        body = gateway.ids.told(body.decode(), request).encode()
+    return GatewayReply(headers=(("content-type", "application/json"),), body=body)
 
 
 def _target(target: PlannedTarget, *, is_relayed: bool) -> dict[str, Any]:

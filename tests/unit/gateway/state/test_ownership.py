@@ -398,6 +398,43 @@ def test_an_error_of_a_provider_names_the_id_that_its_client_knows(made: Gateway
         assert b"resp_68af" not in reply.body
 
 
+def test_an_explanation_shows_the_ids_that_its_client_knows(made: Gateway) -> None:
+    """The provider's own id stays here, too, where nothing is sent."""
+    given = signed(made, "resp_68af", provider="openai")
+    body = {"model": "openai/gpt-5.6", "input": "Hi", "previous_response_id": given}
+    plan = told(ask(made, Provider({}), "/explain/v1/responses", body))
+    assert plan["http"]["body"]["previous_response_id"] == given
+    assert told(ask(made, Provider({}), "/explain/v1/responses", body, key="bob"), 400)["error"]
+
+
+def test_own_01_a_thousand_forged_ids_reach_no_provider(made: Gateway) -> None:
+    """Ids of the provider, of another owner and changed ones, in a body and in a path."""
+    provider = Provider(RESPONSE)
+    forged: list[str] = []
+    for number in range(334):
+        own = f"resp_{number:050x}"
+        given = signed(made, own, provider="openai")
+        place = 5 + number % (len(given) - 5)
+        symbol = "b" if given[place] == "a" else "a"
+        forged += [own, signed(made, own, provider="openai", key="bob"), given[:place] + symbol + given[place + 1 :]]
+    assert len(set(forged)) > 1_000
+    headers = (("authorization", "Bearer alice"), ("content-type", "application/json"))
+
+    async def statuses() -> set[int]:
+        found: set[int] = set()
+        for one in forged:
+            body = encode({"model": "openai/gpt-5.6", "input": "Hi", "previous_response_id": one})
+            asked = GatewayRequest(path="/v1/responses", headers=headers, body=body, peer="127.0.0.1")
+            read = GatewayRequest(method="GET", path=f"/v1/responses/{one}", headers=headers, peer="127.0.0.1")
+            found |= {(await made(asked)).status, (await made(read)).status}
+        return found
+
+    blocking, awaited = ReplayTransport(script=provider), AsyncReplayTransport(script=provider)
+    with overriding(Override(lambda _: blocking, lambda _: awaited)):
+        assert asyncio.run(statuses()) == {400, 404}
+    assert provider.requests == []
+
+
 def test_a_stream_that_breaks_off_still_has_signed_ids(made: Gateway) -> None:
     """Every frame that goes out was signed, before the error that ends it."""
     frames = (
