@@ -37,6 +37,7 @@ from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.event import Event
 from interlingua.types.response import Response
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.exactly import exactly
 from tests.support.upstream_requests import whole_request
@@ -154,11 +155,11 @@ class Roads:
                 raise AssertionError(f"the general road reads\n{expected}\nand in pieces\n{found}\nof\n{pieces}")
 
 
-class _Starts(dict[bytes, Any]):
+class _Starts(ByteCache[bytes, Any]):
     """Beginnings of texts that streams have in common, of which the general road knows nothing."""
 
     def __init__(self, roads: Roads) -> None:
-        super().__init__()
+        super().__init__(100_000)
         self._roads = roads
 
     def get(self, key: bytes, default: Any = None) -> Any:
