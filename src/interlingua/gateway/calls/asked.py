@@ -146,7 +146,8 @@ class Asked(msgspec.Struct, eq=False):
     def read_changes(self) -> tuple[Change, ...]:
         """What reading the request changed, and the cap of its key; repairs only where it did not go out as it came."""
         before = self.http.changes + self.taken_out
-        changes = before if self._decoded is None else before + self._decoded.changes
+        is_only_seen = bool(self.relayed) and self.restored is None  # an observer reads what goes out as it came
+        changes = before if self._decoded is None or is_only_seen else before + self._decoded.changes
         changes = changes if self.grant is None else changes + self.grant.changes
         return changes if self.restored is None else changes + self.restored.changes
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
+import interlingua as il
 from interlingua.gateway.calls.asked import Asked, read
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest, Seen
-from tests.support.gateway import asking, gateway
+from interlingua.testing.upstream import Upstream
+from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
 
 TOLD = "Tell me of the weather in Oslo. " * 8
 
@@ -35,3 +37,13 @@ def test_a_body_that_goes_on_is_read_anew() -> None:
     for _ in range(4):
         assert [one.text for one in _read(made, longer).decoded.request.messages] == [TOLD, "Rain.", "And now?"]
         assert _read(made, http).decoded == before
+
+
+async def test_what_an_observer_has_read_of_a_body_that_is_passed_on_is_no_change() -> None:
+    """A choice in the words of another dialect goes out as it came, whoever looks at the request."""
+    http = asking("openai-chat", MODELS["openai-chat"], TOLD, tool_choice="any")
+    with Upstream("openai-chat").standing() as upstream, il.on_event(lambda _: None):
+        reply = await gateway()(http)
+        await body_of(reply)
+    assert b'"tool_choice":"any"' in upstream.requests[0].body
+    assert header_of(reply, "x-interlingua-changes") is None
