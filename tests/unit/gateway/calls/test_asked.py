@@ -40,10 +40,12 @@ def test_a_body_that_goes_on_is_read_anew() -> None:
 
 
 async def test_what_an_observer_has_read_of_a_body_that_is_passed_on_is_no_change() -> None:
-    """A choice in the words of another dialect goes out as it came, whoever looks at the request."""
-    http = asking("openai-chat", MODELS["openai-chat"], TOLD, tool_choice="any")
+    """The deprecated form of tools goes out as it came, whoever looks at the request."""
+    functions = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
+    http = asking("openai-chat", MODELS["openai-chat"], TOLD, functions=functions)
     with Upstream("openai-chat").standing() as upstream, il.on_event(lambda _: None):
         reply = await gateway()(http)
         await body_of(reply)
-    assert b'"tool_choice":"any"' in upstream.requests[0].body
+    assert b'"functions":[{"name":"f"' in upstream.requests[0].body
+    assert reply.status == 200
     assert header_of(reply, "x-interlingua-changes") is None
