@@ -146,20 +146,19 @@ def test_a_budget_holds_over_two_workers_one_of_which_is_killed(
     assert {row["key"] for row in usage_of(keys)} >= {"paying", "free"}
 
 
-def test_clients_that_leave_hold_nothing_and_refill_nothing(
+def test_clients_that_leave_pay_for_what_their_provider_may_write(
     tmp_path: Path, upstream: tuple[GreedyUpstream, str]
 ) -> None:
-    """Their reservations end, and those who stay get what is left."""
+    """A provider bills an answer for which nobody waited: such calls are charged as they were reserved."""
     greedy, at = upstream
     config, keys = tmp_path / "gateway.toml", tmp_path / "keys.sqlite"
     config.write_text(CONFIG)
     with _serving("--config", str(config), "--keys", str(keys), **environ_of(at)) as served:
-        for _ in range(40):
+        for _ in range(10):
             leave(served.port)
-        before = len(greedy.billed)
         assert until(lambda: ask(served.port, max_tokens=10) == 200)
         spend_all(served.port)
-    assert BUDGET // 2 < sum(greedy.billed[before:]) <= BUDGET + LARGEST
+    assert BUDGET // 2 < sum(greedy.billed) <= BUDGET + LARGEST
 
 
 def test_a_budget_holds_over_two_replicas(tmp_path: Path, upstream: tuple[GreedyUpstream, str]) -> None:

@@ -6,8 +6,9 @@ too much is the request read for it, which comes nearer. The price is that of th
 call has ended, what it used takes the place of the reservation.
 
 Rules
-- What a provider did not count is estimated from what came. A client that leaves pays for what had come. A call without
-  an answer costs nothing, but for tries that failed although a target had answered: those were paid for.
+- What a provider did not count is estimated from what came. A client that leaves pays for what had come; where nothing
+  had, a call with a cap is charged as it was reserved, since its provider may work on. Any other call without an answer
+  costs nothing, but for tries that failed although a target had answered: those were paid for.
 - Before a further try after one that was paid for, that one is settled and the next one reserved.
 - Where money is limited and the price of a target is not known, the call is refused (403).
 - A count that cannot be true (`counts`) charges no more than the call had reserved.
@@ -16,6 +17,7 @@ Rules
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -154,6 +156,8 @@ class Grant(msgspec.Struct, eq=False):
     """The most tokens of each answer, which goes out with the call; None where nobody limits them."""
     changes: tuple[Change, ...] = ()
     """The entry that says the cap."""
+    is_sent: bool = False
+    """Whether a target was asked."""
 
     def settle(
         self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
@@ -182,6 +186,7 @@ class Grant(msgspec.Struct, eq=False):
 
         Raises: Unreserved where that does not fit any more.
         """
+        self.is_sent = True
         if self.tries and self.cap is not None:
             limiter = cast("Limiter", _Again(self))
             yield Enter(limiter, lane.endpoint.spec, self.call.tokens, None)
@@ -213,11 +218,33 @@ class Grant(msgspec.Struct, eq=False):
         return Used(row.input_tokens + row.output_tokens, self.call.nano_usd if row.unpriced else row.nano_usd)
 
     def settle_failed(self, error: BaseException) -> Awaitable[object] | None:
-        """As `settle`, for a call that ended with an error; what its last target had answered is its answer."""
+        """As `settle`, for a call that ended with an error; what its last target had answered is its answer.
+
+        A call that was cut off before anything came is charged as it was reserved: its provider may work on.
+        """
+        if self.counts and self.is_sent and self.cap is not None and isinstance(error, CancelledError):
+            return self._settle_reserved()
         if not self.tries or self.tries[-1].error is not error:
             return self.settle(None)
         last, self.tries = self.tries[-1], self.tries[:-1]
         return self.settle(last.came, last.lane)
+
+    def _settle_reserved(self) -> Awaitable[object]:
+        """As `settle`, for a call of which nobody knows what it uses."""
+        self.counts, self.asked, call = False, None, self.call
+        rows, used = self._of_tries()
+        row = Row(
+            key=self.plan.key.name,
+            day=_day(call),
+            model="",
+            requests=1,
+            failed=1,
+            input_tokens=call.tokens,
+            estimated=1,
+            nano_usd=call.nano_usd,
+        )
+        used = used.plus(Used(call.tokens, call.nano_usd))
+        return self.plan.admission.settle(call, self.plan.names, used, (row, *rows))
 
     def settle_unread(self, spec: str, *, is_failed: bool = False) -> Awaitable[object] | None:
         """As `settle`, for a call of which nobody reads what it used: as it was reserved."""
