@@ -84,14 +84,24 @@ def _place(url: str) -> str:
     return url.partition("://")[2]
 
 
-@pytest.mark.parametrize("path", ["/v1/embeddings", CHAT, "/api/show", "/api/chat", "/v1/completions"])
-def test_dos_01_a_model_name_of_megabytes_is_refused_and_closes_no_key(world: World, path: str) -> None:
+@pytest.mark.parametrize("path", ["/v1/embeddings", CHAT, "/api/chat", "/v1/completions"])
+@pytest.mark.parametrize("size", [1_025, 4_300_000])
+def test_dos_01_a_model_name_of_megabytes_is_refused_and_closes_no_key(world: World, path: str, size: int) -> None:
     """400 on every route that has a name; keys with limits go on."""
-    body = b'{"model":"chat/%b",%b,"input":"Hi","prompt":"Hi"}' % (b"a" * 4_300_000, SAID)
-    status, _, told = world.ask("counted", path, body)
+    status, _, told = world.ask("counted", path, _named(b"a" * size))
     assert status == 400
     assert "a name has at most 1024 characters" in json.dumps(told)
     assert world.ask("counted", CHAT, b'{"model":"chat/gpt-4.1",%b}' % SAID)[0] == 200
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1_025, 400), (4_300_000, 413)])
+def test_dos_01_a_route_that_shows_a_model_takes_no_long_name(world: World, size: int, expected: int) -> None:
+    """`/api/show` reads small bodies alone."""
+    assert world.ask("counted", "/api/show", _named(b"a" * size))[0] == expected
+
+
+def _named(model: bytes) -> bytes:
+    return b'{"model":"%b",%b,"input":"Hi","prompt":"Hi"}' % (model, SAID)
 
 
 def test_dos_02_names_that_are_refused_are_not_kept(world: World) -> None:
@@ -111,11 +121,20 @@ def test_dos_02_names_that_are_refused_are_not_kept(world: World) -> None:
 
 
 @pytest.mark.parametrize("model", ["messages/claude-opus-4-5", "chat/gpt-4.1"])
-def test_dos_03_a_flood_of_unknown_members_is_refused(world: World, model: str) -> None:
-    """18 MB of them, translated and passed on: a 400 that says how many there may be."""
-    flood = b",".join([b'"k%d":1' % number for number in range(1_400_000)])
-    status, _, told = world.ask("team-a", CHAT, b'{"model":"%b",%b,%b}' % (model.encode(), SAID, flood))
-    assert (status, told["error"]["message"]) == (400, "the body: the object has more than 1,000 unknown members")
+@pytest.mark.parametrize(
+    ("members", "status", "message"),
+    [
+        (1_001, 400, "the body: the object has more than 1,000 unknown members"),
+        (1_400_000, 413, "values"),
+    ],
+)
+def test_dos_03_a_flood_of_unknown_members_is_refused(
+    world: World, model: str, members: int, status: int, message: str
+) -> None:
+    """Also 18 MB of them, translated and passed on: the client is told what there is too much of."""
+    flood = b",".join([b'"k%d":1' % number for number in range(members)])
+    found, _, told = world.ask("team-a", CHAT, b'{"model":"%b",%b,%b}' % (model.encode(), SAID, flood))
+    assert (found, message in told["error"]["message"]) == (status, True)
 
 
 @pytest.mark.parametrize(
