@@ -16,7 +16,7 @@ Rules
 - Halves of surrogate pairs are replaced by U+FFFD in the text itself, so that what is read is what may be sent on.
 - An edit changes the text of the members it names and nothing else: every other byte stays.
 
-**Units.** 9 kB in the usual shapes take about 45 µs, in another form 110 µs; a MB takes at most about 300 ms, in the
+**Units.** 9 kB in the usual shapes take about 60 µs, in another form 110 µs; a MB takes at most about 300 ms, in the
 worst case, which is many empty objects or lists.
 """
 
