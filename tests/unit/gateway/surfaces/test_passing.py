@@ -252,3 +252,23 @@ def test_googles_and_ollamas_embeddings(version: str) -> None:
         "http://localhost:11434/api/embed",
         b'{"model":"nomic","input":"a"}',
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b'{"model":"models/private","content":{}}', "/model"),
+        (
+            b'{"requests":[{"model":"models/vectors"},{"mod\\u0065l":"models/private"}]}',
+            "/requests/1/model",
+        ),
+        (b'{"requests":[{"model":"models/vectors","model":"models/private"}]}', "/requests/0/model"),
+    ],
+)
+def test_a_request_of_google_names_one_model(body: bytes, path: str) -> None:
+    """A key is checked for the model in the path; another one in the body would be asked behind its back."""
+    provider = Provider()
+    made = gateway(ENVIRONMENT, {"vectors": "google/gemini-embedding-001"})
+    reply = _pass(provider, "/v1beta/models/vectors:batchEmbedContents", body, made=made)
+    assert isinstance(reply.body, bytes)
+    assert (reply.status, path in reply.body.decode(), provider.requests) == (400, True, [])
