@@ -34,8 +34,8 @@ __all__ = ["MAX_GROWTH", "MAX_STEPS_A_BYTE", "Costs", "Reader", "fuzz_costs", "r
 
 MAX_GROWTH = 2.5
 """How much more twice as many bytes may cost."""
-MAX_STEPS_A_BYTE = 16.0
-"""How many lines of Python a byte may cost, beside `FREE_STEPS`."""
+MAX_STEPS_A_BYTE = 32.0
+"""How many lines of Python a byte may cost, beside `FREE_STEPS`: an object of 2 bytes takes 70 where it is refused."""
 FREE_STEPS = 10_000
 """How many lines any body may cost."""
 STEPS_BYTES = 4_000
