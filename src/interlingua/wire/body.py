@@ -48,6 +48,7 @@ __all__ = [
     "Body",
     "BodyRules",
     "body_rules",
+    "body_without",
     "edited_body",
     "objects_in",
     "read_body",
@@ -206,6 +207,16 @@ def edited_body(body: Body, edits: Mapping[str, bytes | None]) -> bytes:
             is_empty = False
     pieces.append(view[end:])
     return b"".join(pieces)
+
+
+def body_without(body: Body, names: frozenset[str]) -> Body:
+    """A body without some of its top-level members; nothing of the others is read again."""
+    text = edited_body(body, dict.fromkeys(names))
+    members = {name: raw for name, raw in body.members.items() if name not in names}
+    rest = Body(text, members, _places(text, members) or [], body.repairs)
+    rest.shaped = {name: value for name, value in body.shaped.items() if name not in names}
+    rest.repeats_in_data, rest.is_costly = body.repeats_in_data, body.is_costly
+    return rest
 
 
 # Reading

@@ -12,6 +12,7 @@ from interlingua.wire.body import (
     MAX_NAME_BYTES,
     MAX_UNKNOWN_MEMBERS,
     body_rules,
+    body_without,
     edited_body,
     read_body,
 )
@@ -164,3 +165,16 @@ def test_an_edit_changes_the_members_that_it_names_and_nothing_else(
 def test_the_representation_holds_nothing_of_the_client() -> None:
     """A body in a log line is its size."""
     assert repr(read_body(b'{"key":"secret"}')) == "<Body of 16 bytes>"
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"a":1,"b":[2],"c":{"d":"e"}}', b' { "a" : 1 , "b":[2] , "c" : {"d":"e"} } ', b'{"b":[2]}']
+)
+@pytest.mark.parametrize("names", [{"a"}, {"b", "c"}, {"a", "b", "c"}])
+def test_a_body_without_members_is_what_its_text_says(text: bytes, names: set[str]) -> None:
+    """It is the body that would be read of the text without them."""
+    body = read_body(text)
+    rest = body_without(body, frozenset(names & body.members.keys()))
+    again = read_body(rest.text)
+    assert (rest.text, rest.places, rest.value) == (again.text, again.places, again.value)
+    assert not names & rest.members.keys()

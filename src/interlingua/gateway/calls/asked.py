@@ -22,11 +22,11 @@ from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
 from interlingua.gateway.calls.other_models import other_models
-from interlingua.gateway.calls.reading import body_of, read_request, rules_of
+from interlingua.gateway.calls.reading import body_of, rules_of
 from interlingua.gateway.calls.spaces import without_spaces
 from interlingua.gateway.state.vault import Restored
 from interlingua.types.request import Request
-from interlingua.wire.body import edited_body
+from interlingua.wire.body import body_without
 from interlingua.wire.http import HttpRequest
 
 if TYPE_CHECKING:
@@ -233,8 +233,6 @@ def _take_out_other_models(asked: Asked, may_use: Callable[[str], bool]) -> None
     name, body = asked.dialect.name, asked.head.body
     asked.taken_out = other_models(body, rules_of(name), name, may_use)
     if asked.taken_out:
-        text = edited_body(body, {change.path.rpartition("/")[2]: None for change in asked.taken_out})
-        is_costly, body = body.is_costly, read_request(text, name)
-        body.is_costly = is_costly
-        asked.http = msgspec.structs.replace(asked.http, body=text, read=body)
+        body = body_without(body, frozenset([change.path.rpartition("/")[2] for change in asked.taken_out]))
+        asked.http = msgspec.structs.replace(asked.http, body=body.text, read=body)
         asked.head = msgspec.structs.replace(asked.head, body=body)
