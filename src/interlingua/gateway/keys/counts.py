@@ -42,10 +42,16 @@ class Bounds(NamedTuple):
 def sound_usage(usage: Usage, bounds: Bounds) -> Usage:
     """The counts that can be true; the very same usage where all of them can."""
     most = MAX_CONTEXT_TOKENS + bounds.body_bytes
+    if (
+        0 <= (usage.input_tokens or 0) <= most
+        and 0 <= (usage.output_tokens or 0) <= most
+        and 0 <= (usage.cache_read_tokens or 0) <= most
+        and 0 <= (usage.cache_write_tokens or 0) <= most
+        and 0 <= (usage.reasoning_tokens or 0) <= most
+    ):
+        return usage
     counts: dict[str, int | None] = {name: getattr(usage, name) for name in _COUNTS}
     bad = [name for name, count in counts.items() if count is not None and not 0 <= count <= most]
-    if not bad:
-        return usage
     _log(bounds.spec, bad)
     for name in bad:
         is_huge_output = name in _WRITTEN and (counts[name] or 0) > 0
