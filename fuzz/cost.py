@@ -151,7 +151,12 @@ def why_not(read: Reader, make: Callable[[int], bytes], *, timed: bool = True) -
 
 
 def _slow(read: Reader, make: Callable[[int], bytes]) -> str:
-    small, large = make(TIME_BYTES), make(2 * TIME_BYTES)
+    """What took too long, where that comes twice in a row: a single step is where one way of reading ends."""
+    return _grows(read, make, TIME_BYTES) and _grows(read, make, 2 * TIME_BYTES)
+
+
+def _grows(read: Reader, make: Callable[[int], bytes], size: int) -> str:
+    small, large = make(size), make(2 * size)
     problem = ""
     for tries in _TRIES:
         short_s, long_s = _time_of(read, small, tries), _time_of(read, large, tries)
