@@ -27,6 +27,8 @@ THINKING = ("effort", "thinking", "thinking_budget")
 ABSENT = object()
 NO_FACTS = frozenset({"schema_name", "schema_description"})
 """Settings that label something, and that some formats want or lack: compared where both sides say them."""
+RENAMED = re.compile(r"(?P<a>['\"])(?P<own>.*)(?P=a) is (?P<b>['\"])(?P<wire>.*)(?P=b) on the wire", re.DOTALL)
+"""How an entry tells that a name or an id is another one on the wire."""
 MADE_ID = re.compile(r"call_\d+")
 """An id of ours for a call that came without one: formats without ids leave it out again."""
 
@@ -203,10 +205,9 @@ def request_differences(placed: PlacedRequest, actual: Facts, excuses: Excuses) 
 def _learn_names(matcher: _Matcher) -> None:
     """Learn from the entries which names and ids are others on the wire."""
     for change in matcher.excuses.coded("name_mapped", "id_mapped"):
-        own, middle, wire = change.detail.removesuffix(" on the wire").partition(" is ")
-        if middle:
+        if (pair := RENAMED.fullmatch(change.detail)) is not None:
             names = matcher.names if change.code == "name_mapped" else matcher.ids
-            names[own.strip("'")] = wire.strip("'")
+            names[pair["own"]] = pair["wire"]
 
 
 def _named(matcher: _Matcher, value: Any, *keys: str) -> Any:
