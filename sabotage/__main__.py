@@ -72,13 +72,15 @@ def report(outcomes: list[Outcome], reasons: dict[str, str], seconds: float) -> 
         losses = {outcome.plant.loss for outcome in outcomes if outcome.plant.value == value}
         print(f"{value}: {len(losses)} losses, {noticed[value]} of {count} noticed")
     open_ones = [outcome for outcome in outcomes if not outcome.noticed and outcome.plant.name not in reasons]
-    needless = [outcome.plant.name for outcome in outcomes if outcome.noticed and outcome.plant.name in reasons]
+    needless = [  # not in this sample, or no longer
+        outcome.plant.name for outcome in outcomes if outcome.noticed and outcome.plant.name in reasons
+    ]
     for name in needless:
         print(f"noticed, and has a reason why not: {name}")
     print(f"{len(open_ones)} not noticed without a reason; {seconds:.0f} s")
     total, count = len(outcomes), sum(noticed.values())
     print(f"{count} of {total} noticed")
-    return 0 if total and count >= BAR * total and not open_ones and not needless else 1
+    return 0 if total and count >= BAR * total and not open_ones else 1
 
 
 if __name__ == "__main__":

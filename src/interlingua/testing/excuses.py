@@ -76,7 +76,7 @@ LOOSE: dict[str, dict[str, frozenset[str]]] = {
     },
     "results": {
         "content": frozenset({
-            "result_as_text", "result_media_moved", "parameter_added", "error_prefix_ambiguous", "media_as_text",
+            "result_as_text", "result_media_moved", "parameter_added", "media_as_text",
             "opaque_part",
         }),
         "is_error": frozenset({"error_prefix_ambiguous"}),

@@ -18,7 +18,7 @@ from interlingua.testing.facts import Difference, first_difference
 from interlingua.testing.judging.placed import Fact, PlacedAnswer, PlacedChoice, PlacedRequest
 from interlingua.testing.judging.schemas import lost_of_schema
 from interlingua.testing.wirefacts.settings import SETTINGS
-from interlingua.testing.wirefacts.values import Facts, members
+from interlingua.testing.wirefacts.values import ERROR_PREFIX, Facts, members
 
 __all__ = ["answer_differences", "request_differences"]
 
@@ -355,11 +355,16 @@ def _parts(matcher: _Matcher, placed: PlacedChoice, actual: Facts) -> None:
 
 
 def _results(matcher: _Matcher, placed: PlacedRequest, actual: Sequence[Facts]) -> None:
-    expected = [
-        Fact(fact.place, {**fact.value, "call": matcher.numbers.get(fact.value["call"], fact.value["call"])})
-        for fact in placed.results
-    ]
+    expected = [Fact(fact.place, _result(matcher, fact)) for fact in placed.results]
     matcher.listed("results", expected, actual, in_order=not matcher.excuses.coded("order_changed"))
+
+
+def _result(matcher: _Matcher, fact: Fact) -> Facts:
+    """A result under the number that its call has on the wire, without what reads like the mark of an error there."""
+    value = {**fact.value, "call": matcher.numbers.get(fact.value["call"], fact.value["call"])}
+    if isinstance(value["content"], str) and matcher.excuses.at(fact.place, ("error_prefix_ambiguous",)):
+        value["content"] = value["content"].removeprefix(ERROR_PREFIX)
+    return value
 
 
 def _media(facts: Iterable[Fact]) -> list[Fact]:

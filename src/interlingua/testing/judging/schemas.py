@@ -20,6 +20,8 @@ def lost_of_schema(expected: Any, actual: Any) -> list[str]:
     lost = [f"property {name}" for name in dict.fromkeys(_properties(expected)) if name not in names]
     lost += [f"required {name}" for name in dict.fromkeys(_required(expected)) if name not in required]
     lost += [f"choice {value}" for value in dict.fromkeys(_choices(expected)) if _plain(value) not in text]
+    nullable = set(_nullable(actual)) - set(_nullable(expected))
+    lost += [f"a value of {name}" for name in dict.fromkeys(_required(expected)) if name in nullable]
     return lost + [f"description {one!r}" for one in dict.fromkeys(_descriptions(expected)) if _plain(one) not in text]
 
 
@@ -49,6 +51,15 @@ def _properties(schema: Any) -> Iterator[str]:
 def _required(schema: Any) -> Iterator[str]:
     for one in _schemas(schema):
         yield from [word(name) for name in items(one.get("required"))]
+
+
+def _nullable(schema: Any) -> Iterator[str]:
+    """The names of the properties that may be null."""
+    for one in _schemas(schema):
+        for name, property_schema in members(one.get("properties")).items():
+            kind = members(property_schema)
+            if "null" in items(kind.get("type")) or kind.get("nullable") is True:
+                yield name
 
 
 def _choices(schema: Any) -> Iterator[str]:

@@ -163,8 +163,12 @@ class _Unified:
         yield from _block(self.blocks.pop(key, None), part, self.pieces[key], key[1])
         if self.notes[key] != (cited := len(items(part.get("annotations")))):
             yield f"block {key[1]} has {cited} citations, {self.notes[key]} were told"
-        if part.get("type") == "thinking" and part.get("sealed") and key not in self.seals:
+        if part.get("type") in SEALED and part.get("sealed") and key not in self.seals:
             yield f"block {key[1]} has a signature that no event told"
+
+
+SEALED = ("text", "thinking", "tool_call")
+"""Blocks whose sealed state comes in an event of its own."""
 
 
 def _block(start: dict[str, Any] | None, part: dict[str, Any], pieces: str, index: int) -> Iterator[str]:
@@ -173,7 +177,7 @@ def _block(start: dict[str, Any] | None, part: dict[str, Any], pieces: str, inde
         return
     if part.get("type") in ("tool_call", "broken_tool_call"):
         yield from _same(start, part, ("id", "name"), f"block {index}")
-        if part.get("type") == "tool_call" and pieces and arguments_value(pieces) != members(part.get("arguments")):
+        if part.get("type") == "tool_call" and arguments_value(pieces) != members(part.get("arguments")):
             yield f"the pieces of block {index} are not its arguments: {pieces[-60:]!r}"
     elif part.get("type") in ("text", "thinking", "refusal") and word(part.get("text")) != pieces:
         yield f"the pieces of block {index} are not what it says: {pieces[-60:]!r} != {word(part.get('text'))[-60:]!r}"
