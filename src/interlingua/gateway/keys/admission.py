@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Admission", "admission_of", "refusal_error"]
 
+MISSED_TOKENS = 32
+"""So many tokens, and a quarter, an estimate of an input may miss where a cap uses up what is left."""
 SOON_S = 1.0
 """When to come again where another call has to end first."""
 
@@ -120,8 +122,8 @@ class Admission:
             refusal = await self._entered(grant)
             if refusal is None:
                 return grant
-            if is_near:  # the larger of both estimates leaves room for what they miss
-                read = by_size if size.least <= size.room(by_size, cap, refusal) < cap else read
+            if is_near:  # a cap uses up what is left, so that it leaves room for what an estimate misses
+                read = min(by_size, read + read // 4 + MISSED_TOKENS)
                 room = size.room(read, cap, refusal)
                 if room < size.least or room >= cap:
                     raise refusal_error(refusal, grant.call)
