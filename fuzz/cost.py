@@ -166,8 +166,11 @@ def _grows(read: Reader, make: Callable[[int], bytes], size: int) -> str:
     return problem
 
 
-def fuzz_costs(*, seconds: float, seed: int) -> Costs:
-    """Hold readers of all dialects to the law for this long, with shapes drawn at random, some of them mixed."""
+def fuzz_costs(*, seconds: float, seed: int, timed: bool = True) -> Costs:
+    """Hold readers of all dialects to the law for this long, with shapes drawn at random, some of them mixed.
+
+    Without `timed` only steps are counted, which no other program on the machine can change.
+    """
     random, ends_s = Random(seed), time.monotonic() + seconds
     inputs, most = 0, 0.0
     while time.monotonic() < ends_s:
@@ -181,7 +184,7 @@ def fuzz_costs(*, seconds: float, seed: int) -> Costs:
             shapes = random.choices(list(SHAPES), k=1 if draw < 0.7 else 2)
             kind, read = random.choice(list(readers(name).items()))
             label, make = f"{name}, {kind}: {' + '.join(shapes)}", _mixed(name, shapes, random.random())
-        problem, a_byte = why_not(read, make)
+        problem, a_byte = why_not(read, make, timed=timed)
         inputs, most = inputs + 1, max(most, a_byte)
         if problem:
             return Costs(inputs, most, f"{label}: {problem}")
