@@ -11,7 +11,7 @@ from interlingua.errors import LimitExceededError, UsageError
 from interlingua.wire._leaves import find_leaf, is_non_finite, is_not_utf8
 from interlingua.wire._pointer import pointer
 
-__all__ = ["ENCODER", "SORTED", "dump", "holds_more_nulls", "refuse_non_finite", "write_text"]
+__all__ = ["ENCODER", "SORTED", "dump", "holds_more_nulls", "one_line", "refuse_non_finite", "write_text"]
 
 _NULLS = re.compile(b"null").findall
 ENCODER = msgspec.json.Encoder()
@@ -20,6 +20,13 @@ SORTED = msgspec.json.Encoder(order="sorted")
 """Writes them by name."""
 write_text: Callable[[object], bytes] = ENCODER.encode
 """`encode_text` for who knows what to do about half of a surrogate pair, a UnicodeEncodeError."""
+
+
+def one_line(text: bytes) -> bytes:
+    """JSON without line breaks, as the frames of a stream need it: a break can only be white space between tokens."""
+    if b"\n" in text or b"\r" in text:
+        return text.replace(b"\n", b" ").replace(b"\r", b" ")
+    return text
 
 
 def dump(value: object, encoder: msgspec.json.Encoder) -> bytes:

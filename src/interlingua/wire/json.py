@@ -39,7 +39,7 @@ from interlingua.wire._parser import (
 )
 from interlingua.wire._pointer import pointer, pointer_steps
 from interlingua.wire._unknown import EXTRA_NAME, Extra, WireStruct, parse_wire, spread, strict_decoder
-from interlingua.wire._writer import ENCODER, SORTED, dump, holds_more_nulls, refuse_non_finite, write_text
+from interlingua.wire._writer import ENCODER, SORTED, dump, holds_more_nulls, one_line, refuse_non_finite, write_text
 
 __all__ = [
     "MAX_BODY_BYTES",
@@ -61,6 +61,7 @@ __all__ = [
     "encode_wire",
     "encode_wires",
     "exact_reader",
+    "one_line",
     "parse_object",
     "pointer",
     "pointer_steps",

@@ -38,7 +38,7 @@ from interlingua.types.event import (
     ThinkingDelta,
 )
 from interlingua.types.response import Alternative
-from interlingua.wire.json import encode, encode_text, encode_wire, write_text
+from interlingua.wire.json import encode, encode_text, encode_wire, one_line, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -125,7 +125,7 @@ class GoogleStreamEncoder(ResumingEncoder):
 
     def _frame(self, body: bytes) -> bytes:
         if not self.context.json_array:
-            return b"data: " + body + b"\r\n\r\n"
+            return b"data: " + one_line(body) + b"\r\n\r\n"  # arguments keep their exact text
         opener = b",\r\n" if self._begun else b"["
         self._begun = True
         return opener + body

@@ -33,7 +33,7 @@ from interlingua.types.event import (
     TextDelta,
     ThinkingDelta,
 )
-from interlingua.wire.json import encode, encode_text, encode_wire, write_text
+from interlingua.wire.json import encode, encode_text, encode_wire, one_line, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -113,7 +113,7 @@ class OllamaStreamEncoder(ResumingEncoder):
             line = ChunkWire(response=wire.content, tool_calls=wire.tool_calls, done=False)
         else:
             line = ChunkWire(message=wire, done=False)
-        return self._head + _one_line(encode_wire(line)[1:])
+        return self._head + one_line(encode_wire(line)[1:]) + b"\n"  # arguments keep their exact text
 
     # The end
 
@@ -136,8 +136,3 @@ class OllamaStreamEncoder(ResumingEncoder):
         status, body = encode_error_body(error_of(event))
         hand_over(self.changes, self.context)
         return encode({**body, "status": status}) + b"\n"
-
-
-def _one_line(body: bytes) -> bytes:
-    """JSON without line breaks: arguments keep their exact text, in which a line break can only be white space."""
-    return body.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"

@@ -30,7 +30,7 @@ from interlingua.types.event import (
     ToolCallDelta,
     ToolCallReady,
 )
-from interlingua.wire.json import encode, encode_text, encode_wire, write_text
+from interlingua.wire.json import encode, encode_text, encode_wire, one_line, write_text
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -124,6 +124,4 @@ def _tag(event: Event) -> str:
 
 
 def _framed(name: str, data: bytes) -> bytes:
-    if b"\n" in data or b"\r" in data:
-        data = data.replace(b"\n", b" ").replace(b"\r", b" ")
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), data)
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), one_line(data))

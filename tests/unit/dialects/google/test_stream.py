@@ -432,3 +432,12 @@ def test_an_error_keeps_its_class_through_a_stream() -> None:
     last = events(served([error]))[-1]
     assert isinstance(last, StreamError)
     assert (last.error, last.retry_after_s) == (RateLimitError.__name__, 3.0)
+
+
+def test_line_breaks_between_the_tokens_of_arguments_stay_in_one_frame() -> None:
+    """Arguments that another provider wrote on several lines are one line of data; texts in them stay as they are."""
+    call = ToolCall("c", "f", '{\n  "city": "Oslo\\nS",\r\n  "days": 2\n}')
+    data = served(list(unfold(Response(parts=(call,), finish_reason="tool_calls"))))
+    lines = [line for line in data.split(b"\r\n") if line]
+    assert all(line.startswith(b"data: {") for line in lines)
+    assert b'"args":{   "city": "Oslo\\nS",    "days": 2 }' in data
