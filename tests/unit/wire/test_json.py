@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import Any, Literal, cast
 
 import msgspec
 import pytest
 
+from fuzz.cost import steps_of
 from interlingua.errors import DecodeError, LimitExceededError, UsageError
 from interlingua.wire._shape import EXTRA
+from interlingua.wire._surrogates import mend_surrogates
+from interlingua.wire.body import read_body
 from interlingua.wire.json import (
     MAX_BODY_BYTES,
     MAX_DEPTH,
@@ -131,6 +136,43 @@ def test_trap_msgspec_fails_a_whole_body_on_one_lone_surrogate() -> None:
     """Why there is one retry."""
     with pytest.raises(msgspec.DecodeError, match="surrogate"):
         msgspec.json.decode(b'["\\ud800 and then more text"]')
+
+
+def test_trap_msgspec_takes_a_thousand_times_as_long_for_some_numbers() -> None:
+    """Why it gives floats to `float`, which says the same of each: 65 kB of `1e308` blocked for seconds."""
+
+    def took_s(decode: Callable[[bytes], object], number: bytes) -> float:
+        text = b"[%b]" % b",".join([number] * 300)
+        tries = list[float]()
+        for _ in range(7):
+            began_s = time.process_time()
+            for _ in range(3):
+                decode(text)
+            tries.append(time.process_time() - began_s)
+        return min(tries)
+
+    assert took_s(msgspec.json.decode, b"1e308") > 20 * took_s(decode_any, b"1e308")
+    for text in (
+        b"1e308",
+        b"5e-324",
+        b"2.2250738585072011e-308",
+        b"0.1",
+        b"-0.0",
+        b"1e23",
+        b"1e-400",
+        b"123456789012.5",
+    ):
+        assert math.copysign(decode_any(text), decode_any(text)).hex() == msgspec.json.decode(text).hex()
+
+
+def test_escapes_of_a_text_that_breaks_off_are_looked_at_in_one_step() -> None:
+    """Looking for halves of surrogate pairs took two seconds of a megabyte of them."""
+    for escape in (rb"\"", rb"\\", rb"\n", rb"\ud83d\ude00"):
+        text = b'{"a":"' + 10_000 * escape
+        assert steps_of(read_body, text) < 200
+        assert mend_surrogates(text) is None
+        assert mend_surrogates(text + rb"\ud83d\u0041") == text + rb"\ufffd\u0041"
+        assert mend_surrogates(text + rb"\udbff\ud83d\ude00\udbff") == text + rb"\ufffd\ud83d\ude00\ufffd"
 
 
 def test_trap_msgspec_refuses_raw_in_a_union_with_none() -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Departures", "Outlet"]
 
+_MOST_HELD_BYTES = 65_536
+"""How much is held for the end of a turn: one turn may bring megabytes, and what is held slows no upstream down."""
 _SHORTEST_S = 0.01
 """How soon is looked again whether a stream is silent."""
 
@@ -88,8 +90,8 @@ class Outlet:
             self.transport.write(data)
 
     def write_soon(self, data: bytes) -> None:
-        """Send bytes at the end of this turn; behind those that are held for the first ones, at once."""
-        if self.is_leaving:
+        """Send bytes at the end of this turn; behind those that are held for the first ones, or are many, at once."""
+        if self.is_leaving and len(self.held) < _MOST_HELD_BYTES:
             self.held += data
         elif self.held:
             self.write(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving import connection
+from interlingua.gateway.serving.outlet import Departures, Outlet
 from interlingua.gateway.settings import GatewayKey
 from tests.support.leaping import LEAPING
 from tests.support.wire import GET, HEAD, Pieces, Wire, answering, post, settled, wired
@@ -319,3 +321,15 @@ async def test_what_is_cut_off_is_told_so() -> None:
     assert told == ["cut"]
     assert wire.received.startswith(b"HTTP/1.1 503 ")
     assert len(records) == 3
+
+
+async def test_a_turn_that_brings_much_holds_little_of_it_back() -> None:
+    """Beyond 64 KiB it is written at once, so that the transport can say that the client does not read."""
+    loop, written = asyncio.get_running_loop(), list[bytes]()
+    transport: Any = SimpleNamespace(is_closing=lambda: False, write=written.append)
+    outlet = Outlet(transport, loop, Departures())
+    for piece in (b"a", b"b", b"c", b"d"):
+        outlet.write_soon(40_000 * piece)
+    assert [len(data) for data in written] == [120_000]
+    await settled()
+    assert b"".join(written) == b"".join([40_000 * piece for piece in (b"a", b"b", b"c", b"d")])
