@@ -254,6 +254,18 @@ MESSAGES: dict[str, Frames] = {
     ),
     "USE-12 calls announced, none there": (*_HELLO, _stop(0), _finish("tool_use"), _LAST),
     "USE-14 length": (*_HELLO, _stop(0), _finish("max_tokens"), _LAST),
+    "a call begun twice": _using(
+        _begin(1, _TOOL), _begin(1, _TOOL), _delta(1, "input_json_delta", partial_json=OSLO), _stop(1)
+    ),
+    "no beginning": (*_HELLO[1:], *_TEXT_END),
+    "no beginning, an error": (
+        *_HELLO[1:], _named({"type": "error", "error": {"type": "api_error", "message": "gone"}}),
+    ),
+    "begun twice": (_HELLO[0], *_HELLO, *_TEXT_END),
+    "a block without its text": (_HELLO[0], _begin(0, {"type": "text"}), _HELLO[2], *_TEXT_END),
+    "a block with null for its text": (_HELLO[0], _begin(0, {"type": "text", "text": None}), _HELLO[2], *_TEXT_END),
+    "stopped before the reason": (*_HELLO, _stop(0), _LAST, _finish("end_turn")),
+    "no reason": (*_HELLO, _stop(0), _LAST),
     "ping": (_HELLO[0], _named({"type": "ping"}), *_HELLO[1:], _named({"type": "ping"}), *_TEXT_END),
 }  # fmt: skip
 
@@ -362,6 +374,11 @@ RESPONSES: dict[str, Frames] = {
     "ID-10 one id twice": _events(
         _CREATED, *_calling(OSLO, index=0), *_calling(ROME, index=1, id="fc_b"),
         _completed(_function(), _function(ROME, id="fc_b")),
+    ),
+    "no beginning": _events(*_saying(), _completed(_said())),
+    "no beginning, an error": (_TEXT_FRAMES[1], _named({"type": "error", "code": "x", "message": "gone"})),
+    "a part that is not there": _events(
+        _CREATED, _saying()[0], {**_saying()[1], "part": None}, *_saying()[2:], _completed(_said())
     ),
     "OUT-06 no life cycle": _events(_CREATED, _saying()[2], _completed(_said())),
     "OUT-07 no numbers": tuple([_named(body) for body in (_CREATED, *_saying(), _completed(_said()))]),

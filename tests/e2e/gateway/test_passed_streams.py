@@ -149,3 +149,9 @@ def test_end_01_an_sdk_raises_wherever_a_stream_breaks(
     raises = not (place == "after the finish" and (dialect, fault) in HARMLESS)
     text = "" if place == "first" else TEXTS.get(dialect, "Hello there.")
     assert set(told.values()) == ({(raises, text)} if told else set())
+
+
+def test_a_call_that_begins_twice_is_one(listen: dict[str, Listen]) -> None:
+    """What was begun and never went on is no second call without arguments, which would be executed."""
+    told = heard(listen["anthropic"], "anthropic", STREAMS["anthropic"]["a call begun twice"], stream=True)
+    assert (told.calls, told.raised) == ([("f", {"city": "Oslo"})], False)

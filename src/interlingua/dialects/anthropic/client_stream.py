@@ -224,6 +224,9 @@ class MessagesStreamDecoder(BuildingDecoder):
 
     def _block_start(self, event: EventWire) -> None:
         wire = event.content_block or BlockWire()
+        before = self._open.get(event.index or 0)
+        if before is not None and before.wire == wire and wire.type == "tool_use":
+            return  # it says again what it said: the call is one
         self._begin()
         self.builder.close_prose()
         state = self._open[event.index or 0] = _Open(wire)

@@ -2,6 +2,7 @@
 
 Rules
 - An event has the name that is its type, since SDKs look at the name.
+- `message_start` comes first and once, and `message_stop` behind a stop reason.
 - Blocks are numbered from 0 without a gap, and one is open at a time. A block begins empty and grows by its own deltas.
 - The stop reason agrees with the calls; counts are there.
 Source: the vendor's page "Streaming messages", and what the official SDK does with events, November 2026.
@@ -102,6 +103,7 @@ class Frames(FrameCheck):
 
     def __init__(self) -> None:
         """Nothing came yet."""
+        self._began = self._ended = False
         self._blocks = 0
         self._open: str | None = None
         self._calls = False
@@ -120,18 +122,20 @@ class Frames(FrameCheck):
         return not adds(events) or self._told == self._blocks
 
     def _start(self, event: _Event) -> bool:
-        return event.message is not None and not self._blocks
+        is_first, self._began = not self._began, True
+        return event.message is not None and is_first
 
     def _block_start(self, event: _Event) -> bool:
         block = event.content_block
-        if block is None or event.index != self._blocks or self._open is not None:
+        if block is None or event.index != self._blocks or self._open is not None or not self._began:
             return False
         self._open = block.type
         self._blocks += 1
         if block.type == "tool_use":
             self._calls = True
             return block.is_call and bytes(block.input) == b"{}"  # pyright: ignore[reportArgumentType]  # it is no call unset
-        return not (block.text or block.thinking)
+        member = {"text": block.text, "thinking": block.thinking}
+        return not (block.text or block.thinking) and member.get(block.type, "") is not None
 
     def _block_delta(self, event: _Event) -> bool:
         delta, kind = event.delta, self._open
@@ -146,9 +150,14 @@ class Frames(FrameCheck):
 
     def _end(self, event: _Event) -> bool:
         reason = None if event.delta is None else event.delta.stop_reason
-        if reason is None or self._open is not None or event.usage is None:
+        if reason is None or self._open is not None or event.usage is None or not self._began:
             return False
+        self._ended = True
         return reason not in _ENDS if self._calls else reason != "tool_use"
+
+    def _stop(self, event: _Event) -> bool:
+        del event
+        return self._ended
 
     _judges: ClassVar[dict[str, Callable[[Frames, _Event], bool]]] = {
         "message_start": _start,
@@ -156,6 +165,7 @@ class Frames(FrameCheck):
         "content_block_delta": _block_delta,
         "content_block_stop": _block_stop,
         "message_delta": _end,
+        "message_stop": _stop,
     }
 
 

@@ -1,6 +1,7 @@
 """Events and answers in normal form: what the official SDK makes of them is what they mean.
 
 Rules
+- `response.created` comes first.
 - Items are numbered from 0 without a gap, have ids, and are named by number and id in every event that is about one;
   content parts are numbered in the same way.
 - What is done says what its pieces said, and the last event holds the very items that came.
@@ -97,6 +98,7 @@ class _Event(NormalStruct, kw_only=True):
     content_index: int = -1
     item_id: str | None = None
     item: _Item | None = None
+    part: _Part | None = None
     response: _Answer | None = None
     delta: Any = None
     text: str | None = None
@@ -112,6 +114,7 @@ class Frames(FrameCheck):
 
     def __init__(self) -> None:
         """Nothing came yet."""
+        self._is_created = False
         self._items: list[_Item] = []
         self._parts: list[int] = []
 
@@ -122,7 +125,8 @@ class Frames(FrameCheck):
         if named is None or event is None or named[0] not in (b"", event.type.encode()):
             return False
         judge = self._judges.get(event.type)
-        if judge is not None and not judge(self, event):
+        self._is_created = self._is_created or event.type == "response.created"
+        if judge is not None and not (self._is_created and judge(self, event)):
             return False
         if event.type.endswith(_DONE) and self._brings_more(event, events):
             return False
@@ -179,10 +183,11 @@ class Frames(FrameCheck):
         return self._about_item(event) and event.content_index == self._parts[event.output_index] - 1
 
     def _part_added(self, event: _Event) -> bool:
-        if not self._about_item(event) or event.content_index != self._parts[event.output_index]:
+        part = event.part
+        if part is None or not self._about_item(event) or event.content_index != self._parts[event.output_index]:
             return False
         self._parts[event.output_index] += 1
-        return True
+        return part.type != "output_text" or part.text is not None
 
     def _grown(self, event: _Event) -> bool:
         return isinstance(event.delta, str) and self._about_item(event)
