@@ -50,6 +50,7 @@ __all__ = [
     "body_rules",
     "body_without",
     "edited_body",
+    "folded",
     "objects_in",
     "read_body",
 ]
@@ -86,9 +87,9 @@ def body_rules(
 ) -> BodyRules:
     """The rules of a format that defines these names, has these data members, and usual types for some members."""
     names = frozenset(known)
-    folded = {_folded(name): name for name in sorted(names)}
+    by_reading = {folded(name): name for name in sorted(names)}
     decoders = {name: decoder_of(shape) for name, shape in (shapes or {}).items()}
-    return BodyRules(names, frozenset(data), folded, decoders)
+    return BodyRules(names, frozenset(data), by_reading, decoders)
 
 
 ANY_BODY = BodyRules()
@@ -371,7 +372,7 @@ def _check_names(body: Body, rest: list[Any], rules: BodyRules) -> None:
     if all_names.casefold() != all_names:
         _check_twins(body.value, rules)
     for name in body.members.keys() - rules.known:
-        meant = rules.folded.get(_folded(name))
+        meant = rules.folded.get(folded(name))
         if meant is not None and (meant in body.members or meant.casefold() == name.casefold()):
             raise _refusal((name,), f"the member differs only in spelling from {meant!r}", "ambiguous_member")
 
@@ -396,7 +397,7 @@ def _gather(values: Iterable[Any], data: frozenset[str], objects: list[Any]) -> 
             _gather(cast("list[Any]", value), data, objects)
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """What a reader that looks at neither case nor underscores takes a name for."""
     return name.casefold().replace("_", "")
 
@@ -406,7 +407,7 @@ def _check_twins(value: dict[str, Any], rules: BodyRules) -> None:
     for steps, node in _objects(value, rules.data):
         names: dict[str, str] = {}
         for name in node:
-            other = names.setdefault(_folded(name), name)
+            other = names.setdefault(folded(name), name)
             if other != name:
                 raise _refusal(
                     (*steps, name), f"the member differs only in spelling from {other!r}", "ambiguous_member"

@@ -22,6 +22,7 @@ from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
 from interlingua.gateway.calls.other_models import other_models
+from interlingua.gateway.calls.overrides import check_overrides
 from interlingua.gateway.calls.reading import body_of, rules_of
 from interlingua.gateway.calls.spaces import without_spaces
 from interlingua.gateway.state.vault import Restored
@@ -204,8 +205,8 @@ class Asked(msgspec.Struct, eq=False):
 def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = None) -> Asked:
     """What a client of the dialect `name` asks; `body` is that of the request, where it was read already.
 
-    Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model or says nothing;
-    PermissionDeniedError for a model that the key may not ask for.
+    Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model, says nothing, or
+    says twice what is decided here; PermissionDeniedError for a model that the key may not ask for.
     """
     head = read_head(http, name, body_of(http, name) if body is None else body)
     if http.entry is not None:
@@ -213,6 +214,8 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     if not head.model:
         raise missing("model", "name the model, as `provider/model` or by an alias")
     key = gateway.guard.key_for(http, head.model)
+    if name == "unified":
+        check_overrides(head.body)
     if not head.says_something and http.path != "/api/generate":
         raise nothing_said(name)
     asked = Asked(gateway, http, get_dialect(name), head, key)

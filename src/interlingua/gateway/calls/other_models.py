@@ -7,10 +7,12 @@ Rules
 - Only a key with a list of models is concerned; for others such members are as any that is not known.
 - A list of models is passed on if the key may ask for each; else it is taken out, with an entry. What chooses a model
   or a provider by other means than a name cannot be checked, and is taken out.
-- A model anywhere else outside the conversation, as in a tool that the provider runs, is refused (403) if the key may
-  not ask for it: to take it out would have another one run.
+- A model anywhere else, as in a tool that the provider runs (also one that the conversation brings, and its settings),
+  in how Google routes, or in what our own format writes over a request, is refused (403) if the key may not ask for
+  it: to take it out would have another one run. What is said in a conversation is not looked at.
 
-Source: OpenRouter "Model Routing", "Provider Routing", "Transforms"; LiteLLM "Fallbacks"; OpenAI "Image generation".
+Source: OpenRouter "Model Routing", "Provider Routing", "Transforms", "Server Tools"; LiteLLM "Fallbacks"; OpenAI "Image
+generation", "Tool search"; Vertex "RoutingConfig".
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import PermissionDeniedError
+from interlingua.gateway.calls.overrides import overrides
 from interlingua.types.change import Changes
-from interlingua.wire.body import objects_in
+from interlingua.wire.body import folded, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +38,13 @@ LISTS = ("models", "fallbacks")
 CHOOSERS = ("route", "provider", "transforms", "preset", "router")
 """Members that choose who answers by other means."""
 CONVERSATIONS = frozenset({"messages", "input", "contents", "system", "instructions", "prompt"})
-"""Members that hold what is said; a model that is named there is a word."""
+"""Members that hold what is said; a model that is named there is a word, except in a tool that stands there."""
+_NAMES = frozenset({"modelname", "modelid", "fallbackmodels"})
+"""Further members that name models, whatever their case and underscores."""
+_INSIDE = frozenset({"model", *LISTS, *_NAMES, "routingconfig", "modelconfig", "modelselectionconfig"})
+"""What names or chooses a model below the top, in the same way."""
+_OFFERED = frozenset({"function", "custom", "tool"})
+"""Tools whose parameters are a schema; those of a tool that a provider runs are its settings."""
 
 
 def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[str], bool]) -> tuple[Change, ...]:
@@ -44,29 +53,46 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
     Raises: PermissionDeniedError for a model in another place that may not be asked for.
     """
     changes = Changes(dialect, "decode_request")
+    data = rules.data - {"extra"}  # it is written over a request
     for name in body.members:
-        if (name in LISTS and not _may_all(body.get(name), may_use)) or name in CHOOSERS:
+        is_list_of_models = name in LISTS or folded(name) in _NAMES
+        is_taken = not _may_all(body.get(name), may_use) if is_list_of_models else _chooses(name, dialect)
+        if is_taken:
             changes.add("parameter_unsupported", f"/extra/{dialect}/{name}", "this key may not choose other models")
-        elif name not in CONVERSATIONS and name not in rules.data and name not in body.shaped and name not in LISTS:
-            _check(body.get(name), name, rules, may_use)
+        elif name not in data and name not in body.shaped and not is_list_of_models:
+            value = body.get(name)
+            _check(_tools_in(value, data) if name in CONVERSATIONS else value, name, data, may_use)
+    for place, _, members in overrides(body) if dialect == "unified" else ():
+        if any([name in CHOOSERS for name in members]):
+            raise PermissionDeniedError(f"{place}: this key may not choose other models", status=403)
     return changes.done()
 
 
+def _chooses(name: str, dialect: str) -> bool:
+    """Whether a member chooses a model by other means than a list; at Google the path names it."""
+    return name in CHOOSERS or (dialect == "google" and name == "model")
+
+
 def _may_all(models: object, may_use: Callable[[str], bool]) -> bool:
-    """Whether a list names models that may be asked for, and nothing else."""
-    if not is_list(models):
-        return models is None
-    names = [model.get("model") if is_object(model) and len(model) == 1 else model for model in models]
+    """Whether a name, or a list of names, is of models that may be asked for, and of nothing else."""
+    listed = models if is_list(models) else [] if models is None else [models]
+    names = [model.get("model") if is_object(model) and len(model) == 1 else model for model in listed]
     return all([isinstance(name, str) and may_use(name) for name in names])
 
 
-def _check(value: object, member: str, rules: BodyRules, may_use: Callable[[str], bool]) -> None:
-    for node in objects_in(value, rules.data):
-        for name in ("model", *LISTS):
-            told: Any = node.get(name)
-            names = told if is_list(told) else [told]
-            if name in node and not all([one is None or (isinstance(one, str) and may_use(one)) for one in names]):
+def _tools_in(value: object, data: frozenset[str]) -> list[Any]:
+    """The tools that are offered in the middle of a conversation."""
+    return [node["tools"] for node in objects_in(value, data) if is_list(node.get("tools"))]
+
+
+def _check(value: object, member: str, data: frozenset[str], may_use: Callable[[str], bool]) -> None:
+    for node in objects_in(value, data):
+        for name, told in node.items():
+            if folded(name) in _INSIDE and not _may_all(told, may_use):
                 raise PermissionDeniedError(
                     f"/{member}: this key may not ask for the {name} that is named there: {str(told)[:100]!r}",
                     status=403,
                 )
+        kind = node.get("type")
+        if isinstance(kind, str) and kind not in _OFFERED:
+            _check(node.get("parameters"), member, data, may_use)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.client.estimate import estimate_body
 from interlingua.errors import BadRequestError, BillingError, Error, PermissionDeniedError, RateLimitError
+from interlingua.gateway.calls.overrides import asks_background
 from interlingua.gateway.keys.accounts import MAX_COUNT
 from interlingua.gateway.keys.budget import Call, Refusal
 from interlingua.gateway.keys.cap import cap_change, fitted, least_of, wish_of
@@ -103,7 +104,7 @@ class Admission:
 
     async def _capped(self, asked: Asked, plan: KeyPlan, job: Job) -> Grant:
         """The grant of a call that has a cap: the most that it may have written within every limit."""
-        if asked.head.body.get("background") not in (None, False) and asked.dialect.name == "openai-responses":
+        if asks_background(asked.head.body, asked.dialect.name):
             raise BadRequestError(
                 f"background: the key {plan.key.name} has limits of tokens or money, and what an answer in the "
                 "background costs is known only after it; ask without it, also as a stream",

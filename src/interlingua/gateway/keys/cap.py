@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
-__all__ = ["DEFAULT_MAX_TOKENS", "Wish", "cap_change", "cap_edits", "fitted", "least_of", "wish_of"]
+__all__ = ["DEFAULT_MAX_TOKENS", "FIELDS", "Wish", "cap_change", "cap_edits", "fitted", "least_of", "wish_of"]
 
 DEFAULT_MAX_TOKENS = 8_192
 """How long an answer gets whose client names no limit, unless its key says otherwise."""
@@ -49,7 +49,7 @@ class _Fields(NamedTuple):
     """The steps to the budget for thinking."""
 
 
-_FIELDS: dict[str, _Fields] = {
+FIELDS: dict[str, _Fields] = {
     "openai-chat": _Fields(("max_completion_tokens", "max_tokens"), choices=("n",)),
     "openai-responses": _Fields(("max_output_tokens",)),
     "anthropic": _Fields(("max_tokens",), thinking=(("thinking",), ("budget_tokens",))),
@@ -81,7 +81,7 @@ class Wish(NamedTuple):
 
 def wish_of(asked: Asked) -> Wish:
     """How much the client of a request wants to have written."""
-    fields, body = _FIELDS[asked.dialect.name], asked.head.body
+    fields, body = FIELDS[asked.dialect.name], asked.head.body
     members = _members(body, fields)
     limits = [_number(members.get(name)) for name in fields.limits if name in members]
     choices = _number(_first(members, fields.choices))
@@ -110,7 +110,7 @@ def cap_edits(asked: Asked, lane: Lane, cap: int, *, is_own: bool) -> dict[str, 
     """The members of a body that is passed on which say its cap; `is_own` says that its client named that cap."""
     if is_own and fitted(cap, lane) == cap:
         return {}
-    fields, body = _FIELDS[asked.dialect.name], asked.head.body
+    fields, body = FIELDS[asked.dialect.name], asked.head.body
     cap, members = fitted(cap, lane), _members(body, fields)
     names = [name for name in fields.limits if name in members]
     if not names:

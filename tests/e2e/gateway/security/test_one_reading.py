@@ -25,6 +25,10 @@ hash = "{hash_key("team-b")}"
 hash = "{hash_key("counted")}"
 rpm = 100000
 
+[keys.paid]
+hash = "{hash_key("paid")}"
+budget = "100000 tokens"
+
 [keys.narrow]
 hash = "{hash_key("narrow")}"
 models = ["chat/gpt-4.1", "messages/*"]
@@ -60,7 +64,7 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
-    """Keys of four kinds, and a strict provider for each of three dialects."""
+    """Keys of five kinds, and a strict provider for each of three dialects."""
     folder = tmp_path_factory.mktemp("gateway")
     path = folder / "gateway.toml"
     path.write_text(CONFIG)
@@ -190,6 +194,11 @@ def test_other_models_are_taken_out_for_a_key_that_may_not_ask_for_them(world: W
         b'"tools":[{"type":"image_generation","model":"private"}]',
         b'"plugins":[{"id":"fusion","models":["private"]}]',
         b'"web_search_options":{"model":"private"}',
+        b'"tools":[{"type":"web_search","Model":"private"}]',
+        b'"plugins":[{"id":"x","modelName":"private"}]',
+        b'"tools":[{"type":"openrouter:image_generation","parameters":{"model":"private"}}]',
+        b'"input":[{"type":"additional_tools","tools":[{"type":"image_generation","model":"private"}]}]',
+        b'"input":[{"type":"tool_search_output","tools":[{"type":"image_generation","model":"private"}]}]',
     ],
 )
 def test_a_model_inside_a_tool_is_checked(world: World, member: bytes) -> None:
@@ -197,6 +206,70 @@ def test_a_model_inside_a_tool_is_checked(world: World, member: bytes) -> None:
     count = len(world.chat.requests)
     status, _, told = world.ask("narrow", CHAT, b'{"model":"chat/gpt-4.1",%b,%b}' % (SAID, member))
     assert (status, len(world.chat.requests)) == (403, count), told
+
+
+def test_a_word_in_a_schema_or_a_conversation_names_no_model(world: World) -> None:
+    """Properties of a function's parameters may be called `model`."""
+    schema = b'{"type":"object","properties":{"model":{"type":"string"}},"required":["model"]}'
+    tools = b'"tools":[{"type":"function","function":{"name":"f","description":"d","parameters":%b}}]' % schema
+    assert world.ask("narrow", CHAT, b'{"model":"chat/gpt-4.1",%b,%b}' % (SAID, tools))[0] == 200
+
+
+UNIFIED = "/unified/v1/generate"
+ASKED = b'"messages":[{"role":"user","content":"Hi"}]'
+
+
+@pytest.mark.parametrize("key", ["team-a", "narrow", "paid"])
+@pytest.mark.parametrize(
+    ("member", "path"),
+    [
+        (b'"extra":{"openai-chat":{"model":"private"}}', "/extra/openai-chat/model"),
+        (b'"extra":{"openai-chat":{"MODEL":"private"}}', "/extra/openai-chat/MODEL"),
+        (b'"extra":{"openai-chat":{"stream":true}}', "/extra/openai-chat/stream"),
+        (b'"extra":{"openai-chat":{"n":60}}', "/extra/openai-chat/n"),
+        (b'"extra":{"openai-chat":{"service_tier":"priority"}}', "/extra/openai-chat/service_tier"),
+        (b'"extra":{"openai-chat":{"max_tokens":999999}}', "/extra/openai-chat/max_tokens"),
+        (b'"extra":{"openai-chat":{"max_completion_tokens":9}}', "/extra/openai-chat/max_completion_tokens"),
+        (b'"extra":{"openai-responses":{"max_output_tokens":9}}', "/extra/openai-responses/max_output_tokens"),
+        (b'"extra":{"anthropic":{"max_tokens":999999}}', "/extra/anthropic/max_tokens"),
+        (
+            b'"extra":{"google":{"generation_config":{"max_output_tokens":9}}}',
+            "/extra/google/generation_config/max_output_tokens",
+        ),
+        (
+            b'"extra":{"google":{"generationConfig":{"candidateCount":8}}}',
+            "/extra/google/generationConfig/candidateCount",
+        ),
+        (b'"extra":{"ollama":{"options":{"num_predict":-1}}}', "/extra/ollama/options/num_predict"),
+        (b'"extra":{"unified":{"extra":{"openai-chat":{"model":"private"}}}}', "/extra/unified/extra"),
+        (b'"continues":{"dialect":"openai-chat","raw":{"model":"private"}}', "/continues/raw/model"),
+    ],
+)
+def test_what_is_written_over_a_request_does_not_say_who_answers_nor_how_much(
+    world: World, key: str, member: bytes, path: str
+) -> None:
+    """400 with the place, for every key: the target would hold to it, and limits were checked by another one."""
+    count = len(world.chat.requests)
+    status, _, told = world.ask(key, UNIFIED, b'{"model":"chat/gpt-4.1",%b,%b}' % (ASKED, member))
+    assert (status, told["error"].get("path"), len(world.chat.requests)) == (400, path, count), told
+
+
+@pytest.mark.parametrize(
+    ("key", "member", "expected"),
+    [
+        ("narrow", b'"extra":{"openai-chat":{"models":["private"]}}', 403),
+        ("narrow", b'"extra":{"openai-chat":{"route":"fallback"}}', 403),
+        ("narrow", b'"extra":{"openai-chat":{"plugins":[{"name":"web","model":"private"}]}}', 403),
+        ("paid", b'"extra":{"openai-responses":{"background":true}}', 400),
+        ("narrow", b'"extra":{"openai-chat":{"logprobs":true}}', 200),
+        ("paid", b'"extra":{"openai-chat":{"logprobs":true}}', 200),
+    ],
+)
+def test_what_is_written_over_a_request_is_held_to_the_limits_of_its_key(
+    world: World, key: str, member: bytes, expected: int
+) -> None:
+    """As is what stands at the top of a body; everything else goes on."""
+    assert world.ask(key, UNIFIED, b'{"model":"chat/gpt-4.1",%b,%b}' % (ASKED, member))[0] == expected
 
 
 @pytest.mark.parametrize("member", [b'"tools":[{"type":"namespace","name":"n","tools":5}]', b'"tools":[5]'])
