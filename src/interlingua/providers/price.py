@@ -43,14 +43,16 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def cost_usd(price: Price, usage: Usage | None) -> float | None:
-    """What an answer cost, in US dollars; None when its tokens were not counted."""
+    """What an answer cost, in US dollars; None when its tokens were not counted, or a count is below 0."""
     if usage is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
     for start, longer in price.above:
         if usage.input_tokens > start:
             price = longer
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    hour = min(_written_for_an_hour(usage), written)
+    if min(usage.input_tokens, usage.output_tokens, read, written) < 0:
+        return None
+    hour = max(0, min(_written_for_an_hour(usage), written))
     write = price.input if price.cache_write is None else price.cache_write
     millionths = (
         max(0, usage.input_tokens - read - written) * price.input

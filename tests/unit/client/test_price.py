@@ -60,6 +60,20 @@ def test_writes_that_are_kept_for_an_hour_have_their_own_price() -> None:
     assert cost_usd(Price(input=5, output=25, cache_write=6.25, cache_write_1h=10), usage) == 2.5 + 6.0
 
 
+@pytest.mark.parametrize("count", ["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"])
+def test_a_count_below_nothing_pays_nothing_back(count: str) -> None:
+    """What was counted so costs nobody knows what."""
+    usage = _usage(**{"input_tokens": 100, "output_tokens": 10, count: -1_000_000})
+    assert cost_usd(Price(input=2, output=8), usage) is None
+
+
+def test_a_part_of_the_writes_below_nothing_is_none() -> None:
+    """All of them are charged as the usual ones."""
+    told = {"anthropic": {"cache_creation": {"ephemeral_1h_input_tokens": -1_000_000_000}}}
+    usage = _usage(input_tokens=100, output_tokens=0, cache_write_tokens=100, extra=told)
+    assert cost_usd(Price(input=5, output=25, cache_write=6.25, cache_write_1h=10), usage) == 0.000625
+
+
 @pytest.mark.parametrize(("tokens", "cost"), [(200_000, 0.4), (200_001, 0.800004)])
 def test_long_prompts_have_their_own_price(tokens: int, cost: float) -> None:
     """Beyond the bound everything costs the higher price, at the bound nothing does."""

@@ -400,5 +400,5 @@ async def _to_the_end(entry: Entry, pieces: Pieces) -> AsyncGenerator[bytes]:
 
 
 def _bounded(count: int | None) -> int | None:
-    """A count as a database takes it."""
-    return None if count is None else max(-MAX_COUNT, min(count, MAX_COUNT))
+    """A count as a database takes it; one below 0 says nothing."""
+    return None if count is None or count < 0 else min(count, MAX_COUNT)

@@ -22,7 +22,7 @@ from interlingua.gateway.records.record import LEFT_STATUS, Entry, Record
 from interlingua.gateway.records.traffic import Traffic
 from interlingua.gateway.settings import GatewayKey
 from interlingua.providers.price import Price
-from interlingua.testing.upstream import Upstream
+from interlingua.testing.upstream import Say, Upstream
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from tests.support.gateway import MODELS, asking, body_of, gateway
@@ -92,6 +92,19 @@ async def test_an_answer_is_one_record(client: str, stream: bool) -> None:
     if not stream:
         assert (record.input_tokens, record.output_tokens) == (20, 10)
     assert made.recorder.under_way == {}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", ["openai-chat", "anthropic"])
+async def test_counts_below_nothing_are_in_no_record(client: str, stream: bool) -> None:
+    """They say nothing: neither totals nor counters go backwards."""
+    made, records = listened(keys=(KEY,))
+    counts = Say(text="Hello", input_tokens=-1_000_000, output_tokens=-7)
+    with Upstream("openai-chat", counts).standing():
+        key = {"authorization": "Bearer il-secret-key"}
+        await served(made, Client(asking(client, CHAT[1], stream=stream, headers=key)))
+    (record,) = records
+    assert (record.status, record.input_tokens, record.output_tokens) == (200, None, None)
 
 
 async def test_a_refusal_is_one_record() -> None:
