@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -88,6 +89,23 @@ def test_clients_on_one_budget_do_not_overspend_it_and_a_kill_loses_nothing(
         assert refused.status_code == 402
         assert "the key team-a has a budget of 5,000 tokens; this call may use up to 3" in refused.text
         assert 4_500 <= _spent(tmp_path, "team-a")[0] <= 5_320
+
+
+def test_who_looks_at_what_is_used_takes_nothing_from_a_gateway_that_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`il keys usage` in a process of its own, after each call: it tells all of them, also those after a look."""
+    key = _created(capsys, "team-a", "--budget", "5000 tokens")
+    command = [sys.executable, "-m", "interlingua", "keys", "usage", "team-a", "--json"]
+    answers = [Say(text="Hello", input_tokens=20, output_tokens=30)] * 3
+    with Upstream("anthropic", *answers).serving() as at, _served(provider("anthropic", at)) as (url, _):
+        for calls in (1, 2, 3):
+            assert _ask(url, key).status_code == 200
+            looked = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+            assert looked.returncode == 0, looked.stderr
+            (row,) = json.loads(looked.stdout)["usage"]
+            assert (row["requests"], row["input_tokens"], row["output_tokens"]) == (calls, 20 * calls, 30 * calls)
+    assert _spent(tmp_path, "team-a") == (150, 0)
 
 
 def test_a_key_that_is_revoked_while_it_runs_stops_working(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

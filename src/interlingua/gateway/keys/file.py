@@ -16,6 +16,7 @@ Rules
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sqlite3
@@ -84,7 +85,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        _make(path)
         marked = _marked(path)
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
@@ -104,6 +105,22 @@ def connect(path: Path) -> sqlite3.Connection:
             raise
         raise ConfigError(f"{path.name} is no file of keys: {error}") from None
     return connection
+
+
+def _make(path: Path) -> None:
+    """Make a file where there is none, for its owner alone, and open none that is there.
+
+    A process that closes a file lets go of all of its locks on it, those of SQLite's connections too: the next process
+    that ends takes the log of writes away, and what is written after it is lost.
+
+    Raises: OSError.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        number = errno.EISDIR if path.is_dir() else 0 if os.access(path, os.R_OK | os.W_OK) else errno.EACCES
+        if number:
+            raise OSError(number, os.strerror(number)) from None
 
 
 def checksum_of(name: str, account: bytes) -> int:
