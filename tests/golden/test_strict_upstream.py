@@ -33,7 +33,6 @@ NOT_OURS: dict[tuple[str, str], str] = {
     ("openai-responses", "unknown-members"): "what nobody knows passes through in the same dialect",
     ("anthropic", "later-system"): "a block of a beta whose header the case does not name",
     ("google", "unknown-members"): "what nobody knows passes through in the same dialect",
-    ("ollama", "old-calls"): "results without names, of old clients",
 }
 """Cases that speak to another server of the dialect, or that keep what only another one takes."""
 

@@ -416,11 +416,12 @@ class HttpTransport:
         loop = home.loop
         at, phase = deadlines.by("connect", loop.time())
         via = None if route.proxy is None else route.proxy.origin.peer
+        limit = asyncio.timeout_at(None if at == _NEVER else at)
         try:
-            async with asyncio.timeout_at(None if at == _NEVER else at):
+            async with limit:
                 return await self._link(home, route.origin, route.proxy, at)
         except TimeoutError as error:
-            if loop.time() >= at:
+            if limit.expired():  # some loops round times, so that the clock may say that there is time left
                 raise deadlines.passed(phase) from None
             raise connecting_failed(error, route.peer, via=via) from error
         except OSError as error:
