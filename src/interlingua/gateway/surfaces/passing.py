@@ -134,8 +134,8 @@ PASSED: tuple[Passed, ...] = (
 """Everything that is passed on."""
 _READ_ALONE = ("embed", "/rerank")
 """Requests of which nothing is written but numbers: what they read is what they use."""
-_UNBILLED = ("/files", "/uploads", "/vector_stores", "/containers", "/conversations", "/moderations")
-"""What no model answers; storing is paid for, if at all, by the day."""
+_UNBILLED = frozenset({"files", "uploads", "vector_stores", "containers", "conversations", "moderations"})
+"""What no model answers, as the step behind the version; storing is paid for, if at all, by the day."""
 _GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
 
 
@@ -176,7 +176,8 @@ def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewr
 
 def _tokens(request: GatewayRequest, named: str) -> int | None:
     """About how many tokens a request uses; None where nobody can say."""
-    if request.method != "POST" or any(word in request.path for word in _UNBILLED):
+    collection = request.path.removeprefix("/upload").split("/", 3)[2:3]  # names of models may hold any word
+    if request.method != "POST" or not _UNBILLED.isdisjoint(collection):
         return 0
     is_counted = named and "json" in _type_of(request) and any(word in request.path.lower() for word in _READ_ALONE)
     return estimate_body(request.body) if is_counted else None

@@ -387,6 +387,24 @@ async def test_what_is_passed_on_is_refused_where_nobody_can_say_what_it_costs()
     assert (await tokens(request("/v1/images/generations", "multipart/form-data; boundary=x"))).status != 200
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/images/files", b'{"model":"work/m"}'),
+        ("/v1beta/models/vertex/files/veo-3:predictLongRunning", b"{}"),
+        ("/v1beta/models/vertex/x/moderations:predict", b"{}"),
+    ],
+)
+async def test_a_word_in_the_name_of_a_model_makes_nothing_free(path: str, body: bytes) -> None:
+    """The step behind the version says what is not billed: no other place of a path does."""
+    environ = {"LLM_WORK": "openai-compatible://t@127.0.0.1:1?tls=0", "LLM_VERTEX": "google://t@127.0.0.1:1?tls=0"}
+    made = keyed(environ=environ, budgets=(read_budget("5 USD"),))
+    heads = (("x-api-key", KEY), ("content-type", "application/json"))
+    reply = await made(GatewayRequest(path=path, headers=heads, body=body, peer="127.0.0.1"))
+    assert reply.status == 403
+    assert b"what this request uses of it is not known" in await body_of(reply)
+
+
 class Bytes(Script):
     """A provider that answers everything with the same bytes."""
 
