@@ -161,6 +161,7 @@ SHAPES: dict[str, Shape] = {
     "numbers": _values(b"1"),
     "long numbers": _values(b"9" * 300),
     "floats": _values(b"-1.5e-300"),
+    "slow floats": _values(b"1e308"),
     "nulls": _values(b"null"),
     "empty objects": _values(b"{}"),
     "empty arrays": _values(b"[]"),

@@ -211,6 +211,7 @@ class Gateway:
             if route is None:
                 raise _unknown(request)
             if len(request.body) > CHEAP_BYTES:
+                await self.offload.turns.wait()
                 await self.ids.read_costly(request)
             request = self.ids.opened(request)
             if entry is None or (entry.traffic is None and self.spans is None):

@@ -74,6 +74,14 @@ def _asked(gateway: Served, path: str, body: bytes, statuses: set[int], **header
 
 
 @pytest.mark.parametrize("path", [CHAT, MESSAGES])
+def test_dos_03_liveness_answers_while_the_loop_reads_slow_numbers(gateway: Served, path: str) -> None:
+    """Half a megabyte of `1e308` is no costly body, and took 13 s."""
+    numbers = b",".join([b"1e308"] * 90_000)
+    turns = b'"max_tokens":5,"messages":[{"role":"user","content":"Hi"}]'
+    _asked(gateway, path, b'{"model":"smart",%b,"metadata":{"a":[%b]}}' % (turns, numbers), {200})
+
+
+@pytest.mark.parametrize("path", [CHAT, MESSAGES])
 @pytest.mark.parametrize(
     "shape", ["long text", "escapes", "halves of surrogates", "long numbers", "many messages", "deep objects"]
 )

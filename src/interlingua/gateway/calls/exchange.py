@@ -39,6 +39,7 @@ from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
+from interlingua.gateway.offload.cost import CHEAP_BYTES
 from interlingua.gateway.state.keep import RESPONSES, Keeping
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
@@ -126,6 +127,8 @@ async def _made_job(asked: Asked) -> Job:
     plan = _planned(asked)
     if asked.head.body.is_costly and (asked.key is not None or is_observed() or not asked.relayed):
         await asked.decode()
+    elif len(asked.http.body) > CHEAP_BYTES:
+        await asked.gateway.offload.turns.wait()
     return _job(asked, plan, await _request(asked, plan))
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import Error, LimitExceededError, OverloadedError
 from interlingua.gateway.offload.tasks import Message, body_from, decoded_from, encoded_from, packed_request
+from interlingua.gateway.offload.turns import Turns
 from interlingua.gateway.offload.worker import HEAD
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ class Offload:
         self._killed: list[_Worker] = []
         self._owners: Counter[str] = Counter()
         self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self.turns: Turns = Turns()
+        """When bodies that are neither costly nor small are worked on by the loop itself."""
         self.started: int = 0
         """How many processes were started."""
 
