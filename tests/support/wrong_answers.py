@@ -127,6 +127,11 @@ CHAT: dict[str, Frames] = {
     "SSE-22 a whole answer": (),
     "broken JSON": (HELLO, b'data: {"choices":[{\n\n', *TEXT_END),
     "wrong type of content": (HELLO, chunk({"content": [{"type": "text", "text": "!"}]}), *TEXT_END),
+    "an empty object without choices": (
+        _data({"id": "", "object": "", "created": 0, "model": "", "choices": []}), HELLO, MORE, *TEXT_END,
+    ),
+    "another object": (HELLO.replace(b".chunk", b""), MORE, *TEXT_END),
+    "an empty object": (HELLO.replace(b"chat.completion.chunk", b""), MORE, *TEXT_END),
     "no index of a choice": (HELLO, MORE.replace(b'"index":0,', b""), *TEXT_END),
     "deprecated call": (HELLO, chunk({"function_call": {"name": "f", "arguments": OSLO}}), *CALLS_END),
     "frames behind the marker": (HELLO, *TEXT_END, MORE, *TEXT_END),
@@ -256,6 +261,10 @@ MESSAGES: dict[str, Frames] = {
     "USE-14 length": (*_HELLO, _stop(0), _finish("max_tokens"), _LAST),
     "a call begun twice": _using(
         _begin(1, _TOOL), _begin(1, _TOOL), _delta(1, "input_json_delta", partial_json=OSLO), _stop(1)
+    ),
+    "STR-08 arguments for the text": (
+        *_HELLO, _begin(1, _TOOL), _delta(0, "input_json_delta", partial_json=OSLO), _stop(1), _stop(0),
+        _finish("tool_use"), _LAST,
     ),
     "no beginning": (*_HELLO[1:], *_TEXT_END),
     "no beginning, an error": (

@@ -352,6 +352,8 @@ class MessagesStreamDecoder(BuildingDecoder):
         return True
 
     def _input(self, state: _Open, piece: str | None) -> None:
+        if piece and state.wire.type != "tool_use":
+            raise DecodeError("arguments for a block that is no call", path="/index")
         if piece and state.block is not None:
             state.pieces.append(piece)
             if len(state.pieces) == 1:

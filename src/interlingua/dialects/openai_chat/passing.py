@@ -147,6 +147,8 @@ class Frames(FrameCheck):
         usage, groq = chunk.usage, chunk.x_groq
         if usage is None and groq is not None and groq.usage is not None:
             return False
+        if chunk.object != "chat.completion.chunk" and (chunk.choices or usage is not None):
+            return False  # the SDK's helper leaves such a chunk out
         return (usage is None or usage.is_normal) and all([self._is_sound_choice(choice) for choice in chunk.choices])
 
     def _is_sound_choice(self, choice: _ChunkChoice) -> bool:
