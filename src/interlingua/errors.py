@@ -115,6 +115,8 @@ class Error(Exception):
     """Whether the same request may succeed when it is sent again."""
     http_status: ClassVar[int] = 500
     """What a gateway answers with when nothing better is known."""
+    is_unreadable: bool = False
+    """Whether it stands for an answer of a target that cannot be read: who wrote it may have it paid for."""
     run: Recorded | None = None
     """The run that it ended, where an agent was at work: what had come, to go on with."""
 

@@ -66,7 +66,9 @@ def no_answer(member: str, what: str, *, known: bool) -> Error:
     body is none that can be read.
     """
     if known:
-        return InternalServerError(f"the answer has no {what}, and does not say why")
+        error = InternalServerError(f"the answer has no {what}, and does not say why")
+        error.is_unreadable = True
+        return error
     return DecodeError(f"/{member}: the answer has no {what}", path=f"/{member}")
 
 

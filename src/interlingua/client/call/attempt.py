@@ -19,7 +19,7 @@ from interlingua.client.call.report import warn
 from interlingua.client.meter import count
 from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext
-from interlingua.errors import DecodeError, Error, MalformedArgumentsError
+from interlingua.errors import Error, MalformedArgumentsError, WireError
 from interlingua.media.fit import has_media, plan_media
 from interlingua.types.content import BrokenToolCall
 from interlingua.wire.http import HttpReply
@@ -140,8 +140,11 @@ def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Respon
         raise refusal(lane, reply, context)
     try:
         decoded = lane.dialect.decode_response(reply, context)
-    except DecodeError as error:
-        raise (out_of_place(lane, reply) or error) from None
+    except WireError as error:
+        if told := out_of_place(lane, reply):
+            raise told from None
+        error.is_unreadable = True
+        raise
     response = completed(job, lane, encoded, reply.headers, decoded)
     if error := fault(response):
         raise error

@@ -18,7 +18,14 @@ from interlingua.client.call.effect import NEXT, Open, Read, Rest, Steps
 from interlingua.client.call.encoding import encode
 from interlingua.client.call.visit import Lasting
 from interlingua.dialects.table import STREAM_TYPES
-from interlingua.errors import APIConnectionError, APITimeoutError, Error, IncompleteStreamError
+from interlingua.errors import (
+    APIConnectionError,
+    APITimeoutError,
+    DecodeError,
+    Error,
+    IncompleteStreamError,
+    WireError,
+)
 from interlingua.media.fit import has_media
 from interlingua.stream.fold import error_of
 from interlingua.stream.unfold import unfold
@@ -184,7 +191,12 @@ def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: Htt
     if error := out_of_place(lane, reply):
         raise error
     live = Live(lane, encoded, reply.headers, None)
-    live.first = _named(lane, live.shown(list(unfold(lane.dialect.decode_response(reply, context)))))
+    try:
+        response = lane.dialect.decode_response(reply, context)
+    except WireError as error:
+        error.is_unreadable = True
+        raise
+    live.first = _named(lane, live.shown(list(unfold(response))))
     return live
 
 
@@ -217,7 +229,9 @@ def _first_events(job: Job, live: Live) -> Steps[None]:
             events = [*events, *live.fed(piece)]
     last = events[-1]
     if type(last) is StreamError and _BEFORE_CONTENT.issuperset(map(type, events[:-1])):
-        raise live.broken_by or error_of(last)
+        error = live.broken_by or error_of(last)
+        error.is_unreadable = isinstance(error, DecodeError)
+        raise error
     live.first = _named(live.lane, events)
 
 

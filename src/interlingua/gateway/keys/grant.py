@@ -9,6 +9,8 @@ Rules
 - What a provider did not count is estimated from what came. A client that leaves pays for what had come; where nothing
   had, a call with a cap is charged as it was reserved, since its provider may work on. Any other call without an answer
   costs nothing, but for tries that failed although a target had answered: those were paid for.
+- A whole answer that cannot be read is charged as the call was reserved: its provider wrote it. What an upstream itself
+  calls an error costs nothing, nor does a page in the place of an answer.
 - Before a further try after one that was paid for, that one is settled and the next one reserved.
 - Where money is limited and the price of a target is not known, the call is refused (403).
 - A count that cannot be true (`counts`) charges no more than the call had reserved.
@@ -133,7 +135,8 @@ class _Failed(NamedTuple):
     """A try that failed, and what its target had answered."""
 
     error: Error
-    came: Response[Any]
+    came: Response[Any] | None
+    """None for an answer that cannot be read."""
     lane: Lane
 
 
@@ -178,7 +181,7 @@ class Grant(msgspec.Struct, eq=False):
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed: where its target had answered, it was paid for."""
         came = getattr(error, "response", None) or getattr(error, "partial", None)
-        if came is not None and self.counts:
+        if (came is not None or error.is_unreadable) and self.counts:
             self.tries += (_Failed(error, came, lane),)
 
     def again(self, lane: Lane) -> Steps[None]:
@@ -208,7 +211,7 @@ class Grant(msgspec.Struct, eq=False):
         rows: tuple[Row, ...] = ()
         used = Used()
         for failed in self.tries:
-            row = self._row(failed.came, failed.lane)
+            row = self._tried(failed)
             rows += (msgspec.structs.replace(row, requests=0, failed=1),)
             used = used.plus(self._used(row))
         return rows, used
@@ -227,24 +230,34 @@ class Grant(msgspec.Struct, eq=False):
         if not self.tries or self.tries[-1].error is not error:
             return self.settle(None)
         last, self.tries = self.tries[-1], self.tries[:-1]
+        if last.came is None:
+            return self._settle_reserved(last.lane)
         return self.settle(last.came, last.lane)
 
-    def _settle_reserved(self) -> Awaitable[object]:
+    def _settle_reserved(self, lane: Lane | None = None) -> Awaitable[object]:
         """As `settle`, for a call of which nobody knows what it uses."""
         self.counts, self.asked, call = False, None, self.call
         rows, used = self._of_tries()
-        row = Row(
-            key=self.plan.key.name,
-            day=_day(call),
-            model="",
-            requests=1,
-            failed=1,
-            input_tokens=call.tokens,
-            estimated=1,
-            nano_usd=call.nano_usd,
-        )
+        row = self._reserved(lane)
         used = used.plus(Used(call.tokens, call.nano_usd))
         return self.plan.admission.settle(call, self.plan.names, used, (row, *rows))
+
+    def _tried(self, failed: _Failed) -> Row:
+        """What a try that failed adds: what came, or what was reserved where that cannot be read."""
+        return self._reserved(failed.lane) if failed.came is None else self._row(failed.came, failed.lane)
+
+    def _reserved(self, lane: Lane | None) -> Row:
+        """What a call adds that is charged as it was reserved."""
+        return Row(
+            key=self.plan.key.name,
+            day=_day(self.call),
+            model="" if lane is None else lane.endpoint.spec,
+            requests=1,
+            failed=1,
+            input_tokens=self.call.tokens,
+            estimated=1,
+            nano_usd=self.call.nano_usd,
+        )
 
     def settle_unread(self, spec: str, *, is_failed: bool = False) -> Awaitable[object] | None:
         """As `settle`, for a call of which nobody reads what it used: as it was reserved."""

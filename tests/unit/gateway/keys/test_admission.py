@@ -419,6 +419,77 @@ class Bytes(Script):
         return Line(pieces=(b'{"data":', b"[]}"), status=self.status, headers=(("content-type", "application/json"),))
 
 
+class Told(Script):
+    """A provider that answers with 200 and the bytes given."""
+
+    def __init__(self, body: bytes, kind: str) -> None:
+        """An answer of that media type."""
+        super().__init__()
+        self.body, self.kind = body, kind
+
+    def answer(self, request: HttpRequest) -> Line:
+        """The one answer."""
+        self.requests.append(request)
+        return Line(pieces=(self.body,), headers=(("content-type", self.kind),))
+
+
+SAID = b'"object":"chat.completion","id":"c","created":1,"model":"m"'
+CHOICE = b'{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Hello"}}'
+FRACTION = b'{%b,"choices":[%b],"usage":{"prompt_tokens":1.5,"completion_tokens":2}}' % (SAID, CHOICE)
+JSON, EVENTS = "application/json", "text/event-stream"
+FRAME = b'{"object":"chat.completion.chunk","id":"c","created":1,"model":"m","choices":[{"index":0,"delta":%b}]}'
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic"])
+@pytest.mark.parametrize(
+    ("body", "kind", "is_charged"),
+    [
+        (FRACTION, JSON, True),
+        (b'{%b,"choices":[]}' % SAID, JSON, True),
+        (b'{"object":"chat.completion","choices":[', JSON, True),
+        (b"data: {broken\n\n", EVENTS, True),
+        (b'{"error":{"message":"no","type":"server_error"}}', JSON, False),
+        (b'data: {"error":{"message":"no","type":"server_error"}}\n\n', EVENTS, False),
+        (b"<html>log in</html>", "text/html", False),
+    ],
+)
+async def test_an_answer_that_cannot_be_read_is_charged_as_it_was_reserved(
+    dialect: str, body: bytes, kind: str, is_charged: bool
+) -> None:
+    """The provider wrote it. An error that it tells itself, and a page of a proxy, cost nothing."""
+    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0&price_in=10&price_out=100"}
+    made = keyed(environ=environ, budgets=(TOTAL, MONEY))
+    awaited = AsyncReplayTransport(script=(script := Told(body, kind)))
+    with overriding(Override(lambda _: ReplayTransport(script=Bytes()), lambda _: awaited)):
+        reply = await made(asked(dialect, stream=kind == EVENTS, max_tokens=400))
+        assert reply.status >= 500
+    tokens, reserved, money = await used(made)
+    assert reserved == 0
+    rows, tries = memory(made).rows, len(script.requests)
+    assert sum(row.estimated for row in rows) == (tries if is_charged else 0), "each try was written"
+    assert (sum(row.input_tokens for row in rows), sum(row.nano_usd for row in rows)) == (tokens, money)
+    if is_charged:
+        assert 400 < tokens / tries < 500
+        assert money / tries > 400 * 100_000
+    else:
+        assert (tokens, money) == (0, 0)
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic"])
+async def test_a_stream_with_a_broken_frame_is_charged_for_what_came(dialect: str) -> None:
+    """What came before the frame that cannot be read is estimated."""
+    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0&price_in=10&price_out=100"}
+    made = keyed(environ=environ, budgets=(TOTAL, MONEY))
+    body = b"data: %b\n\ndata: {broken\n\n" % (FRAME % b'{"content":"one two three four"}')
+    awaited = AsyncReplayTransport(script=Told(body, EVENTS))
+    with overriding(Override(lambda _: ReplayTransport(script=Bytes()), lambda _: awaited)):
+        assert b"not JSON" in await body_of(await made(asked(dialect, stream=True, max_tokens=400)))
+    (row,) = memory(made).rows
+    assert (row.model, row.estimated) == ("work/m", 1)
+    assert row.output_tokens >= 4
+    assert (await used(made))[0] == row.input_tokens + row.output_tokens
+
+
 @pytest.mark.parametrize("status", [200, 400])
 async def test_what_is_passed_on_holds_its_place_until_it_is_read_and_is_counted(status: int) -> None:
     """An embedding counts a request and its estimated tokens; one that fails counts a failure."""
