@@ -6,6 +6,7 @@ Rules
   estimated; of the output, of which some may be hidden, what the call had reserved is charged. It is said in the log.
   One above the reservation that can be true is charged:
   a provider may have ignored the cap, and bills for it.
+- No output beside an answer is not believed, and is estimated. Of the input no more was cached than there was of it.
 """
 
 from __future__ import annotations
@@ -37,12 +38,32 @@ class Bounds(NamedTuple):
     """How large the request was; a token has a byte at least."""
     reserved_tokens: int
     """What was reserved for it; 0 for nothing."""
+    has_content: bool = False
+    """Whether something was answered, so that its output is not 0."""
 
 
 def sound_usage(usage: Usage, bounds: Bounds) -> Usage:
     """The counts that can be true; the very same usage where all of them can."""
+    return _within_input(_possible(usage, bounds), bounds)
+
+
+def _within_input(usage: Usage, bounds: Bounds) -> Usage:
+    """The usage with no more cached than was read; the same one where it is so."""
+    cached, stored = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+    if usage.input_tokens is None or cached + stored <= usage.input_tokens:
+        return usage
+    _log(bounds.spec, ["cache_read_tokens", "cache_write_tokens"])
+    read = min(cached, usage.input_tokens)
+    return msgspec.structs.replace(
+        usage, cache_read_tokens=read, cache_write_tokens=min(stored, usage.input_tokens - read)
+    )
+
+
+def _possible(usage: Usage, bounds: Bounds) -> Usage:
+    """The usage without each count that is out of bounds alone; the same one where none is."""
     most = MAX_CONTEXT_TOKENS + bounds.body_bytes
-    if (
+    is_silent = bounds.has_content and usage.output_tokens == 0
+    if not is_silent and (
         0 <= (usage.input_tokens or 0) <= most
         and 0 <= (usage.output_tokens or 0) <= most
         and 0 <= (usage.cache_read_tokens or 0) <= most
@@ -52,6 +73,7 @@ def sound_usage(usage: Usage, bounds: Bounds) -> Usage:
         return usage
     counts: dict[str, int | None] = {name: getattr(usage, name) for name in _COUNTS}
     bad = [name for name, count in counts.items() if count is not None and not 0 <= count <= most]
+    bad += ["output_tokens"] if is_silent else []
     _log(bounds.spec, bad)
     for name in bad:
         is_huge_output = name in _WRITTEN and (counts[name] or 0) > 0

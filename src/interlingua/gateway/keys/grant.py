@@ -37,6 +37,7 @@ from interlingua.gateway.keys.counts import Bounds, sound_usage
 from interlingua.gateway.keys.terms import NO_TERMS, nano_usd
 from interlingua.providers.price import cost_usd
 from interlingua.transport.override import answers_alone
+from interlingua.types.content import TextPart
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.usage import Usage
@@ -284,7 +285,7 @@ class Grant(msgspec.Struct, eq=False):
         if response is None:
             return Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
         told, cost, estimated = response.usage, response.cost_usd, 0
-        if told is not None and (sound := sound_usage(told, self._bounds(lane))) is not told:
+        if told is not None and (sound := sound_usage(told, self._bounds(response, lane))) is not told:
             told, cost = sound, None
         if is_partial or told is None or told.input_tokens is None or told.output_tokens is None:
             told, cost, estimated = self._estimated(told or Usage(), response, lane), None, 1
@@ -304,10 +305,12 @@ class Grant(msgspec.Struct, eq=False):
             1 if cost is None else 0,
         )
 
-    def _bounds(self, lane: Lane | None) -> Bounds:
+    def _bounds(self, response: Response[Any], lane: Lane | None) -> Bounds:
         """What can be true of the counts of an answer."""
         spec = "a target" if lane is None else lane.endpoint.spec
-        return Bounds(spec, 0 if self.asked is None else len(self.asked.http.body), self.call.tokens)
+        size = 0 if self.asked is None else len(self.asked.http.body)
+        has_content = any([not isinstance(part, TextPart) or part.text for part in response.parts])
+        return Bounds(spec, size, self.call.tokens, has_content)
 
     def _price(self, lane: Lane) -> Price | None:
         """The price of a target that told no cost."""

@@ -259,6 +259,34 @@ async def test_a_count_below_nothing_gives_no_budget_back(client: str) -> None:
     assert (await used(made))[2] >= 0
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("client", ["openai-chat", "anthropic"])
+async def test_no_output_beside_an_answer_is_not_believed(client: str, stream: bool) -> None:
+    """A server that counts 0 for a long text; the text is estimated."""
+    environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0&price_in=10&price_out=100"}
+    made = keyed(environ=environ, budgets=(TOTAL, MONEY))
+    with Upstream("openai-chat", Say(text="word " * 300, input_tokens=20, output_tokens=0)).standing():
+        await body_of(await made(asked(client, max_tokens=2_000, stream=stream)))
+    (row,) = memory(made).rows
+    assert (row.input_tokens, row.estimated) == (20, 1)
+    assert 100 < row.output_tokens < 600
+    assert (await used(made))[2] == row.nano_usd == 20 * 10_000 + row.output_tokens * 100_000
+
+
+@pytest.mark.parametrize("client", ["openai-chat", "anthropic"])
+async def test_no_more_was_cached_than_was_read(client: str) -> None:
+    """A cached count above the input is taken for all of the input."""
+    price = "price_in=10&price_out=100&price_cached=1"
+    environ = {"LLM_WORK": f"openai-compatible://token@127.0.0.1:1?tls=0&{price}"}
+    made = keyed(environ=environ, budgets=(TOTAL, MONEY))
+    usage = b'{"prompt_tokens":20,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":5000}}'
+    body = b'{%b,"choices":[%b],"usage":%b}' % (SAID, CHOICE, usage)
+    awaited = AsyncReplayTransport(script=Told(body, JSON))
+    with overriding(Override(lambda _: ReplayTransport(script=Bytes()), lambda _: awaited)):
+        assert (await made(asked(client, max_tokens=100))).status == 200
+    assert await used(made) == (23, 0, 20 * 1_000 + 3 * 100_000)
+
+
 BROKEN = Say(calls=(UpstreamCall("get_weather", text='{"city": '),), input_tokens=100, output_tokens=20)
 TOOL: dict[str, Any] = {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}
 TOOLS: dict[str, Any] = {
