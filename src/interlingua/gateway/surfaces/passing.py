@@ -7,6 +7,8 @@ Rules
   the dialect of the path is skipped.
 - What names no model goes to the provider that is configured for it (`[server] provider`), and nowhere without one:
   files and batches of a provider belong to everybody who may use its key.
+- A part of a form that some reader takes for `model` and another does not is refused, and so is a model in the query
+  for a key with a list of models.
 - The client's credential stays here; of its headers only those that the body needs go along.
 - A request's body is whole and within the gateway's bound, a reply's body is passed on piece by piece. Of an error the
   whole is read first, so that a key that it repeats can be cut out.
@@ -17,7 +19,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote_plus, unquote_to_bytes, urlsplit
 
 import msgspec
 
@@ -72,7 +74,11 @@ FAILED = 400
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 """The most of a reply that is read as a whole."""
 _BOUNDARY = re.compile(r'boundary=(?:"(?P<quoted>[^"]+)"|(?P<bare>[^\s;"]+))', re.IGNORECASE)
-_FORM_LINE = re.compile(rb"content-disposition:\s*form-data\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_FORM_LINE = re.compile(rb"content-disposition[ \t]*:(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_FOLD = re.compile(rb"[\r\n]+[ \t]+")
+_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+_MARKS = re.compile(rb"\[[^\]]*\]?|[\\_\s]")
+"""What a reader may leave out of a field's name: an index, an escape, blanks."""
 _OBJECT = re.compile(rb"\s*\{")
 _QUOTES = re.compile(rb'[\s"]')
 _STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
@@ -149,6 +155,7 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
             request.entry.asked(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
         _check_other_models(gateway, request, rewrite)
+        _check_query(gateway, request)
         body = None if rewrite is None else rewrite(endpoint.model)
         path = _path(request, endpoint, named)
         grant = await gateway.admission.admit_unread(gateway.guard.key(request), _tokens(request, named))
@@ -282,19 +289,25 @@ def _renamed(part: Body, model: str) -> bytes:
 def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]:
     """The field `model` of a form; the parts are taken apart as whoever gets them will do it.
 
-    Raises: DecodeError for a form that has it twice, or no boundary.
+    Raises: DecodeError for a form that has it twice, or in another spelling, or no boundary.
     """
     boundary = _BOUNDARY.search(content_type)
     if boundary is None:
         raise DecodeError("content-type: a form needs a boundary", status=400)
     mark = b"--" + (boundary["quoted"] or boundary["bare"]).encode()
     parts = body.split(mark)
-    places = [place for place, part in enumerate(parts) if _is_model_field(part)]
+    names = [_field_names(part) for part in parts]
+    for name in {name for told in names for name in told if name != b"name=model" and _may_be_model(name)}:
+        told = name.decode(errors="replace")[:100]
+        raise DecodeError(
+            f"/model: a part of the form is named {told!r}, which some take for it", path="/model", status=400
+        )
+    places = [place for place, told in enumerate(names) if b"name=model" in told]
     if not places:
         return "", None
-    if len(places) > 1:
-        raise DecodeError("/model: the form has this field twice", path="/model", status=400)
     head, gap, rest = parts[places[0]].partition(b"\r\n\r\n")
+    if len(places) > 1 or not gap or _BLANK_LINE.search(head):
+        raise DecodeError("/model: the form has this field twice, or not whole", path="/model", status=400)
     model = checked_model(rest.removesuffix(b"\r\n").decode(errors="replace"))
 
     def rewrite(other: str) -> bytes:
@@ -305,12 +318,35 @@ def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]
     return model, rewrite
 
 
-def _is_model_field(part: bytes) -> bool:
-    """Whether a part is the field `model`; one pass, however long its head is."""
-    head = part[: part.find(b"\r\n\r\n")] if b"\r\n\r\n" in part else b""
+def _field_names(part: bytes) -> list[bytes]:
+    """The members `name=…` and `name*…=…` of a part's head, without blanks and quotes; one pass, however long it is."""
+    end = _BLANK_LINE.search(part)
+    head = _FOLD.sub(b" ", part[: end.start()]) if end else b""
     found = [_FORM_LINE.match(line) for line in re.split(rb"[\r\n]+", head)]
     told = b";".join([line["rest"] for line in found if line is not None])
-    return any(_QUOTES.sub(b"", member).lower() == b"name=model" for member in told.split(b";"))
+    members = [_QUOTES.sub(b"", member).lower() for member in told.split(b";")]
+    return [member for member in members if member.startswith((b"name=", b"name*"))]
+
+
+def _may_be_model(name: bytes) -> bool:
+    """Whether some reader takes a member that names a field for the name `model`; one in pieces may be anything."""
+    key, _, value = name.partition(b"=")
+    if key.startswith(b"name*") and key != b"name*":
+        return True
+    return _MARKS.sub(b"", unquote_to_bytes(value.rpartition(b"'")[2])) == b"model"
+
+
+def _check_query(gateway: Gateway, request: GatewayRequest) -> None:
+    """Raises: PermissionDeniedError for a model in a query, for a key with a list: it is passed on as it is."""
+    key = gateway.guard.key(request) if request.query else None
+    if key is None or not key.models:
+        return
+    for member in re.split("[&;]", request.query):
+        name = unquote_plus(member.partition("=")[0])
+        if _MARKS.sub(b"", name.lower().encode()) == b"model":
+            raise PermissionDeniedError(
+                f"the query: this key may not ask for a model there: {name[:100]!r}", status=403
+            )
 
 
 def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str) -> Endpoint:

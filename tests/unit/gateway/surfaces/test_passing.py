@@ -120,6 +120,53 @@ def test_a_form_says_it_in_a_field() -> None:
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        b'Content-Disposition: form-data; name="model[]"',
+        b'Content-Disposition: form-data; name="model[0]"',
+        b"Content-Disposition: form-data; name*=UTF-8''model",
+        b"Content-Disposition: form-data; name*=UTF-8''mod%65l",
+        b'Content-Disposition: form-data; name*0="mo"; name*1="del"',
+        b'Content-Disposition: form-data; name="mod\\el"',
+        b'Content-Disposition: form-data; name="MODEL"',
+        b'Content-Disposition: form-data;\r\n name="model"',
+        b'Content-Disposition : form-data; name="model"',
+        b'Content-Disposition: attachment; name="model"',
+    ],
+)
+@pytest.mark.parametrize("gap", [b"\r\n\r\n", b"\n\n"])
+def test_a_further_spelling_of_model_in_a_form_is_refused(head: bytes, gap: bytes) -> None:
+    """Readers of forms differ: one would run the model of that part, which nobody has checked."""
+    provider = Provider()
+    body = FORM.replace(b"--XX--", b"--XX\r\n%b%bopenai/x\r\n--XX--" % (head, gap))
+    reply = _pass(provider, "/v1/audio/transcriptions", body, FORM_TYPE)
+    assert (reply.status, provider.requests) == (400, [])
+    assert isinstance(reply.body, bytes)
+    assert b"/model: " in reply.body
+
+
+def test_other_fields_and_file_names_stay_as_they_are() -> None:
+    """An index, a star and an escape say nothing of the model where they stand in other names."""
+    provider = Provider()
+    disposition = b"Content-Disposition: form-data; name=\"granularities[]\"; filename*=UTF-8''model"
+    other = b"--XX\r\n%b\r\n\r\nword\r\n" % disposition
+    body = other + FORM
+    assert _pass(provider, "/v1/audio/transcriptions", body, FORM_TYPE).status == 200
+    assert provider.requests[0].body == body.replace(b"\r\nopenai/whisper-1\r\n", b"\r\nwhisper-1\r\n")
+
+
+@pytest.mark.parametrize("query", ["model=x", "a=b&MODEL=x", "mod%65l=x", "model%5B%5D=x", "a=b;model[0]=x"])
+def test_a_model_in_a_query_is_refused_for_a_key_with_a_list(query: str) -> None:
+    """It goes on as it came, so that the target could run it."""
+    keys = (GatewayKey(name="a", hash=hash_key("a"), models=("embedder",)), GatewayKey(name="b", hash=hash_key("b")))
+    made, provider, body = _made(providers=PROVIDERS, keys=keys), Provider(), b'{"model":"embedder"}'
+    headers = (*JSON, ("x-api-key", "a"))
+    assert _pass(provider, "/v1/embeddings", body, headers, query=query, made=made).status == 403
+    assert _pass(provider, "/v1/embeddings", body, headers, query="models_shown=1", made=made).status == 200
+    assert _pass(provider, "/v1/embeddings", body, (*JSON, ("x-api-key", "b")), query=query, made=made).status == 200
+
+
+@pytest.mark.parametrize(
     ("method", "path", "query", "headers", "url"),
     [
         ("GET", "/v1/files", "limit=2", (), "https://api.openai.com/v1/files?limit=2"),
