@@ -5,14 +5,14 @@ ask for some models only must reach no other one that way.
 
 Rules
 - Only a key with a list of models is concerned; for others such members are as any that is not known.
-- A list of models is passed on if the key may ask for each; else it is taken out, with an entry. What chooses a model
-  or a provider by other means than a name cannot be checked, and is taken out.
+- A list of models, or a deployment, is passed on if the key may ask for each; else it is taken out, with an entry. What
+  chooses a model or a provider by other means than a name, such as its address, cannot be checked, and is taken out.
 - A model anywhere else, as in a tool that the provider runs (also one that the conversation brings, and its settings),
   in how Google routes, or in what our own format writes over a request, is refused (403) if the key may not ask for
   it: to take it out would have another one run. What is said in a conversation is not looked at.
 
 Source: OpenRouter "Model Routing", "Provider Routing", "Transforms", "Server Tools"; LiteLLM "Fallbacks"; OpenAI "Image
-generation", "Tool search"; Vertex "RoutingConfig".
+generation", "Tool search"; Vertex "RoutingConfig"; LiteLLM "Clientside LLM Credentials".
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ __all__ = ["other_models"]
 
 LISTS = ("models", "fallbacks")
 """Members that list models, by name or as objects with `model`."""
-CHOOSERS = ("route", "provider", "transforms", "preset", "router")
-"""Members that choose who answers by other means."""
+CHOOSERS = frozenset({"route", "provider", "transforms", "preset", "router", "apibase", "baseurl"})
+"""Members that choose who answers by other means, whatever their case and underscores."""
 CONVERSATIONS = frozenset({"messages", "input", "contents", "system", "instructions", "prompt"})
 """Members that hold what is said; a model that is named there is a word, except in a tool that stands there."""
 _NAMES = frozenset({"modelname", "modelid", "fallbackmodels"})
 """Further members that name models, whatever their case and underscores."""
+_AT_TOP = frozenset({*LISTS, *_NAMES, "engine", "deployment", "deploymentid", "modellist"})
+"""What names models at the top of a body, in the same way; a tool's engine is none."""
 _INSIDE = frozenset({"model", *LISTS, *_NAMES, "routingconfig", "modelconfig", "modelselectionconfig"})
 """What names or chooses a model below the top, in the same way."""
 _OFFERED = frozenset({"function", "custom", "tool"})
@@ -55,22 +57,26 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
     changes = Changes(dialect, "decode_request")
     data = rules.data - {"extra"}  # it is written over a request
     for name in body.members:
-        is_list_of_models = name in LISTS or folded(name) in _NAMES
-        is_taken = not _may_all(body.get(name), may_use) if is_list_of_models else _chooses(name, dialect)
-        if is_taken:
+        is_list_of_models = folded(name) in _AT_TOP
+        if _chooses(name, dialect) or (is_list_of_models and _names_other(name, body.get(name), may_use)):
             changes.add("parameter_unsupported", f"/extra/{dialect}/{name}", "this key may not choose other models")
         elif name not in data and name not in body.shaped and not is_list_of_models:
             value = body.get(name)
             _check(_tools_in(value, data) if name in CONVERSATIONS else value, name, data, may_use)
     for place, _, members in overrides(body) if dialect == "unified" else ():
-        if any([name in CHOOSERS for name in members]):
+        if any([_chooses(name, dialect) or _names_other(name, told, may_use) for name, told in members.items()]):
             raise PermissionDeniedError(f"{place}: this key may not choose other models", status=403)
     return changes.done()
 
 
 def _chooses(name: str, dialect: str) -> bool:
     """Whether a member chooses a model by other means than a list; at Google the path names it."""
-    return name in CHOOSERS or (dialect == "google" and name == "model")
+    return folded(name) in CHOOSERS or (dialect == "google" and name == "model")
+
+
+def _names_other(name: str, told: object, may_use: Callable[[str], bool]) -> bool:
+    """Whether a member at the top of a body names a model that may not be asked for."""
+    return folded(name) in _AT_TOP and not _may_all(told, may_use)
 
 
 def _may_all(models: object, may_use: Callable[[str], bool]) -> bool:

@@ -188,6 +188,43 @@ def test_other_models_are_taken_out_for_a_key_that_may_not_ask_for_them(world: W
     assert world.chat.requests[-1].body == allowed.replace(b"chat/", b"")
 
 
+DEPLOYMENTS = [
+    b'"engine":"private"',
+    b'"deployment":"private"',
+    b'"deployment_id":"private"',
+    b'"deploymentId":"private"',
+    b'"model_list":[{"model_name":"a","litellm_params":{"model":"private"}}]',
+    b'"api_base":"https://192.0.2.1"',
+    b'"base_url":"https://192.0.2.1"',
+    b'"baseURL":"https://192.0.2.1"',
+    b'"Models":["private"]',
+    b'"Provider":{"order":["x"]}',
+]
+
+
+@pytest.mark.parametrize("member", DEPLOYMENTS)
+def test_a_deployment_or_an_address_is_taken_out_for_a_key_that_may_not_ask_for_it(world: World, member: bytes) -> None:
+    """With an entry; a body that is passed, and what is written over a request, are refused."""
+    body = b'{"model":"chat/gpt-4.1", %b, %b}' % (member, SAID)
+    status, headers, _ = world.ask("narrow", CHAT, body)
+    assert (status, world.chat.requests[-1].body) == (200, b'{"model":"gpt-4.1", %b}' % SAID)
+    name = member.split(b'"')[1].decode()
+    assert headers["x-interlingua-changes"] == f"dropped parameter_unsupported /extra/openai-chat/{name}"
+    count = len(world.chat.requests)
+    assert world.ask("narrow", "/v1/embeddings", b'{"model":"chat/gpt-4.1","input":"Hi",%b}' % member)[0] == 403
+    extra = b'"extra":{"openai-chat":{%b}}' % member
+    assert world.ask("narrow", "/unified/v1/generate", b'{"model":"chat/gpt-4.1",%b,%b}' % (SAID, extra))[0] == 403
+    assert len(world.chat.requests) == count
+
+
+def test_a_deployment_that_a_key_may_ask_for_is_passed_on_and_a_tools_engine_is_none(world: World) -> None:
+    """What names a model of the list stays, as a search engine does."""
+    plugins = b'"plugins":[{"id":"web","engine":"exa"}]'
+    body = b'{"model":"chat/gpt-4.1","deployment_id":"gpt-4.1",%b,%b}' % (plugins, SAID)
+    assert world.ask("narrow", CHAT, body)[0] in (200, 400)
+    assert world.chat.requests[-1].body == body.replace(b"chat/", b"")
+
+
 @pytest.mark.parametrize(
     "member",
     [
