@@ -106,7 +106,7 @@ class Excuses:
 
     def __init__(self, changes: Iterable[Change]) -> None:
         """What `changes` say."""
-        self.changes = tuple(changes)
+        self.changes: tuple[Change, ...] = tuple(changes)
 
     def __bool__(self) -> bool:
         """Whether there is any."""

@@ -161,7 +161,7 @@ def test_an_empty_file_is_the_default(tmp_path: Path) -> None:
         ('[keys.a]\nhash = "sha256:abc"\n', "line 2: hash in [keys.a] is not `sha256:` and 64 hexadecimal digits"),
         (f'[keys.a]\nhash = "{DIGEST}"\nmodels = []\n', "line 3: models in [keys.a] names none; a key without it may"),
         (f'[keys.a]\nhash = "{DIGEST}"\nmodels = [""]\n', "line 3: models in [keys.a] names none; a key without it"),
-        (f'[keys.a]\nhash = "{DIGEST}"\nmodles = []\n', "unknown key 'modles' in [keys.a]; did you mean models?"),
+        (f'[keys.a]\nhash = "{DIGEST}"\nmodelz = []\n', "unknown key 'modelz' in [keys.a]; did you mean models?"),
         (
             f'[keys.a]\nhash = "{DIGEST}"\nrpm = "many"\n',
             "line 3: rpm is a whole number from 1 on, as 60, 200k or 1.5M",

@@ -99,7 +99,7 @@ _read_event = exact_reader(_Event)
 class Frames(FrameCheck):
     """Looks at the events of one stream."""
 
-    harmless = frozenset({"arguments_empty"})  # a call begins with an empty object, and needs no delta
+    harmless: frozenset[str] = frozenset({"arguments_empty"})  # a call begins with an empty object, and needs no delta
 
     def __init__(self) -> None:
         """Nothing came yet."""

@@ -78,8 +78,8 @@ _read = exact_reader(_Frame)
 class Frames(FrameCheck):
     """Looks at the frames of one stream."""
 
-    ends_with_body = True
-    harmless = frozenset({"call_id_made", "arguments_empty"})
+    ends_with_body: bool = True
+    harmless: frozenset[str] = frozenset({"call_id_made", "arguments_empty"})
 
     def __init__(self) -> None:
         """No frame came yet."""

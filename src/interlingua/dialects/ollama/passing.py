@@ -59,7 +59,7 @@ _read = exact_reader(_Line)
 class Frames(FrameCheck):
     """Looks at the lines of one stream."""
 
-    harmless = frozenset({"call_id_made"})
+    harmless: frozenset[str] = frozenset({"call_id_made"})
 
     def is_silent(self, frame: bytes) -> bool:
         """Whether a line is blank."""

@@ -12,7 +12,7 @@ import msgspec
 from interlingua.dialects._contract import DecodeContext, Dialect, Target, Undo
 from interlingua.testing.exchange import Exchange, Fault, Refusal
 from interlingua.testing.excuses import excuses_place
-from interlingua.testing.facts import Difference, differences, reader_for, without_nulls
+from interlingua.testing.facts import Difference, FactReader, differences, reader_for, without_nulls
 from interlingua.testing.wirefacts.values import members, word
 from interlingua.types.change import Change
 from interlingua.wire.http import HttpReply
@@ -30,7 +30,7 @@ class NotJudged(Exception):  # noqa: N818 - a verdict on its way up, not an erro
         """The reason, and what shows it."""
         super().__init__(reason)
         self.reason: Refusal = reason
-        self.detail = str(detail)
+        self.detail: str = str(detail)
 
 
 class Trial:
@@ -38,14 +38,14 @@ class Trial:
 
     def __init__(self, exchange: Exchange, dialect: Dialect, others: Iterable[Dialect], seed: str) -> None:
         """An exchange that was recorded in `dialect`, to be translated to `others`."""
-        self.exchange = exchange
-        self.dialect = dialect
-        self.others = tuple(others)
-        self.seed = seed
-        self.facts = reader_for(dialect.name)
+        self.exchange: Exchange = exchange
+        self.dialect: Dialect = dialect
+        self.others: tuple[Dialect, ...] = tuple(others)
+        self.seed: str = seed
+        self.facts: FactReader = reader_for(dialect.name)
         self.faults: list[Fault] = []
         self.opaque: Counter[str] = Counter()
-        self.undo = Undo()
+        self.undo: Undo = Undo()
         self.refusals: dict[str, tuple[str, ...]] = {}
         self.translated: tuple[str, ...] = ()
 

@@ -19,7 +19,7 @@ from interlingua.testing.upstream.judge import judge_body
 
 __all__ = ["HOSTS", "Settled", "main", "settle"]
 
-HOSTS = {
+HOSTS: dict[str, tuple[str, ...]] = {
     "openai-chat": ("api.openai.com",),
     "openai-responses": ("api.openai.com",),
     "anthropic": ("api.anthropic.com",),
@@ -27,7 +27,7 @@ HOSTS = {
     "ollama": ("localhost:11434", "ollama.com"),
 }
 """The hosts that are the real service."""
-HEADERS = (("anthropic-version", "2023-06-01"), ("anthropic-beta", "any"))
+HEADERS: tuple[tuple[str, str], ...] = (("anthropic-version", "2023-06-01"), ("anthropic-beta", "any"))
 """Recordings have no headers: they may all have named a beta."""
 NOT_SHOWN = ("does not exist", "Error while downloading", "API key not valid", "invalid_grant")
 """Recorded refusals for reasons that no request shows: models, downloads, credentials."""

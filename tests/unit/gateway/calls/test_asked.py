@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 import interlingua as il
@@ -41,7 +43,7 @@ def test_a_body_that_goes_on_is_read_anew() -> None:
 
 async def test_what_an_observer_has_read_of_a_body_that_is_passed_on_is_no_change() -> None:
     """The deprecated form of tools goes out as it came, whoever looks at the request."""
-    functions = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
+    functions: list[Any] = [{"name": "f", "parameters": {"type": "object", "properties": {}}}]
     http = asking("openai-chat", MODELS["openai-chat"], TOLD, functions=functions)
     with Upstream("openai-chat").standing() as upstream, il.on_event(lambda _: None):
         reply = await gateway()(http)

@@ -132,7 +132,7 @@ def test_names_and_ids_follow_the_entries() -> None:
         _change("id_mapped", "/messages", "'an id that is long' is 'abc' on the wire"),
     )
     assert _request(request, body("get_weather", "abc"), *entries) == []
-    assert _request(request, body("get_weather", "abd"), *entries) != []
+    assert _request(request, body("get_weather", "abx"), *entries) != []
     assert _request(request, body("getweather", "abc"), *entries) != []
 
 
