@@ -165,13 +165,22 @@ def silence() -> Iterator[tuple[int, threading.Event, threading.Event]]:
     server.close()
 
 
+def _heed_interrupts() -> None:
+    """Undo that a shell has its background jobs ignore interrupts, which their children inherit."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_closes_the_connection(tmp_path: Path, silence: tuple[int, threading.Event, threading.Event]) -> None:
     """An interrupt while a model is silent ends with 130, one line, and a closed socket."""
     port, asked, closed = silence
     environ = _environ(tmp_path, LLM_SLOW=f"openai://{SECRET}@127.0.0.1:{port}/v1?tls=0")
     process = subprocess.Popen(
-        [*IL, "ask", "-m", "slow/x", "Hi"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environ
+        [*IL, "ask", "-m", "slow/x", "Hi"],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environ,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509 - it sets one signal and no more
     )
     assert asked.wait(30)
     process.send_signal(signal.SIGINT)
