@@ -178,3 +178,13 @@ def test_a_body_without_members_is_what_its_text_says(text: bytes, names: set[st
     again = read_body(rest.text)
     assert (rest.text, rest.places, rest.value) == (again.text, again.places, again.value)
     assert not names & rest.members.keys()
+
+
+def test_dos_03_biases_of_tokens_are_bounded() -> None:
+    """Numbers of large exponents are slow to decode, so that a megabyte of them would hold up everybody."""
+    biases = ",".join([f'"{token}":1e308' for token in range(2_000)])
+    rules = body_rules(("logit_bias",), ("logit_bias",))
+    assert read_body(b'{"logit_bias":{%b}}' % biases.encode(), rules).value["logit_bias"]["7"] == 1e308
+    with pytest.raises(LimitExceededError, match="/logit_bias: its text is longer than 32,768 bytes") as caught:
+        read_body(b'{"logit_bias":{%b,%b}}' % (biases.encode(), b'"x":' + b" " * 10_000 + b"1"), rules)
+    assert caught.value.status == 400
