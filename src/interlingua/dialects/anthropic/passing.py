@@ -99,7 +99,8 @@ _read_event = exact_reader(_Event)
 class Frames(FrameCheck):
     """Looks at the events of one stream."""
 
-    harmless: frozenset[str] = frozenset({"arguments_empty"})  # a call begins with an empty object, and needs no delta
+    harmless: frozenset[str] = frozenset({"arguments_empty"})
+    """A call begins with an empty object, and needs no delta."""
 
     def __init__(self) -> None:
         """Nothing came yet."""

@@ -79,7 +79,9 @@ class Frames(FrameCheck):
     """Looks at the frames of one stream."""
 
     ends_with_body: bool = True
+    """Nothing but the end of the bytes ends a stream."""
     harmless: frozenset[str] = frozenset({"call_id_made", "arguments_empty"})
+    """Calls need no ids and no arguments."""
 
     def __init__(self) -> None:
         """No frame came yet."""

@@ -60,6 +60,7 @@ class Frames(FrameCheck):
     """Looks at the lines of one stream."""
 
     harmless: frozenset[str] = frozenset({"call_id_made"})
+    """Calls need no ids."""
 
     def is_silent(self, frame: bytes) -> bool:
         """Whether a line is blank."""
