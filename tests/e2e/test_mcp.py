@@ -248,6 +248,20 @@ def test_closing_ends_the_process_and_a_later_use_starts_another() -> None:
     assert is_gone(second)
 
 
+def test_a_server_that_stays_is_ended_however_often_it_is_closed() -> None:
+    """A second close, while the first one still waits for the process, leaves no process behind."""
+    link = Link(Command("shop", sys.executable, ("-m", "tests.support.mcp_plain", "shop", "--stays"), ENV), 30)
+    link.start()
+    link.wait()
+    (block,) = link.submit("pid", {}, print).result(30).content
+    pid = int(block.text)  # type: ignore[union-attr]
+    for _ in range(10):
+        link.stop()
+        time.sleep(0.05)
+    link.join()
+    assert is_gone(pid, 0.1)
+
+
 async def test_a_server_is_opened_once_however_many_ask() -> None:
     """Calls that find it closed at the same time share one process; one close ends it."""
     box = aio.Toolbox([aio.mcp(PLAIN, env=ENV)])

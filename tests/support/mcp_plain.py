@@ -1,5 +1,7 @@
 """An MCP server without any package, so that it starts at once: `python -m tests.support.mcp_plain NAME`.
 
+With `--stays` after the name it goes on when its input ends.
+
 For tests of how servers begin and end. What travels is judged by the server of the official package, `mcp_server`.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import Any
 
 NUMBER: dict[str, Any] = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
@@ -44,3 +47,5 @@ if __name__ == "__main__":
             result = answer(asked["method"], asked.get("params") or {})
             said = {"error": {"code": -32601, "message": "no such method"}} if result is None else {"result": result}
             print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)  # noqa: T201 - its only way
+    if "--stays" in sys.argv:
+        time.sleep(600)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import math
 import os
 import sys
 import threading
@@ -39,6 +40,7 @@ from interlingua.tools.mcp_servers import Address, Place
 from interlingua.types.tool import Tool
 
 try:
+    import anyio
     import httpx2
     from mcp import Client, MCPError, StdioServerParameters, stdio_client
     from mcp.client.sse import sse_client
@@ -76,7 +78,7 @@ class Link:
         self._opened: Future[None] = Future()
         self._is_over = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._main: asyncio.Task[Any] | None = None
+        self._scope: anyio.CancelScope | None = None
         self._thread: threading.Thread | None = None
         self._client: Client | None = None
 
@@ -107,9 +109,9 @@ class Link:
     def stop(self) -> None:
         """Begin to close the connection."""
         self._is_over = True
-        if self._loop is not None and self._main is not None:
+        if self._loop is not None and self._scope is not None:
             with suppress(RuntimeError):  # its thread has just ended
-                self._loop.call_soon_threadsafe(self._main.cancel)
+                self._loop.call_soon_threadsafe(self._scope.cancel)
 
     def join(self, timeout_s: float = CLOSING_S) -> None:
         """Wait until the connection is closed, and its process has ended."""
@@ -145,17 +147,22 @@ class Link:
             _open.discard(self)
 
     async def _live(self) -> None:
-        self._main, self._loop = asyncio.current_task(), asyncio.get_running_loop()
-        async with AsyncExitStack() as stack:
-            async with asyncio.timeout(self._timeout_s):
+        # A scope, not `Task.cancel`: the official client ends its process under a shield, which keeps a scope's
+        # cancellation out and not a task's. A second one would leave the process running.
+        with anyio.CancelScope(deadline=anyio.current_time() + self._timeout_s) as scope:
+            self._scope, self._loop = scope, asyncio.get_running_loop()
+            async with AsyncExitStack() as stack:
                 client = await stack.enter_async_context(await _client(self.place, stack))
                 self.tools = await _tools(client)
-            if client.server_info and not self.place.is_named:
-                self.name = client.server_info.name
-            self._client = client
-            self._opened.set_result(None)
-            if not self._is_over:
-                await asyncio.get_running_loop().create_future()  # until `stop` cancels this
+                scope.deadline = math.inf
+                if client.server_info and not self.place.is_named:
+                    self.name = client.server_info.name
+                self._client = client
+                self._opened.set_result(None)
+                if not self._is_over:
+                    await anyio.sleep_forever()  # until `stop` cancels this
+        if not self._opened.done():
+            raise ConnectionError("it was closed") if self._is_over else TimeoutError
 
 
 def _submitted(call: Coroutine[Any, Any, CallToolResult], loop: asyncio.AbstractEventLoop) -> Future[CallToolResult]:
