@@ -40,7 +40,7 @@ _WORDS: dict[StopReason | None, str] = {
     "max_tool_calls": "it made all of its calls (max_tool_calls)",
     "repeated_error": "a tool gave the same error again and again",
     "blank": "the model gave nothing but empty answers",
-    "length": "the answer was cut by the length limit; raise the model's max_tokens",
+    "length": "the answer was cut off",
     "refused": "the model refused, or its answer was held back",
     "invalid_output": "the answer is no value of the type",
     "cancelled": "it was closed before its end",

@@ -38,6 +38,7 @@ from interlingua.errors import (
 )
 from interlingua.types.content import OpaquePart, RefusalPart, TextPart, ThinkingPart
 from interlingua.types.message import Message, user
+from interlingua.types.response import cut_advice
 
 if TYPE_CHECKING:
     from interlingua.agent.effects import LoopSteps
@@ -199,7 +200,7 @@ def _judge(work: Work, state: RunState, answer: Response[Any]) -> None:
     elif not answer.text.strip() and any(isinstance(part, RefusalPart) for part in answer.parts):
         state.stop("refused")
     elif reason == "length" and (work.output is None or not answer.text.strip()):
-        state.stop("length")
+        state.stop("length", cut_advice(answer))
     elif _is_blank(answer):
         _ask_again(work, state)
     elif not state.injected:
@@ -240,7 +241,7 @@ def _settle(work: Work, state: RunState, answer: Response[Any]) -> None:
             state.repairs += 1
             state.say(problems_told(error))
         else:
-            state.stop(_FAULTS[error.fault], error.message)
+            state.stop(_FAULTS[error.fault], cut_advice(answer) if error.fault == "truncated" else error.message)
     else:
         state.output = typed.output
         state.stop("done")

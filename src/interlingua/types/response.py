@@ -13,7 +13,7 @@ from interlingua.types.message import Message, text_of, thinking_of
 from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
-__all__ = ["Alternative", "Attempt", "FinishReason", "Response", "error_word"]
+__all__ = ["Alternative", "Attempt", "FinishReason", "Response", "cut_advice", "error_word"]
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # what type checkers know it as before Python 3.13
@@ -174,3 +174,14 @@ _COMPARED = (
     "cost_usd",
     "extra",
 )
+
+
+_WINDOW_REASONS = frozenset({"model_context_window_exceeded", "model_length"})
+"""Finish reasons of vendors for an answer that reached the end of the model's context window."""
+
+
+def cut_advice(response: Response[Any]) -> str:
+    """The limit that cut an answer off, and the way out: a higher `max_tokens` does not widen the model's window."""
+    if response.finish_reason_raw in _WINDOW_REASONS:
+        return "it reached the end of the model's context window; shorten the input"
+    return "it reached the length limit; raise max_tokens"

@@ -155,7 +155,7 @@ def test_malformed_arguments_are_an_error_with_the_call(face: Face) -> None:
     assert caught.value.call == il.BrokenToolCall("call_9", "get_weather", '{"city": ', "malformed")
     assert caught.value.response is not None
     assert caught.value.attempts[0].outcome == "failed"
-    assert str(caught.value).endswith("arguments that are not one JSON object (malformed); ask again")
+    assert str(caught.value).endswith("arguments that are not one JSON object (malformed)")
     assert caught.value.__notes__ == ["What came is in .call.raw_arguments."]  # for who has the object
 
 

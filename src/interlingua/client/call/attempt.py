@@ -195,7 +195,7 @@ def fault(response: Response[Any]) -> Error | None:
         if type(part) is BrokenToolCall and part.reason != "cut_off":
             error = MalformedArgumentsError(
                 f"{response.model} called {part.name} ({part.id}) with arguments that are not one JSON object "
-                f"({part.reason}); ask again",
+                f"({part.reason})",
                 call=part,
                 response=response,
             )

@@ -22,6 +22,7 @@ from interlingua.types.change import CODES, Change
 from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ToolCall
 from interlingua.types.event import TextDelta
 from interlingua.types.message import Message
+from interlingua.types.response import cut_advice
 from interlingua.types.usage import add_usage
 from interlingua.wire.partial import NOTHING
 
@@ -61,7 +62,7 @@ def with_output(response: Response[Any], kind: type[T] | Any, repair: Repair = "
         output, repairs = _read(response.text, kind, repair)
     except (DecodeError, LimitExceededError) as error:
         if response.finish_reason == "length":
-            raise _error(response, "truncated", "the answer was cut by the length limit; raise max_tokens") from error
+            raise _error(response, "truncated", f"the answer was cut off: {cut_advice(response)}") from error
         raise _error(response, "invalid", error.message) from error
     return replace(response, output=output, changes=response.changes + repairs)
 

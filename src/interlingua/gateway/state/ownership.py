@@ -515,7 +515,7 @@ def _shown(text: str) -> str:
 
 
 def _not_there(text: str) -> Error:
-    return NotFoundError(f"nothing is kept for this key under an id {_shown(text)}", status=404)
+    return NotFoundError(f"nothing is kept for this key under an id {_shown(text)}", status=404, code="id_not_found")
 
 
 def _unknown(text: str, path: str) -> Error:

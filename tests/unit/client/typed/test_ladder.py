@@ -112,7 +112,7 @@ def test_cho_09_in_a_stream_the_call_is_text(face: Face) -> None:
 def test_an_answer_that_was_cut_is_truncated_text(face: Face) -> None:
     """Half the arguments of the hidden call are half an answer."""
     cut = chat(None, calls=[called("Invoice", TEXT[:9])], finish="length")
-    with scripted(cut), pytest.raises(il.OutputError, match="cut by the length limit") as caught:
+    with scripted(cut), pytest.raises(il.OutputError, match="it reached the length limit; raise max_tokens") as caught:
         face.generate(face.model("deepseek/deepseek-v4-pro"), output=Invoice)
     assert caught.value.response is not None
     assert caught.value.response.text == TEXT[:9]

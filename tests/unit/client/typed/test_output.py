@@ -62,9 +62,10 @@ def test_what_is_no_class_is_an_answer_too(output: Any, text: str, value: Any) -
         (chat('{"number": "A1", "total": "much"}'), "invalid", "total"),
         (chat(""), "invalid", "empty"),
         (chat('{"number": "A', finish="length"), "truncated", "raise max_tokens"),
+        (chat('{"number": "A', finish="model_length"), "truncated", "context window; shorten the input"),
         (chat("No.", finish="content_filter"), "refused", "refused"),
     ],
-    ids=["prose", "misfit", "empty", "cut", "filtered"],
+    ids=["prose", "misfit", "empty", "cut", "window", "filtered"],
 )
 def test_r37_what_is_no_such_value_is_an_error(face: Face, reply: Any, fault: str, sentence: str) -> None:
     """R37: invalid, truncated or refused, with the response and its tries."""

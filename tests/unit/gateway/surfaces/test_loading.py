@@ -88,4 +88,6 @@ def test_nothing_is_loaded_that_is_not_there_or_not_for_the_key() -> None:
     assert ask(_made(), "/api/chat", {"model": "nothing"}, JSON).status == 404
     made = _made(keys=(GatewayKey(name="a", hash=hash_key("key-of-a"), models=("own",)),))
     reply = ask(made, "/api/chat", {"model": "smart"}, (*JSON, ("x-api-key", "key-of-a")))
-    assert told(reply, 404) == {"error": "there is no model 'smart'; GET /v1/models lists those there are"}
+    assert told(reply, 404) == {
+        "error": "model not found: there is no model 'smart'; GET /v1/models lists those there are"
+    }
