@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.tool import OpaqueTool
 
-__all__ = ["estimate_body", "estimate_text", "estimate_tokens"]
+__all__ = ["AUDIO_BYTES", "estimate_body", "estimate_text", "estimate_tokens"]
 
 _PLAIN = bytes(range(65, 91)) + bytes(range(97, 123)) + b" \t\r\n"
 _TWO_BYTES, _THREE_BYTES, _FOUR_BYTES = bytes(range(0xC0, 0xE0)), bytes(range(0xE0, 0xF0)), bytes(range(0xF0, 0xF8))

@@ -4,7 +4,9 @@ Rules
 - A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
 - Where tokens or money are limited, a call goes out with a cap (`cap`) that fits into what is left of each limit. Calls
   under way lower no cap: a call that fits once they have ended waits for that (429).
-- What is passed to a provider without being read is refused (403) where money is limited.
+- What is passed to a provider without being read is refused (403) where money is limited; where tokens of a
+  minute are, it counts about as much as its body and its longest answer have, and is refused where nobody can say how
+  much (batches).
 - A minute and the calls at a time are told with 429, a budget with 402, each with the limit, and when it begins anew.
 - A call whose client leaves while it waits to be let in is not made, and reserves nothing.
 """
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey
 
-__all__ = ["Admission", "admission_of", "refusal_error"]
+__all__ = ["Admission", "UnreadSize", "admission_of", "refusal_error"]
 
 MISSED_TOKENS = 32
 """So many tokens, and a quarter, an estimate of an input may miss where a cap uses up what is left."""
@@ -143,23 +145,23 @@ class Admission:
         refusal = await self.accounts.enter(Enter(call, grant.plan.limited))
         return call, None if refusal is None else refusal_error(refusal, call)
 
-    async def admit_unread(self, key: GatewayKey | None, tokens: int | None) -> Grant | None:
+    async def admit_unread(self, key: GatewayKey | None, size: UnreadSize) -> Grant | None:
         """The grant of a request that is passed to a provider without being read; None where nothing is counted.
 
-        It has about so many tokens; 0 is one that costs nothing, None one of which nobody knows what it costs.
-
-        Raises: as `admit`; PermissionDeniedError where there is a budget, and what is used is not known.
+        Raises: as `admit`; PermissionDeniedError where there is a budget, or tokens are limited, and what is used is
+        not known.
         """
         if key is None:
             return None
         plan = self._planned(key)
         if not plan.limited:
             return self._uncounted(plan)
-        if tokens != 0 and (plan.has_budgets if tokens is None else plan.needs_money):
+        limit = size.refused_by(plan)
+        if limit:
             raise PermissionDeniedError(
-                f"the key {key.name} has a budget, and what this request uses of it is not known", status=403
+                f"the key {key.name} has {limit}, and what this request uses of it is not known", status=403
             )
-        grant = Grant(self._call(tokens or 0), plan)
+        grant = Grant(self._call(size.tokens(plan)), plan)
         await self._enter(grant)
         return grant
 
@@ -194,6 +196,28 @@ class Admission:
     def _entered(self, grant: Grant) -> Awaitable[Refusal | None]:
         """Why a call does not enter; None for one that has."""
         return self.accounts.enter(Enter(grant.call, grant.plan.limited))
+
+
+class UnreadSize(NamedTuple):
+    """About how many tokens a request uses that is passed to a provider without being read."""
+
+    reads: int | None
+    """How many it has; 0 for one that costs nothing, None where nobody can say."""
+    writes: int | None = 0
+    """The most that are written for it; None where it names no limit."""
+
+    def refused_by(self, plan: KeyPlan) -> str:
+        """The limit of a key that it might pass unseen; empty for none."""
+        if self.reads == 0:
+            return ""
+        if plan.needs_money or (plan.has_budgets and (self.reads is None or self.writes != 0)):
+            return "a budget"
+        return "a limit of tokens" if plan.needs_tokens and self.reads is None else ""
+
+    def tokens(self, plan: KeyPlan) -> int:
+        """What is reserved for it."""
+        writes = plan.default_max_tokens if self.writes is None else self.writes
+        return min((self.reads or 0) + writes, MAX_COUNT)
 
 
 class _Size(NamedTuple):

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
-__all__ = ["DEFAULT_MAX_TOKENS", "FIELDS", "Wish", "cap_change", "cap_edits", "fitted", "least_of", "wish_of"]
+__all__ = [
+    "DEFAULT_MAX_TOKENS",
+    "FIELDS",
+    "Wish",
+    "cap_change",
+    "cap_edits",
+    "fitted",
+    "least_of",
+    "token_count",
+    "wish_of",
+]
 
 DEFAULT_MAX_TOKENS = 8_192
 """How long an answer gets whose client names no limit, unless its key says otherwise."""
@@ -83,15 +93,15 @@ def wish_of(asked: Asked) -> Wish:
     """How much the client of a request wants to have written."""
     fields, body = FIELDS[asked.dialect.name], asked.head.body
     members = _members(body, fields)
-    limits = [_number(members.get(name)) for name in fields.limits if name in members]
-    choices = _number(_first(members, fields.choices))
+    limits = [token_count(members.get(name)) for name in fields.limits if name in members]
+    choices = token_count(_first(members, fields.choices))
     thinking: Any = members
     for names in fields.thinking:
         thinking = _first(thinking, names) if is_object(thinking) else None
     return Wish(
         max([limit for limit in limits if limit is not None], default=None),
         choices or 1,
-        (_number(thinking) or 0) if fields.thinking else 0,
+        (token_count(thinking) or 0) if fields.thinking else 0,
     )
 
 
@@ -147,7 +157,7 @@ def _first(members: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((members[name] for name in names if name in members), None)
 
 
-def _number(value: Any) -> int | None:
+def token_count(value: Any) -> int | None:
     """A number of tokens from 1 on, also one that some servers take as a text or a float; None for anything else."""
     if type(value) not in (int, float, str):
         return None

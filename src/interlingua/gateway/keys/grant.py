@@ -9,6 +9,7 @@ Rules
 - What a provider did not count is estimated from what came. A client that leaves pays for what had come; where nothing
   had, a call with a cap is charged as it was reserved, since its provider may work on. Any other call without an answer
   costs nothing, but for tries that failed although a target had answered: those were paid for.
+- A try that was sent and had no answer in time is charged as it was reserved: its provider may have written one.
 - A whole answer that cannot be read is charged as the call was reserved: its provider wrote it. What an upstream itself
   calls an error costs nothing, nor does a page in the place of an answer.
 - Before a further try after one that was paid for, that one is settled and the next one reserved.
@@ -29,7 +30,7 @@ import msgspec
 from interlingua.client.call.effect import Enter
 from interlingua.client.estimate import estimate_body, estimate_tokens
 from interlingua.client.price import price_of
-from interlingua.errors import Error, PermissionDeniedError
+from interlingua.errors import APITimeoutError, Error, PermissionDeniedError
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Used
 from interlingua.gateway.keys.cap import DEFAULT_MAX_TOKENS
@@ -56,9 +57,11 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["Grant", "KeyPlan", "Unreserved", "account_of", "cost_of_tokens", "done", "read_nearer"]
+__all__ = ["Grant", "KeyPlan", "Unreserved", "account_of", "cost_of_tokens", "done", "is_late", "read_nearer"]
 
 DAY_S = 86_400
+_AFTER_IT_IS_SENT = ("first_byte", "idle", "total")
+"""The deadlines of which a provider knows nothing: it writes on, and bills."""
 
 
 def account_of(name: str, *, team: bool = False) -> str:
@@ -137,7 +140,7 @@ class _Failed(NamedTuple):
 
     error: Error
     came: Response[Any] | None
-    """None for an answer that cannot be read."""
+    """None for an answer that cannot be read, or did not come in time."""
     lane: Lane
 
 
@@ -180,9 +183,9 @@ class Grant(msgspec.Struct, eq=False):
         return self.plan.admission.settle(call, self.plan.names, used.plus(self._used(row)), (row, *rows))
 
     def failed(self, error: Error, lane: Lane) -> None:
-        """Remember a try that failed: where its target had answered, it was paid for."""
+        """Remember a try that failed and was paid for: its target had answered, or was late and may have written."""
         came = getattr(error, "response", None) or getattr(error, "partial", None)
-        if (came is not None or error.is_unreadable) and self.counts:
+        if (came is not None or error.is_unreadable or is_late(error)) and self.counts:
             self.tries += (_Failed(error, came, lane),)
 
     def again(self, lane: Lane) -> Steps[None]:
@@ -328,6 +331,11 @@ class Grant(msgspec.Struct, eq=False):
             read = 0 if asked is None or job is None or lane is None else _input_tokens(asked, job, lane)
         written = max(told.output_tokens or 0, _estimated_output(response))
         return msgspec.structs.replace(told, input_tokens=read, output_tokens=written)
+
+
+def is_late(error: BaseException) -> bool:
+    """Whether a target that had got the request did not answer in time."""
+    return isinstance(error, APITimeoutError) and error.phase in _AFTER_IT_IS_SENT
 
 
 async def done(waiting: Awaitable[object] | None) -> None:

@@ -17,6 +17,7 @@ Rules
 from __future__ import annotations
 
 import re
+from asyncio import CancelledError
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote_plus, unquote_to_bytes, urlsplit
@@ -25,14 +26,16 @@ import msgspec
 
 from interlingua.client.call.secrets import SHORTEST_SECRET
 from interlingua.client.call.transports import async_transport_for
-from interlingua.client.estimate import estimate_body
+from interlingua.client.estimate import AUDIO_BYTES, estimate_body
 from interlingua.dialects._contract import Encoded
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.calls.other_models import other_models
 from interlingua.gateway.calls.reading import PASSED_RULES, checked_model
 from interlingua.gateway.calls.replies import visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
-from interlingua.gateway.keys.grant import done
+from interlingua.gateway.keys.admission import UnreadSize
+from interlingua.gateway.keys.cap import token_count
+from interlingua.gateway.keys.grant import done, is_late
 from interlingua.gateway.state.id_places import root_of
 from interlingua.transport.override import answers_alone
 from interlingua.wire.body import edited_body, read_body
@@ -158,12 +161,13 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
         _check_query(gateway, request)
         body = None if rewrite is None else rewrite(endpoint.model)
         path = _path(request, endpoint, named)
-        grant = await gateway.admission.admit_unread(gateway.guard.key(request), _tokens(request, named))
+        grant = await gateway.admission.admit_unread(gateway.guard.key(request), _size(request, rewrite))
         try:
             reply = await pass_on(gateway, request, endpoint, path, body)
-        except BaseException:
+        except BaseException as error:
             if grant is not None:
-                await done(grant.settle(None))
+                may_run = is_late(error) or isinstance(error, CancelledError)
+                await done(grant.settle_unread(endpoint.spec, is_failed=not may_run))
             raise
         return await settled_after(reply, grant, endpoint.spec)
 
@@ -181,13 +185,26 @@ def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewr
         raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
 
 
-def _tokens(request: GatewayRequest, named: str) -> int | None:
-    """About how many tokens a request uses; None where nobody can say."""
+def _size(request: GatewayRequest, rewrite: Rewrite | None) -> UnreadSize:
+    """About how many tokens a request uses."""
     collection = request.path.removeprefix("/upload").split("/", 3)[2:3]  # names of models may hold any word
     if request.method != "POST" or not _UNBILLED.isdisjoint(collection):
-        return 0
-    is_counted = named and "json" in _type_of(request) and any(word in request.path.lower() for word in _READ_ALONE)
-    return estimate_body(request.body) if is_counted else None
+        return UnreadSize(0)
+    if rewrite is None:  # it names no model: a batch, whose requests stand elsewhere
+        return UnreadSize(None)
+    if "json" not in _type_of(request):
+        return UnreadSize(len(request.body) // AUDIO_BYTES or 1, None)
+    reads = estimate_body(request.body)
+    if any(word in request.path.lower() for word in _READ_ALONE):
+        return UnreadSize(reads)
+    limit = _limit(rewrite.args[0]) if isinstance(rewrite, partial) else None
+    return UnreadSize(reads, limit)
+
+
+def _limit(body: Body) -> int | None:
+    """The most tokens that a body of `/v1/completions` has written; None where it does not say."""
+    limit, *choices = [token_count(body.get(name)) for name in ("max_tokens", "n", "best_of")]
+    return None if limit is None else limit * max([count or 1 for count in choices])
 
 
 async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> GatewayReply:
