@@ -53,6 +53,7 @@ _SERVER: dict[str, _Check] = {
     "drain_s": _NUMBER,
     "workers": (int, "a number"),
     "max_body_bytes": (int, "a number of bytes"),
+    "max_receiving_bytes": (int, "a number of bytes"),
     "max_connections": (int, "a number"),
     "receive_s": _NUMBER,
     "send_s": _NUMBER,
@@ -98,8 +99,8 @@ SERVER_KEYS = (*_SERVER, *_OBSERVING)
 """What may stand in `[server]`."""
 _CHOICES: dict[str, tuple[str, ...]] = {"log": get_args(LogForm), "metrics": get_args(MetricsAccess)}
 _MORE_THAN_0 = frozenset({
-    "timeout_s", "first_byte_s", "idle_s", "keep_alive_s", "workers", "max_body_bytes", "max_connections", "receive_s",
-    "send_s", "store_days", "store_mb", "record_mb",
+    "timeout_s", "first_byte_s", "idle_s", "keep_alive_s", "workers", "max_body_bytes", "max_connections",
+    "max_receiving_bytes", "receive_s", "send_s", "store_days", "store_mb", "record_mb",
 })  # fmt: skip
 _FROM_0 = frozenset({"notice_s", "drain_s", "port"})
 _TIMEOUTS = {"timeout_s": "total_s", "first_byte_s": "first_byte_s", "idle_s": "idle_s"}
@@ -108,6 +109,7 @@ _AS_IT_IS = (
     "notice_s",
     "drain_s",
     "max_body_bytes",
+    "max_receiving_bytes",
     "max_connections",
     "receive_s",
     "send_s",

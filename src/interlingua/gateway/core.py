@@ -35,6 +35,7 @@ from interlingua.gateway.records.recorder import Recorder
 from interlingua.gateway.routes import find_route, meant_path, methods_of
 from interlingua.gateway.serving.bodies import too_large
 from interlingua.gateway.serving.ending import cut_off
+from interlingua.gateway.serving.receiving import Receiving
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.gateway.state.ownership import Ownership
 from interlingua.gateway.state.stored import StoredResponses, memory_responses
@@ -81,6 +82,9 @@ class Gateway:
     """What makes OpenTelemetry spans, where they are wanted."""
     siblings: Siblings | None = None
     """The other workers of the same gateway, where there are several."""
+
+    receiving: Receiving
+    """What has come of bodies that are not whole."""
 
     _shared_keys: KeyWatch | None = None
 
@@ -131,7 +135,7 @@ class Gateway:
         """What the console shows of requests."""
         self.offload: Offload = Offload()
         """Where costly bodies are read, decoded and encoded."""
-        self._random = random
+        self.receiving, self._random = Receiving(), random
         self.admission: Admission = admission_of(self)
         """What keys may now."""
 

@@ -56,6 +56,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """After so many silent seconds a stream shows that it is alive."""
     max_body_bytes: int = MAX_BODY_BYTES
     """The largest body of a request, also once it is inflated."""
+    max_receiving_bytes: int = 4 * MAX_BODY_BYTES
+    """How much may be there of all bodies that are still coming, together; a body beyond it gets a 503."""
     max_connections: int = 4_096
     """How many connections are held at once; a further one gets a 503."""
     receive_s: float = 30.0

@@ -157,9 +157,9 @@ def _first(members: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((members[name] for name in names if name in members), None)
 
 
-def token_count(value: Any) -> int | None:
+def token_count(value: object) -> int | None:
     """A number of tokens from 1 on, also one that some servers take as a text or a float; None for anything else."""
-    if type(value) not in (int, float, str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         number = float(value)

@@ -3,6 +3,7 @@
 Rules
 - Who may not ask has no body read.
 - A body is bounded by the gateway's `max_body_bytes` and by that of the key, whichever is less.
+- What has come of all bodies together is bounded, too (`receiving`), until each is whole.
 - What may be asked counts twice: when the head is there, and again where it has changed while the body came.
 """
 
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import Error
 from interlingua.gateway.serving.bodies import Intake
+from interlingua.gateway.serving.receiving import Share
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
@@ -23,13 +25,14 @@ __all__ = ["Arriving"]
 class Arriving:
     """One request while it comes; `refusal` is looked at after every step."""
 
-    __slots__ = ("_gateway", "_guard", "_intake", "refusal", "request")
+    __slots__ = ("_gateway", "_guard", "_intake", "_share", "refusal", "request")
 
     def __init__(self, gateway: Gateway, request: GatewayRequest, announced_bytes: int = 0) -> None:
         """A request of which the head is there; its body, too, where that came along and is not compressed."""
         self._gateway = gateway
         self._guard = gateway.guard
         self._intake: Intake | None = None
+        self._share: Share | None = None
         self.request: GatewayRequest = request
         """The request."""
         self.refusal: GatewayReply | None = gateway.begin(request)
@@ -44,12 +47,25 @@ class Arriving:
         return self._intake is not None and self._intake.is_behind and self.refusal is None
 
     def _take_in(self, announced_bytes: int) -> None:
-        coding = self.request.header("content-encoding") or ""
+        gateway, request = self._gateway, self.request
+        coding, settings = request.header("content-encoding") or "", gateway.settings
         try:
-            limit_bytes, limit = self._gateway.body_limit(self.request)
-            self._intake = Intake(coding, limit_bytes, announced_bytes, limit=limit)
+            limit_bytes, limit = gateway.body_limit(request)
+            most_bytes = max(settings.max_receiving_bytes, settings.max_body_bytes)
+            share = Share(gateway.receiving, most_bytes, gateway.owner(request), min(announced_bytes, limit_bytes))
+            self._intake, self._share = Intake(coding, limit_bytes, announced_bytes, limit=limit, share=share), share
         except Error as error:
-            self.refusal = self._gateway.refuse(self.request, error)
+            self._refuse(error)
+
+    def _refuse(self, error: Error) -> None:
+        self.refusal = self._gateway.refuse(self.request, error)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of what has come of the body, unless it is whole; a second time does nothing."""
+        if self._share is not None:
+            self._share.release()
+            self._intake = self._share = None
 
     def feed(self, data: bytes) -> None:
         """Take a piece of the body as it came; after a refusal it is left out."""
@@ -57,7 +73,7 @@ class Arriving:
             try:
                 self._intake.feed(data)
             except Error as error:
-                self.refusal = self._gateway.refuse(self.request, error)
+                self._refuse(error)
 
     def go_on(self) -> None:
         """Inflate some more of what was fed."""
@@ -65,7 +81,7 @@ class Arriving:
             try:
                 self._intake.go_on()
             except Error as error:
-                self.refusal = self._gateway.refuse(self.request, error)
+                self._refuse(error)
 
     def end(self) -> None:
         """The body is whole: `request` has it now, unless there is a refusal."""
@@ -74,8 +90,9 @@ class Arriving:
             try:
                 body = self._intake.whole()
             except Error as error:
-                self.refusal = gateway.refuse(self.request, error)
+                self._refuse(error)
                 return
+            self.release()
             if body:
                 self.request.body = body
         if gateway.guard is not self._guard and self.refusal is None:
@@ -89,5 +106,6 @@ class Arriving:
 
     def done(self) -> None:
         """It is over: whoever wants to know is told."""
+        self.release()
         if self.request.entry is not None:
             self.request.entry.done()

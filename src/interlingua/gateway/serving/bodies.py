@@ -12,10 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from interlingua.errors import APIConnectionError, BadRequestError, LimitExceededError
+from interlingua.gateway.serving.receiving import FREE_BYTES
 from interlingua.transport.body import Body
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from interlingua.gateway.serving.receiving import Share
 
 __all__ = ["Inflating", "Intake", "too_large"]
 
@@ -29,12 +32,15 @@ _SMALL_BYTES = 4_096
 class Intake:
     """One body, being received."""
 
-    __slots__ = ("_body", "_count", "_limit", "_limit_bytes", "_pieces", "_sent", "_small", "is_behind")
+    __slots__ = ("_body", "_count", "_limit", "_limit_bytes", "_pieces", "_sent", "_share", "_small", "is_behind")
 
-    def __init__(self, coding: str, limit_bytes: int, announced_bytes: int = 0, *, limit: str = "") -> None:
+    def __init__(
+        self, coding: str, limit_bytes: int, announced_bytes: int = 0, *, limit: str = "", share: Share | None = None
+    ) -> None:
         """An empty body of at most `limit_bytes`, of a content coding, of which so many bytes were announced.
 
-        `limit` names the bound in errors, where it is not that of the whole gateway.
+        `limit` names the bound in errors, where it is not that of the whole gateway; `share` is its part of what may
+        come of all bodies together.
 
         Raises: LimitExceededError for an announced length beyond the bound; BadRequestError for an unknown coding.
         """
@@ -43,6 +49,7 @@ class Intake:
         coding = coding.strip().lower()
         self._limit_bytes = limit_bytes
         self._limit = limit
+        self._share = share
         self.is_behind: bool = False
         """Whether something is there to be inflated, by `go_on`, before more is fed or the body is whole."""
         self._pieces: list[bytes] = []
@@ -54,7 +61,8 @@ class Intake:
     def feed(self, data: bytes) -> None:
         """Take one piece as it came.
 
-        Raises: LimitExceededError beyond the bound; BadRequestError for what is not what its coding says.
+        Raises: LimitExceededError beyond the bound; OverloadedError where too much of others is coming;
+        BadRequestError for what is not what its coding says.
         """
         self._sent += len(data)
         if self._sent > self._limit_bytes:
@@ -105,6 +113,8 @@ class Intake:
         self._count += len(data)
         if self._count > self._limit_bytes:
             raise too_large(self._limit_bytes, self._limit)
+        if self._share is not None and self._count > FREE_BYTES:
+            self._share.grow(self._count)
         if len(data) < _SMALL_BYTES:  # kept one by one, pieces of a few bytes would take thirty times their size
             self._small += data
             if len(self._small) < _STEP_BYTES:

@@ -295,6 +295,8 @@ class Connection(asyncio.Protocol):
         if self._task is not None:
             self._cancel(self._task)
         elif self._request is not None:
+            if self._arriving is not None:
+                self._arriving.release()
             if self._request.entry is not None:
                 self._request.entry.done()
             self._arriving = self._request = None
