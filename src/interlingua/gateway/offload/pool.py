@@ -5,7 +5,8 @@ Rules
   that it is a 503. So is a turn that does not come in time.
 - A task has a deadline. One that is late, or whose client left, ends with its process; the next task starts another.
 - On the event loop bytes are copied in pieces, and what comes back is read in one go, which is bounded (`tasks`).
-- A process that died says nothing of the body it had: that is too costly for this gateway, a 413.
+- A process that died of a bound (memory, processor time) had too costly a body: a 413. One that died of anything else
+  says nothing of the body: the task is begun once more in another process, and where that dies, too, it is a 503.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import signal
 import socket
 import sys
 from collections import Counter
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING
 from interlingua.errors import Error, LimitExceededError, OverloadedError
 from interlingua.gateway.offload.tasks import Message, body_from, decoded_from, encoded_from, packed_request
 from interlingua.gateway.offload.turns import Turns
-from interlingua.gateway.offload.worker import HEAD
+from interlingua.gateway.offload.worker import HEAD, NO_MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -43,6 +45,12 @@ MAX_WAITING = 16
 MAX_OF_OWNER = 4
 """How many of them are of one key; without keys, all may be."""
 _MOST_WORKERS = 2
+_TRIES = 2
+"""How often a task is begun whose process died of something that may not be its body."""
+_REAPED_S = 0.02
+"""How long a process takes to end once its socket has."""
+_BOUNDS = frozenset({NO_MEMORY, -signal.SIGXCPU} if hasattr(signal, "SIGXCPU") else {NO_MEMORY})
+"""How a process ends that its bounds end."""
 
 
 class _Worker:
@@ -70,6 +78,11 @@ class _Worker:
     def is_over(self) -> bool:
         """Whether the process has ended."""
         return self._process.poll() is not None
+
+    @property
+    def died_of_bound(self) -> bool:
+        """Whether the process has ended for what its task took of memory or time."""
+        return self._process.poll() in _BOUNDS
 
     async def ask(self, task: str, facts: object, block: bytes) -> Message:
         """The reply to a task.
@@ -120,6 +133,7 @@ class Offload:
         self._deadline_s = deadline_s
         self._turn_s = turn_s
         self._idle: list[_Worker] = []
+        self._busy: list[_Worker] = []
         self._killed: list[_Worker] = []
         self._owners: Counter[str] = Counter()
         self._places: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
@@ -191,7 +205,25 @@ class Offload:
         return self._places[1]
 
     async def _asked(self, task: str, facts: object, block: bytes) -> Message:
+        for _ in range(_TRIES):
+            try:
+                return await self._tried(task, facts, block)
+            except (EOFError, OSError):
+                continue
+        raise OverloadedError(
+            "the process that worked on the body ended unexpectedly; ask again in a moment",
+            status=503,
+            retry_after_s=1.0,
+        )
+
+    async def _tried(self, task: str, facts: object, block: bytes) -> Message:
+        """The reply of one process to a task.
+
+        Raises: the error that it came to; LimitExceededError for a bound; EOFError, OSError where the process died of
+        something else.
+        """
         worker = self._ready()
+        self._busy.append(worker)
         try:
             async with asyncio.timeout(self._deadline_s):
                 message = await worker.ask(task, facts, block)
@@ -204,11 +236,17 @@ class Offload:
                 f"to work on the body takes more than {self._deadline_s:g} seconds; send a smaller one", status=413
             ) from None
         except (EOFError, OSError):
+            await asyncio.sleep(_REAPED_S)  # its socket ends a moment before it does
+            is_bound = worker.died_of_bound
             self._kill(worker)
-            raise LimitExceededError("to work on the body takes more than a request may have", status=413) from None
+            if is_bound:
+                raise LimitExceededError("to work on the body takes more than a request may have", status=413) from None
+            raise
         except BaseException:
             self._kill(worker)
             raise
+        finally:
+            self._busy.remove(worker)
         self._put_back(worker)
         return message
 

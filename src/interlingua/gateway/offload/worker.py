@@ -18,12 +18,14 @@ from pathlib import Path
 from interlingua.errors import Error, InternalServerError, LimitExceededError
 from interlingua.gateway.offload.tasks import TASKS, Message
 
-__all__ = ["HEAD", "MEMORY_BYTES", "main"]
+__all__ = ["HEAD", "MEMORY_BYTES", "NO_MEMORY", "main"]
 
 HEAD = struct.Struct("!QQ")
 """How long the facts of a message are, and its block."""
 MEMORY_BYTES = 3 * 1024 * 1024 * 1024
 """The most memory that the process may map."""
+NO_MEMORY = 71
+"""The status with which it ends where a task, or the reply to it, takes more memory than that."""
 _MUCH_BYTES = 128 * 1024 * 1024
 """If it holds so much memory after a task, the process gives it back by ending."""
 _SPARE_S = 5
@@ -94,4 +96,7 @@ def _exactly(peer: socket.socket, size: int) -> bytes | None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except MemoryError:
+        sys.exit(NO_MEMORY)

@@ -107,21 +107,43 @@ async def test_dos_03_a_task_has_a_deadline() -> None:
     offload.close()
 
 
+async def _killed_in(offload: Offload, number: int, *signals: int) -> Any:
+    """What a task came to whose processes get these signals, one after the other, while they work on it."""
+    large = SHAPES["halves of surrogates"]("openai-chat", 20_000_000, Random(1))
+    task = asyncio.ensure_future(offload.read(large, "openai-chat", ""))
+    for sent in signals:
+        for _ in range(1_000):
+            await asyncio.sleep(0.01)
+            if offload.started >= number and offload._busy:
+                break
+        await asyncio.sleep(0.1)
+        os.kill(offload._busy[0]._process.pid, sent)
+        number += 1
+    return await task
+
+
 async def test_a_process_that_died_is_replaced(offload: Offload) -> None:
-    """Between two tasks nobody notices; in a task its body is refused."""
+    """Between two tasks and in one: somebody else may have ended it, so that the body is not blamed."""
     await offload.read(BODY, "openai-chat", "")
     (pid,) = _pids(offload)
     os.kill(pid, signal.SIGKILL)
     offload._idle[0].wait()
-    assert (await offload.read(BODY, "openai-chat", "")).get("model") == "m"
-    assert offload.started == 2
-    (pid,) = _pids(offload)
-    large = SHAPES["halves of surrogates"]("openai-chat", 20_000_000, Random(1))
-    task = asyncio.ensure_future(offload.read(large, "openai-chat", ""))
-    await asyncio.sleep(0.2)
-    os.kill(pid, signal.SIGKILL)
-    with pytest.raises(LimitExceededError, match="takes more than a request may have"):
-        await task
+    body = await _killed_in(offload, 2, signal.SIGKILL)
+    assert (body.get("model"), offload.started) == ("m", 3)
+
+
+async def test_a_body_whose_processes_die_twice_is_a_503(offload: Offload) -> None:
+    """Nobody knows why: the client may come again."""
+    with pytest.raises(OverloadedError, match="ended unexpectedly; ask again in a moment") as caught:
+        await _killed_in(offload, 1, signal.SIGKILL, signal.SIGKILL)
+    assert (caught.value.status, caught.value.retry_after_s) == (503, 1.0)
+
+
+async def test_a_process_that_its_bounds_end_blames_the_body(offload: Offload) -> None:
+    """The system ends who takes too much processor time by a signal of its own: a 413 at once."""
+    with pytest.raises(LimitExceededError, match="takes more than a request may have") as caught:
+        await _killed_in(offload, 1, signal.SIGXCPU)
+    assert (caught.value.status, offload.started) == (413, 1)
 
 
 async def test_a_client_that_leaves_ends_the_work(offload: Offload) -> None:
