@@ -37,6 +37,7 @@ TARGETS = {
     "fuzz",
     "mutants",
     "sabotage",
+    "scoreboard",
     "soak",
     "bench",
     "bench-full",

@@ -17,13 +17,28 @@ import openai
 from google import genai
 from google.genai import errors, types
 
-__all__ = ["Heard", "listener"]
+__all__ = ["Access", "Heard", "listener"]
 
 _TEXT = "Weather?"
 _FINISHES = {
     "end_turn": "stop", "STOP": "stop", "completed": "stop", "tool_use": "tool_calls",
     "max_tokens": "length", "MAX_TOKENS": "length", "incomplete": "length",
 }  # fmt: skip
+
+
+class Access(NamedTuple):
+    """How a gateway is asked."""
+
+    key: str = "k"
+    """The credential."""
+    headers: dict[str, str] = {}
+    """Headers beside those of the SDK."""
+    timeout_s: float = 60.0
+    """How long an SDK waits for the next piece of an answer."""
+    errors: list[str] | None = None
+    """Takes the words of each error that the SDK raises."""
+    google_version: str | None = None
+    """The version in the paths of Google's SDK; None for its own."""
 
 
 class Heard(NamedTuple):
@@ -46,26 +61,35 @@ def _heard(text: str, calls: list[tuple[str, Any]], finish: str | None, tokens: 
     return Heard(text, calls, "tool_calls" if calls and word == "stop" else word, tokens, raised=False)
 
 
-def _failed(text: str) -> Heard:
+def _failed(text: str, access: Access, error: object) -> Heard:
+    if access.errors is not None:
+        access.errors.append(f"{type(error).__name__}: {error}")
     return Heard(text, [], "", (0, 0), raised=True)
 
 
-def listener(dialect: str, url: str) -> Callable[[str, bool], Heard]:
+def listener(dialect: str, url: str, access: Access | None = None) -> Callable[[str, bool], Heard]:
     """Asks a model at a gateway, streamed or not, through the SDK of a dialect; close it by `.close()`."""
-    return _LISTENERS[dialect](url)
+    return _LISTENERS[dialect](url, access or Access())
+
+
+def _options(access: Access) -> dict[str, Any]:
+    """What the SDKs of OpenAI and Anthropic take alike."""
+    timeout_s = access.timeout_s
+    return {"api_key": access.key, "default_headers": access.headers, "timeout": timeout_s, "max_retries": 0}
 
 
 class _Chat:
-    def __init__(self, url: str) -> None:
-        self._client: Any = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+    def __init__(self, url: str, access: Access) -> None:
+        self._access = access
+        self._client: Any = openai.OpenAI(base_url=f"{url}/v1", **_options(access))
 
     def __call__(self, model: str, stream: bool) -> Heard:
         asked = {"model": model, "messages": [{"role": "user", "content": _TEXT}]}
         said: list[str] = []
         try:
             whole = self._streamed(asked, said) if stream else self._client.chat.completions.create(**asked)
-        except openai.APIError:
-            return _failed("".join(said))
+        except openai.APIError as error:
+            return _failed("".join(said), self._access, error)
         choice = whole.choices[0]
         calls = [(call.function.name, json.loads(call.function.arguments)) for call in choice.message.tool_calls or ()]
         usage = whole.usage
@@ -85,18 +109,19 @@ class _Chat:
 
 
 class _Responses:
-    def __init__(self, url: str) -> None:
-        self._client: Any = openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0)
+    def __init__(self, url: str, access: Access) -> None:
+        self._access = access
+        self._client: Any = openai.OpenAI(base_url=f"{url}/v1", **_options(access))
 
     def __call__(self, model: str, stream: bool) -> Heard:
         asked = {"model": model, "input": _TEXT, "store": False}
         said: list[str] = []
         try:
             whole = self._streamed(asked, said) if stream else self._client.responses.create(**asked)
-        except openai.APIError:
-            return _failed("".join(said))
+        except openai.APIError as error:
+            return _failed("".join(said), self._access, error)
         if whole.status == "failed":
-            return _failed("".join(said))
+            return _failed("".join(said), self._access, whole.error)
         calls = [(item.name, json.loads(item.arguments)) for item in whole.output if item.type == "function_call"]
         usage = whole.usage
         tokens = (usage.input_tokens, usage.output_tokens) if usage is not None else (0, 0)
@@ -116,16 +141,17 @@ class _Responses:
 
 
 class _Messages:
-    def __init__(self, url: str) -> None:
-        self._client: Any = anthropic.Anthropic(base_url=url, api_key="k", max_retries=0)
+    def __init__(self, url: str, access: Access) -> None:
+        self._access = access
+        self._client: Any = anthropic.Anthropic(base_url=url, **_options(access))
 
     def __call__(self, model: str, stream: bool) -> Heard:
         asked = {"model": model, "messages": [{"role": "user", "content": _TEXT}], "max_tokens": 400}
         said: list[str] = []
         try:
             whole = self._streamed(asked, said) if stream else self._client.messages.create(**asked)
-        except (anthropic.APIError, ValueError):  # its helper's own word for arguments that are no JSON
-            return _failed("".join(said))
+        except (anthropic.APIError, ValueError) as error:  # its helper's own word for arguments that are no JSON
+            return _failed("".join(said), self._access, error)
         text = "".join([block.text for block in whole.content if block.type == "text"])
         calls = [(block.name, block.input) for block in whole.content if block.type == "tool_use"]
         usage = whole.usage
@@ -142,8 +168,13 @@ class _Messages:
 
 
 class _Google:
-    def __init__(self, url: str) -> None:
-        self._client: Any = genai.Client(api_key="k", http_options=types.HttpOptions(base_url=url))
+    def __init__(self, url: str, access: Access) -> None:
+        self._access = access
+        timeout_ms = int(access.timeout_s * 1000)
+        options = types.HttpOptions(
+            base_url=url, headers=access.headers, timeout=timeout_ms, api_version=access.google_version
+        )
+        self._client: Any = genai.Client(api_key=access.key, http_options=options)
 
     def __call__(self, model: str, stream: bool) -> Heard:
         off = types.AutomaticFunctionCallingConfig(disable=True)
@@ -155,8 +186,8 @@ class _Google:
                 frames.extend(self._client.models.generate_content_stream(**asked))
             else:
                 frames.append(self._client.models.generate_content(**asked))
-        except errors.APIError:
-            return _failed(_google_text(frames))
+        except errors.APIError as error:
+            return _failed(_google_text(frames), self._access, error)
         parts = _google_parts(frames)
         made: list[Any] = [part.function_call for part in parts if part.function_call]
         calls: list[tuple[str, Any]] = [(call.name, dict(call.args or ())) for call in made]
@@ -180,8 +211,11 @@ def _google_text(frames: list[Any]) -> str:
 
 
 class _Ollama:
-    def __init__(self, url: str) -> None:
-        self._client: Any = ollama.Client(host=url)
+    def __init__(self, url: str, access: Access) -> None:
+        self._access = access
+        self._client: Any = ollama.Client(
+            host=url, headers={"authorization": f"Bearer {access.key}", **access.headers}, timeout=access.timeout_s
+        )
 
     def __call__(self, model: str, stream: bool) -> Heard:
         lines: list[Any] = []
@@ -191,8 +225,8 @@ class _Ollama:
                 lines.extend(told)
             else:
                 lines.append(told)
-        except ollama.ResponseError:
-            return _failed(_ollama_text(lines))
+        except ollama.ResponseError as error:
+            return _failed(_ollama_text(lines), self._access, error)
         calls = [call.function for line in lines for call in line.message.tool_calls or ()]
         told_calls = [(call.name, dict(call.arguments)) for call in calls]
         last = lines[-1]
@@ -207,7 +241,7 @@ def _ollama_text(lines: list[Any]) -> str:
     return "".join([line.message.content or "" for line in lines])
 
 
-_LISTENERS: dict[str, Callable[[str], Any]] = {
+_LISTENERS: dict[str, Callable[[str, Access], Any]] = {
     "openai-chat": _Chat,
     "openai-responses": _Responses,
     "anthropic": _Messages,

@@ -53,8 +53,10 @@ class Got(msgspec.Struct, frozen=True):
 class Session:
     """A server: its address, dialect, model and key."""
 
-    def __init__(self, url: str, dialect: str, model: str, key: str = "", *, timeout_s: float = 120.0) -> None:
-        """The server at the base URL, which holds everything before the operation."""
+    def __init__(
+        self, url: str, dialect: str, model: str, key: str = "", *, headers: Headers = (), timeout_s: float = 120.0
+    ) -> None:
+        """The server at the base URL, which holds everything before the operation; `headers` go with each request."""
         self.dialect: str = dialect
         """The dialect it is asked in."""
         self.model: str = model
@@ -63,6 +65,7 @@ class Session:
         """The credential."""
         self.tongue: Tongue = TONGUES[dialect]
         """How it is spoken to."""
+        self._headers = headers
         self._url = urlsplit(url.rstrip("/"))
         self._timeout_s = timeout_s
 
@@ -92,6 +95,7 @@ class Session:
         headers: Headers = (
             ("content-type", "application/json"),
             *self.tongue.headers(self.key if key is None else key),
+            *self._headers,
         )
         connection = self._connection()
         try:

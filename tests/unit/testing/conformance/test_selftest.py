@@ -171,3 +171,11 @@ def test_the_command_takes_a_key_from_a_variable(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SOME_KEY", "sesame")
     with Upstream("ollama", models=frozenset({"m"}), key="sesame").serving() as url:
         assert main(["--url", url, "--dialect", "ollama", "--model", "m", "--key", "$SOME_KEY"], lambda _: None) == 0
+
+
+def test_the_command_sends_headers_of_ones_own() -> None:
+    """A gateway may name its upstream by one: here it is the credential."""
+    with Upstream("ollama", models=frozenset({"m"}), key="sesame").serving() as url:
+        arguments = ["--url", url, "--dialect", "ollama", "--model", "m"]
+        assert main(arguments, lambda _: None) == 1
+        assert main([*arguments, "--header", "X-API-Key: sesame"], lambda _: None) == 0

@@ -136,11 +136,16 @@ def _anthropic(body: dict[str, Any]) -> Glance:
         tools=_chosen(functions, word(choice.get("name")), off=choice.get("type") == "none"),
         forced=choice.get("type") in ("any", "tool"),
         parallel=not choice.get("disable_parallel_tool_use"),
-        schema=members(members(body.get("output_config")).get("format")).get("schema"),
+        schema=_output_format(body).get("schema"),
         images=_count(messages, "image"),
         limit=body.get("max_tokens"),
         thinks=members(body.get("thinking")).get("type") in ("enabled", "adaptive"),
     )
+
+
+def _output_format(body: dict[str, Any]) -> dict[str, Any]:
+    """The form of the output, under its name of today or under that of the beta `structured-outputs-2025-11-13`."""
+    return members(members(body.get("output_config")).get("format")) or members(body.get("output_format"))
 
 
 def _google(body: dict[str, Any]) -> Glance:
