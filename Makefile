@@ -9,6 +9,7 @@ WORKERS ?= 3
 FUZZ_SECONDS ?= 60
 MUTANTS ?= 500
 SEED ?= 1
+ROW ?=
 SOAK_REQUESTS ?= 100000
 SOAK_ABORTED ?= 1000
 SOAK_STREAMS ?= 1000
@@ -19,7 +20,7 @@ CHECKS := check-format check-lint check-words check-types check-public-types che
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock demo test check test-js test-agents test-comply test-local-tools fuzz mutants sabotage soak bench bench-full golden-update dist $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,11 +82,17 @@ check-contract: $(READY)
 fuzz: $(READY) ## every decoder against random bytes, FUZZ_SECONDS in all
 	@$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
 
-mutants: $(READY) ## mutation testing of wire/, stream/, dialects/: MUTANTS of them, chosen by SEED
+mutants: $(READY) ## mutation testing of wire/, stream/, dialects/: MUTANTS of them, chosen by SEED; or of rows alone: ROW=R07, ROW=all
+ifeq ($(ROW),)
 	@$(BIN)/python -m mutants --sample $(MUTANTS) --seed $(SEED) --workers $(WORKERS)
+endif
+	@$(BIN)/python -m mutants.rows --workers $(WORKERS) $(filter-out all,$(ROW))
 
 sabotage: $(READY) ## small losses planted in the codec: does the judge of recorded exchanges notice them?
 	@$(BIN)/python -m sabotage
+
+scoreboard: $(READY) ## our gateway and those of others, judged by three judges in minutes: writes docs/scoreboard.md; installs them by pip and npm
+	@$(BIN)/python -m scoreboard
 
 bench: $(READY) ## the numbers that need no other software, in some minutes
 	@$(BIN)/python -m compileall -q src/interlingua

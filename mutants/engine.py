@@ -242,10 +242,12 @@ class _Chosen:
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Leave the tests of the plan."""
-        items[:] = sorted((item for item in items if item.nodeid in self.order), key=self._place)
+        chosen = [item for item in items if self._place(item) is not None]
+        items[:] = sorted(chosen, key=lambda item: self._place(item) or 0)
 
-    def _place(self, item: Any) -> int:
-        return self.order[item.nodeid]
+    def _place(self, item: Any) -> int | None:
+        """Its place in the plan, which names a test with or without its parameters."""
+        return self.order.get(item.nodeid, self.order.get(item.nodeid.partition("[")[0]))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Remember a failure."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -120,6 +121,51 @@ def test_facts_follow_the_row_that_a_dsn_names() -> None:
     registry = Registry({"LLM_MINE": f"openai-chat://{TOKEN}@api.openai.com", "LLM_OTHER": "openai://h"})
     assert registry.resolve("mine/gpt-5.6")[0].target.facts.tools is False
     assert registry.resolve("other/gpt-5.6")[0].target.facts.tools is None
+
+
+SCHEMES = {
+    "openai": ("openai-chat", "/v1"),  # elsewhere than at OpenAI
+    "openai-chat": ("openai-chat", "/v1"),
+    "openai-responses": ("openai-responses", "/v1"),
+    "anthropic": ("anthropic", "/v1"),
+    "google": ("google", "/v1beta"),
+    "ollama": ("ollama", ""),
+    "ollama-cloud": ("ollama", ""),
+    "foreman": ("ollama", ""),
+}
+"""What a scheme speaks, and where on a host, as far as no path is given."""
+
+
+@pytest.mark.parametrize("scheme", [*SCHEMES, *[name for name in ROWS if name not in (*SCHEMES, "local", "fake")]])
+def test_r40_every_scheme_makes_a_provider(scheme: str) -> None:
+    """The eight names and every row: host, port, path, key and options are those of the entry."""
+    entry = f"{scheme}://{TOKEN}@host.example:8443/base?seed_field=random_seed"
+    registry = Registry({"LLM_MY_CO": entry, "LLM_BARE": f"{scheme}://host.example"})
+    (endpoint,) = registry.resolve("my-co/a/b")
+    dialect, path = SCHEMES.get(scheme, (ROWS[scheme].dialects[0] if scheme in ROWS else "", None))
+    assert (endpoint.dialect, endpoint.model, endpoint.base_url) == (dialect, "a/b", "https://host.example:8443/base")
+    assert endpoint.target.quirks.seed_field == "random_seed"
+    assert TOKEN in "".join([value for _, value in endpoint.http_request(ENCODED).headers])
+    if path is not None:
+        assert registry.resolve("bare/m")[0].base_url == f"https://host.example{path}"
+
+
+def test_r40_an_entry_is_read_when_its_name_is_used() -> None:
+    """A registry of a moment ago finds what the environment says now; nothing is read before."""
+    reads: list[str] = []
+
+    class Environ(dict[str, str]):
+        def get(self, key: str, default: Any = None) -> Any:
+            reads.append(key)
+            return super().get(key, default)
+
+    environ = Environ(LLM_BROKEN="openai://")
+    registry = Registry(environ)
+    assert reads == []
+    environ["LLM_LATE"] = f"anthropic://{TOKEN}@late.example"
+    assert registry.resolve("late/m")[0].base_url == "https://late.example/v1"
+    with pytest.raises(ConfigError, match="LLM_BROKEN: no host in the DSN"):
+        registry.resolve("broken/m")
 
 
 def test_a_bad_entry_harms_nobody_else() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import json
 import threading
 import warnings
@@ -93,6 +94,43 @@ def test_images_are_converted_off_the_event_loop(monkeypatch: pytest.MonkeyPatch
         il.model("openai-chat/gpt-4.1").generate([PHOTO])
     assert threads[0] != threading.main_thread().name
     assert threads[1] == threading.current_thread().name
+
+
+@pytest.mark.parametrize(
+    "name", ["jpeg-orientation-6", "png-orientation-3", "webp-orientation-8", "heic-orientation-6"]
+)
+def test_r44_what_is_sent_is_upright_and_of_the_type_that_its_bytes_say(name: str) -> None:
+    """The caller says a wrong type and a turned picture; a target gets one that it takes, turned, within its sides."""
+    image = pytest.importorskip("PIL.Image")
+    with scripted(chat()) as script:
+        il.model("openai-chat/gpt-4.1").generate([il.ImagePart(MADE[name](), "image/gif")])
+    [url] = sent(script.requests[0].body)
+    head, _, data = url.partition(";base64,")
+    picture = image.open(io.BytesIO(base64.b64decode(data)))
+    assert head == f"data:image/{picture.format.lower()}"
+    assert head != "data:image/gif"
+    assert picture.getexif().get(0x0112, 1) == 1
+    assert picture.size == (120, 80)
+
+
+@faces
+def test_r44_a_target_that_cannot_take_an_image_is_passed_over_without_penalty(
+    face: Face, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often: it is asked again at once when there is no image."""
+
+    def no(media_type: str) -> bool:
+        return False
+
+    monkeypatch.setattr(plan, "can_convert", no)
+    answer = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": "STOP"}]}
+    model = face.model("openai-chat/gpt-4.1,google/gemini-2.5-pro")
+    with scripted(*[answered(answer)] * 3, chat("Hello.")) as script:
+        for _ in range(3):
+            face.generate(model, ["What?", PHOTO])
+        assert face.generate(model, "Hi").model == "openai-chat/gpt-4.1"
+    assert len(script.requests) == 4
+    assert il.health.snapshot() == {}
 
 
 @faces

@@ -39,6 +39,29 @@ def test_a_type_is_an_answer(face: Face) -> None:
     assert sent["schema"]["required"] == ["number", "total"]
 
 
+@dataclasses.dataclass
+class Part:
+    """A thing of things."""
+
+    name: str
+    weight: float | None = None
+    parts: list[Part] = dataclasses.field(default_factory=list["Part"])
+
+
+def test_r36_a_recursive_type_is_asked_for_strictly_and_comes_back(face: Face) -> None:
+    """Every property is required, none other allowed, optional ones are nullable; the answer is a value of the type."""
+    text = '{"name":"bike","weight":null,"parts":[{"name":"wheel","weight":1.5,"parts":[]}]}'
+    with scripted(chat(text)) as script:
+        reply = face.generate(face.model("openai-chat/gpt-4.1"), output=Part)
+    assert reply.output == Part("bike", None, [Part("wheel", 1.5)])
+    schema = decode_any(script.requests[0].body)["response_format"]["json_schema"]["schema"]
+    node = schema["$defs"]["Part"]
+    assert schema["required"] == node["required"] == ["name", "weight", "parts"]
+    assert schema["additionalProperties"] is node["additionalProperties"] is False
+    assert node["properties"]["weight"] == {"anyOf": [{"type": "number"}, {"type": "null"}]}
+    assert node["properties"]["parts"]["anyOf"][0]["items"] == {"$ref": "#/$defs/Part"}
+
+
 @pytest.mark.parametrize(
     ("output", "text", "value"),
     [
