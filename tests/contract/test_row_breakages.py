@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mutants.rows import Breakage, breakages, broken, rows_without, row_tests
+from mutants.rows import Breakage, breakages, broken, row_tests, rows_without
 
 ALL = breakages()
 REPAIRED = ("R03", "R07", "R15", "R17", "R24", "R36", "R40", "R44")
