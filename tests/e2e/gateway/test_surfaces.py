@@ -171,3 +171,30 @@ def test_clients_that_probe_the_root_are_answered(url: str) -> None:
     assert (httpx.head(f"{url}/").status_code, httpx.head(f"{url}/").content) == (200, b"")
     assert httpx.get(f"{url}/").text == "interlingua is running\n"
     assert httpx.get(f"{url}/api/version").json() == {"version": "0.13.0"}
+
+
+GREETING = {"contents": [{"role": "user", "parts": [{"text": "Hello."}]}]}
+
+
+def test_srf_01_googles_paths_take_a_model_with_slashes(url: str) -> None:
+    """`/v1beta/provider/model:generateContent`, as the JavaScript SDKs write it, whole, streamed and counted."""
+    whole = httpx.post(f"{url}/v1beta/up/claude-opus-4-5:generateContent", json=GREETING)
+    streamed = httpx.post(f"{url}/v1beta/up/claude-opus-4-5:streamGenerateContent?alt=sse", json=GREETING)
+    counted = httpx.post(f"{url}/v1beta/up/claude-opus-4-5:countTokens", json=GREETING)
+    explained = httpx.post(f"{url}/explain/v1beta/up/claude-opus-4-5:generateContent", json=GREETING)
+    assert [reply.status_code for reply in (whole, streamed, counted, explained)] == [200, 200, 200, 200]
+    assert whole.headers["x-interlingua-target"] == "up/claude-opus-4-5"
+    assert whole.json()["candidates"][0]["finishReason"] == "STOP"
+    assert streamed.headers["content-type"].startswith("text/event-stream")
+    assert counted.json()["totalTokens"] > 0
+
+
+def test_messages_is_answered_without_a_version(url: str) -> None:
+    """`/messages` and its count, for clients whose base URL ends without `/v1`; wrong models keep the dialect."""
+    body = {"model": "smart", "max_tokens": 50, "messages": [{"role": "user", "content": "Hello."}]}
+    whole = httpx.post(f"{url}/messages", json=body)
+    counted = httpx.post(f"{url}/messages/count_tokens", json={k: v for k, v in body.items() if k != "max_tokens"})
+    wrong = httpx.post(f"{url}/messages", json={**body, "model": "none/such"})
+    assert (whole.status_code, whole.json()["type"], whole.json()["stop_reason"]) == (200, "message", "end_turn")
+    assert counted.json()["input_tokens"] > 0
+    assert (wrong.status_code, wrong.json()["error"]["type"]) == (404, "not_found_error")

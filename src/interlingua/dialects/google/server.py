@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from urllib.parse import unquote
 
 from msgspec import UNSET
 
@@ -20,6 +18,7 @@ from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.history_usual import read_usual_history
 from interlingua.dialects.google.messages import decode_contents, decode_system
 from interlingua.dialects.google.parts import NAME
+from interlingua.dialects.google.path import read_path
 from interlingua.dialects.google.reasons import decode_finish, encode_error_body, encode_finish
 from interlingua.dialects.google.schemas import style_of, to_json_schema
 from interlingua.dialects.google.server_usual import write_usual
@@ -68,7 +67,6 @@ __all__ = [
 JsonObject: TypeAlias = dict[str, Any]
 S = TypeVar("S", bound=WireStruct)
 
-_PATH = re.compile(r"/(?P<kind>models|tunedModels)/(?P<name>[^?#]+?)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?")
 _MOST_DIGITS = 9
 """A finish reason that is a number has no more of them; Python refuses to read one of thousands."""
 _HISTORIES = HistoryMemo(read_usual_history)
@@ -88,21 +86,19 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     known = _BODIES.find(http.body, options, about)
     if known is not None:
         return known
-    found = _PATH.search(http.url)
-    if found is None:
+    path = read_path(http.url)
+    if path is None:
         raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", path="")
     repairs: list[str] = []
     wire = read_request(http.body, ReceivedWire, repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
-    name = unquote(found["name"])
-    stream = found["method"] == "streamGenerateContent"
     decoded = DecodedRequest(
-        model=name if found["kind"] == "models" else f"{found['kind']}/{name}",
+        model=path.model,
         request=request,
-        stream=stream,
+        stream=path.streams,
         changes=changes.done(),
-        json_array=stream and "alt=sse" not in (found["query"] or "").split("&"),
+        json_array=path.json_array,
     )
     _BODIES.keep(http.body, options, about, (wire.contents, wire.tools), decoded)
     return decoded

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 import msgspec
 
 from interlingua.dialects._shapes import SHAPES
+from interlingua.dialects.google.path import read_path
 from interlingua.errors import DecodeError
 from interlingua.gateway.calls.reading import checked_model, rules_of
 from interlingua.wire.body import objects_in
@@ -31,7 +31,6 @@ _SAID_IN: dict[str, tuple[str, ...]] = {
 }
 """The members that say something to the model, the history first, where it is not `messages` alone."""
 _MESSAGES = ("messages",)
-_GOOGLE = re.compile(r".*/(?:models|(?P<kind>tunedModels))/(?P<name>.+):(?P<method>\w+)")
 _OUR_ID = re.compile(r"_il[a-z0-9]{22}")
 """What tells that a turn of the history came from another dialect: our own ids."""
 _ID_NAMES = ("id", "call_id", "tool_call_id", "tool_use_id")
@@ -163,13 +162,10 @@ def read_head(http: GatewayRequest, name: str, body: Body) -> Head:
 
 
 def _google_head(http: GatewayRequest, body: Body) -> Head:
-    found = _GOOGLE.fullmatch(http.path)
-    if found is None:
+    path = read_path(f"{http.path}?{http.query}")
+    if path is None:
         raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", status=400)
-    name = unquote(found["name"])
-    streams = found["method"] == "streamGenerateContent"
-    model = checked_model(f"{found['kind']}/{name}" if found["kind"] else name)
-    return Head("google", model, streams, streams and "alt=sse" not in http.query.split("&"), body)
+    return Head("google", checked_model(path.model), path.streams, path.json_array, body)
 
 
 def _member(body: Body, name: str, kind: type) -> Any:

@@ -101,7 +101,8 @@ def _dialect_at(path: str) -> str | None:
     """The dialect of the conversations that are held under a path; None for other requests."""
     if path.endswith((":generateContent", ":streamGenerateContent")):
         return "google"
-    return next((name for name, known in PATHS.items() if path == known or (name == "ollama" and path == _OLDER)), None)
+    found = [name for name, known in PATHS.items() if path in (known, known.removeprefix("/v1"))]
+    return "ollama" if path == _OLDER else next(iter(found), None)
 
 
 _OLDER = "/api/generate"
