@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from interlingua.wire.http import Headers
 
 __all__ = [
-    "COMMON_STATUSES", "NOT_OF_MODELS", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "Phrase",
-    "class_of", "class_of_status", "error_of", "is_upstream", "known_class", "make_error", "precise_class",
-    "request_id", "retry_after_s", "row_of", "should_retry", "told_message", "told_status",
+    "COMMON_STATUSES", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "class_of", "class_of_status",
+    "error_of", "is_upstream", "known_class", "make_error", "precise_class", "request_id", "retry_after_s", "row_of",
+    "should_retry", "told_status",
 ]  # fmt: skip
 
 STATUS_CLASSES: dict[int, type[Error]] = {
@@ -62,8 +62,6 @@ _REFUSALS = frozenset({PermissionDeniedError, RateLimitError})
 """Classes that an account without money has, too, where its server has no word for that."""
 COMMON_STATUSES = frozenset(range(400, 512)) - {498}
 """What every client knows. Others mean something to one family alone: 498 of Groq, 529 of Messages, 52x of a proxy."""
-NOT_OF_MODELS = frozenset({"unknown_url", "response_not_found", "id_not_found"})
-"""Codes of ours for what was not found and is no model."""
 RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "mistral-correlation-id", "x-goog-request-id", "cf-ray")
 MAX_RETRY_AFTER_S = 86_400.0
@@ -133,15 +131,6 @@ def error_of(
     return error
 
 
-class Phrase(NamedTuple):
-    """A vendor's sentence for a class of errors, by which its clients tell the class."""
-
-    sentence: str
-    """The sentence, which the detail follows."""
-    mark: str
-    """The part of it that clients search for, in lower case: a message that has it is left as it is."""
-
-
 class ErrorRow(NamedTuple):
     """How a class looks on the wire."""
 
@@ -151,8 +140,6 @@ class ErrorRow(NamedTuple):
     """The word for it: a type, or whatever the wire has in its place."""
     code: str | None = None
     """The structured code, where the word says too little."""
-    phrase: Phrase | None = None
-    """The vendor's own sentence, where clients look at it."""
 
 
 ErrorTable: TypeAlias = tuple[tuple[type[Error], ErrorRow], ...]
@@ -176,20 +163,6 @@ def told_status(error: Error, row: ErrorRow) -> int:
     """The status to answer with: an upstream's own where every client knows it, else the row's."""
     status = error.status
     return status if is_upstream(error) and status is not None and status in COMMON_STATUSES else row.status
-
-
-def told_message(error: Error, phrase: Phrase | None) -> str:
-    """The message of an error behind the vendor's phrase; alone where it has the phrase or the phrase does not fit.
-
-    What was not found is not always a model.
-    """
-    message = error.message
-    low = message.lower()
-    if phrase is None or phrase.mark in low:
-        return message
-    if isinstance(error, NotFoundError) and ("model" not in low or error.code in NOT_OF_MODELS):
-        return message
-    return f"{phrase.sentence} {message}"
 
 
 def retry_after_s(headers: Iterable[tuple[str, str]]) -> float | None:

@@ -11,16 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors.classes import (
-    NOT_OF_MODELS,
-    ErrorRow,
-    Phrase,
-    error_of,
-    is_upstream,
-    row_of,
-    told_message,
-    told_status,
-)
+from interlingua.dialects._errors.classes import ErrorRow, error_of, is_upstream, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -47,14 +38,12 @@ from interlingua.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from interlingua.dialects._errors.bodies import ErrorBody
     from interlingua.dialects._errors.classes import ErrorTable
     from interlingua.types.change import Change
     from interlingua.wire.http import Headers
 
-__all__ = ["RESPONSES_PHRASES", "encode_error_body", "error_of_body"]
+__all__ = ["encode_error_body", "error_of_body"]
 
 
 CODE_CLASSES: dict[str, type[Error]] = {
@@ -104,7 +93,7 @@ TYPE_CLASSES: dict[str, type[Error]] = {
 WORD_CLASSES = TYPE_CLASSES | CODE_CLASSES
 NO_PREVIOUS = "previous_response_not_found"
 """The code at which clients of Responses send the whole conversation instead of going on from an answer."""
-NAMELESS_CODES = NOT_OF_MODELS - {"unknown_url"}
+NAMELESS_CODES = frozenset({"response_not_found", "id_not_found"})
 """Codes of ours for what OpenAI tells without one."""
 RETRYABLE_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 """Codes of a 400 that is the model's fault: the same request may succeed."""
@@ -116,51 +105,15 @@ def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) ->
     return error_of(body, status, headers, WORD_CLASSES, retryable=retryable)
 
 
-NO_MODEL = Phrase("The requested model does not exist:", "does not exist")
 ERROR_ROWS: ErrorTable = (
-    (
-        AuthenticationError,
-        ErrorRow(
-            401, "invalid_request_error", "invalid_api_key", Phrase("Incorrect API key provided:", "incorrect api key")
-        ),
-    ),
+    (AuthenticationError, ErrorRow(401, "invalid_request_error", "invalid_api_key")),
     (PermissionDeniedError, ErrorRow(403, "invalid_request_error", "permission_denied")),
-    (
-        BillingError,
-        ErrorRow(
-            429,
-            "insufficient_quota",
-            "insufficient_quota",
-            Phrase("You exceeded your current quota, please check your plan and billing details:", "current quota"),
-        ),
-    ),
-    (NotFoundError, ErrorRow(404, "invalid_request_error", "model_not_found", NO_MODEL)),
+    (BillingError, ErrorRow(429, "insufficient_quota", "insufficient_quota")),
+    (NotFoundError, ErrorRow(404, "invalid_request_error", "model_not_found")),
     (RequestTooLargeError, ErrorRow(413, "invalid_request_error", "request_too_large")),
-    (
-        ContextWindowExceededError,
-        ErrorRow(
-            400,
-            "invalid_request_error",
-            "context_length_exceeded",
-            Phrase("This model's maximum context length is exceeded:", "maximum context length is"),
-        ),
-    ),
-    (
-        ContentPolicyViolationError,
-        ErrorRow(
-            400,
-            "invalid_request_error",
-            "content_filter",
-            Phrase(
-                "Invalid prompt: your prompt was flagged as potentially violating our usage policy:",
-                "violating our usage policy",
-            ),
-        ),
-    ),
-    (
-        RateLimitError,
-        ErrorRow(429, "rate_limit_error", "rate_limit_exceeded", Phrase("Rate limit reached:", "rate limit")),
-    ),
+    (ContextWindowExceededError, ErrorRow(400, "invalid_request_error", "context_length_exceeded")),
+    (ContentPolicyViolationError, ErrorRow(400, "invalid_request_error", "content_filter")),
+    (RateLimitError, ErrorRow(429, "rate_limit_error", "rate_limit_exceeded")),
     (OverloadedError, ErrorRow(503, "server_error", "overloaded")),
     (InternalServerError, ErrorRow(500, "server_error", "server_error")),
     (APITimeoutError, ErrorRow(504, "server_error", "timeout")),
@@ -168,22 +121,15 @@ ERROR_ROWS: ErrorTable = (
     (LimitExceededError, ErrorRow(413, "invalid_request_error", "request_too_large")),
     (BadRequestError, ErrorRow(400, "invalid_request_error")),
     (HistoryError, ErrorRow(400, "invalid_request_error")),
-    (UnknownModelError, ErrorRow(404, "invalid_request_error", "model_not_found", NO_MODEL)),
+    (UnknownModelError, ErrorRow(404, "invalid_request_error", "model_not_found")),
     (ConfigError, ErrorRow(500, "server_error", "server_error")),
     (UsageError, ErrorRow(400, "invalid_request_error")),
 )
-"""Class -> status, type, code and phrase; the first row that fits counts."""
-RESPONSES_PHRASES: dict[str, Phrase] = {
-    "context_length_exceeded": Phrase(
-        "Your input exceeds the context window of this model. This model's maximum context length is exceeded:",
-        "the context window",
-    ),
-}
-"""Code -> phrase, where Responses words it otherwise than Chat; some clients look for the words of Chat here, too."""
+"""Class -> status, type and code; the first row that fits counts."""
 
 
-def encode_error_body(error: Error, phrases: Mapping[str, Phrase] | None = None) -> tuple[int, dict[str, Any]]:
-    """Status and body of an error; an upstream's own status and code are kept. `phrases` go before those of Chat."""
+def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
+    """Status and body of an error; an upstream's own status and code are kept."""
     row = row_of(ERROR_ROWS, error)
     if row is None:
         conflict = type(error) is UpstreamError and error.status == 409
@@ -198,17 +144,7 @@ def encode_error_body(error: Error, phrases: Mapping[str, Phrase] | None = None)
         code = None
     status = told_status(error, row)
     param = _param(error.path) if isinstance(error, DecodeError) and status == 400 else None
-    phrase = (phrases or {}).get(row.code or "", row.phrase)
-    message = _with_wait(told_message(error, phrase), error)
-    return status, {"error": {"message": message, "type": row.word, "param": param, "code": code}}
-
-
-def _with_wait(message: str, error: Error) -> str:
-    """The message with when to come back after too much: clients of this dialect read it there, too."""
-    wait = error.retry_after_s if isinstance(error, RateLimitError) else None
-    if wait is None or "try again in" in message:
-        return message
-    return f"{message.rstrip('.')}. Please try again in {wait:g}s."
+    return status, {"error": {"message": error.message, "type": row.word, "param": param, "code": code}}
 
 
 def _goes_on(change: Change) -> bool:

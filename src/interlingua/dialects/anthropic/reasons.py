@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors.classes import ErrorRow, Phrase, error_of, row_of, told_message, told_status
+from interlingua.dialects._errors.classes import ErrorRow, error_of, row_of, told_status
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -120,49 +120,18 @@ def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) ->
     return found
 
 
-NO_MODEL = Phrase("model:", "model:")
 ERROR_ROWS: ErrorTable = (
-    (AuthenticationError, ErrorRow(401, "authentication_error", phrase=Phrase("invalid x-api-key:", "x-api-key"))),
-    (
-        BillingError,
-        ErrorRow(
-            402,
-            "billing_error",
-            phrase=Phrase("Your credit balance is too low to access the API:", "credit balance is too low"),
-        ),
-    ),
+    (AuthenticationError, ErrorRow(401, "authentication_error")),
+    (BillingError, ErrorRow(402, "billing_error")),
     (PermissionDeniedError, ErrorRow(403, "permission_error")),
-    (NotFoundError, ErrorRow(404, "not_found_error", phrase=NO_MODEL)),
-    (UnknownModelError, ErrorRow(404, "not_found_error", phrase=NO_MODEL)),
+    (NotFoundError, ErrorRow(404, "not_found_error")),
+    (UnknownModelError, ErrorRow(404, "not_found_error")),
     (RequestTooLargeError, ErrorRow(413, "request_too_large")),
     (LimitExceededError, ErrorRow(413, "request_too_large")),
-    (
-        ContextWindowExceededError,
-        ErrorRow(
-            400,
-            "invalid_request_error",
-            "context_window_exceeded",
-            Phrase("prompt is too long:", "prompt is too long"),
-        ),
-    ),
-    (
-        ContentPolicyViolationError,
-        ErrorRow(
-            400,
-            "invalid_request_error",
-            "content_policy_violation",
-            Phrase("Output blocked by content filtering policy:", "content filtering policy"),
-        ),
-    ),
+    (ContextWindowExceededError, ErrorRow(400, "invalid_request_error", "context_window_exceeded")),
+    (ContentPolicyViolationError, ErrorRow(400, "invalid_request_error", "content_policy_violation")),
     (BadRequestError, ErrorRow(400, "invalid_request_error")),
-    (
-        RateLimitError,
-        ErrorRow(
-            429,
-            "rate_limit_error",
-            phrase=Phrase("This request would exceed your organization's rate limit:", "rate limit"),
-        ),
-    ),
+    (RateLimitError, ErrorRow(429, "rate_limit_error")),
     (OverloadedError, ErrorRow(529, "overloaded_error")),
     (InternalServerError, ErrorRow(500, "api_error")),
     (APITimeoutError, ErrorRow(504, "timeout_error")),
@@ -171,13 +140,13 @@ ERROR_ROWS: ErrorTable = (
     (ConfigError, ErrorRow(500, "api_error")),
     (UsageError, ErrorRow(400, "invalid_request_error")),
 )
-"""Class -> status, type, code and phrase; the first row that fits counts."""
+"""Class -> status, type and code; the first row that fits counts."""
 
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error, as the service itself would say it; what else failed inside keeps its own status."""
     row = row_of(ERROR_ROWS, error) or _other_row(error)
-    told: dict[str, Any] = {"type": row.word, "message": told_message(error, row.phrase)}
+    told: dict[str, Any] = {"type": row.word, "message": error.message}
     code = row.code if row.code is not None else error.code if error.code in CODE_CLASSES else None
     if code is not None:
         told["details"] = {"error_code": code}

@@ -12,15 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors.classes import (
-    ErrorRow,
-    Phrase,
-    error_of,
-    is_upstream,
-    row_of,
-    told_message,
-    told_status,
-)
+from interlingua.dialects._errors.classes import ErrorRow, error_of, is_upstream, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -141,50 +133,15 @@ def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) ->
     return error_of(body, status, headers, WORD_CLASSES, retryable=RETRYABLE[kinds[0]] if kinds else None)
 
 
-NO_MODEL = Phrase("The model is not found for this API version:", "is not found for")
 ERROR_ROWS: ErrorTable = (
-    (
-        AuthenticationError,
-        ErrorRow(
-            401,
-            "UNAUTHENTICATED",
-            "API_KEY_INVALID",
-            Phrase("API key not valid. Please pass a valid API key:", "api key not valid"),
-        ),
-    ),
+    (AuthenticationError, ErrorRow(401, "UNAUTHENTICATED")),
     (PermissionDeniedError, ErrorRow(403, "PERMISSION_DENIED")),
     (BillingError, ErrorRow(403, "PERMISSION_DENIED", "BILLING_DISABLED")),
-    (NotFoundError, ErrorRow(404, "NOT_FOUND", phrase=NO_MODEL)),
+    (NotFoundError, ErrorRow(404, "NOT_FOUND")),
     (RequestTooLargeError, ErrorRow(413, "INVALID_ARGUMENT", "REQUEST_TOO_LARGE")),
-    (
-        ContextWindowExceededError,
-        ErrorRow(
-            400,
-            "INVALID_ARGUMENT",
-            "CONTEXT_WINDOW_EXCEEDED",
-            Phrase(
-                "The input token count exceeds the maximum number of tokens allowed:",
-                "exceeds the maximum number of tokens allowed",
-            ),
-        ),
-    ),
-    (
-        ContentPolicyViolationError,
-        ErrorRow(
-            400,
-            "INVALID_ARGUMENT",
-            "CONTENT_POLICY_VIOLATION",
-            Phrase("The response was blocked.", "the response was blocked."),
-        ),
-    ),
-    (
-        RateLimitError,
-        ErrorRow(
-            429,
-            "RESOURCE_EXHAUSTED",
-            phrase=Phrase("Resource has been exhausted (e.g. check quota):", "exhausted"),
-        ),
-    ),
+    (ContextWindowExceededError, ErrorRow(400, "INVALID_ARGUMENT", "CONTEXT_WINDOW_EXCEEDED")),
+    (ContentPolicyViolationError, ErrorRow(400, "INVALID_ARGUMENT", "CONTENT_POLICY_VIOLATION")),
+    (RateLimitError, ErrorRow(429, "RESOURCE_EXHAUSTED")),
     (OverloadedError, ErrorRow(503, "UNAVAILABLE")),
     (InternalServerError, ErrorRow(500, "INTERNAL")),
     (APITimeoutError, ErrorRow(504, "DEADLINE_EXCEEDED")),
@@ -192,11 +149,11 @@ ERROR_ROWS: ErrorTable = (
     (LimitExceededError, ErrorRow(413, "INVALID_ARGUMENT", "REQUEST_TOO_LARGE")),
     (BadRequestError, ErrorRow(400, "INVALID_ARGUMENT")),
     (HistoryError, ErrorRow(400, "INVALID_ARGUMENT")),
-    (UnknownModelError, ErrorRow(404, "NOT_FOUND", phrase=NO_MODEL)),
+    (UnknownModelError, ErrorRow(404, "NOT_FOUND")),
     (ConfigError, ErrorRow(500, "INTERNAL")),
     (UsageError, ErrorRow(400, "INVALID_ARGUMENT")),
 )
-"""Class -> status, status word, reason and phrase; the first row that fits counts."""
+"""Class -> status, status word and reason; the first row that fits counts."""
 
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
@@ -216,7 +173,7 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     if error.retry_after_s is not None:
         delay = f"{error.retry_after_s:g}s"
         details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})
-    body = {"code": code, "message": told_message(error, row.phrase), "status": status}
+    body = {"code": code, "message": error.message, "status": status}
     return code, {"error": {**body, "details": details} if details else body}
 
 

@@ -12,15 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._errors.classes import (
-    ErrorRow,
-    Phrase,
-    class_of_status,
-    error_of,
-    row_of,
-    told_message,
-    told_status,
-)
+from interlingua.dialects._errors.classes import ErrorRow, class_of_status, error_of, row_of, told_status
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -107,30 +99,22 @@ def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) ->
     return error_of(body, status, headers, CODE_CLASSES)
 
 
-NO_MODEL = Phrase("model not found:", "not found")
 ERROR_ROWS: ErrorTable = (
-    (AuthenticationError, ErrorRow(401, "invalid_api_key", phrase=Phrase("unauthorized:", "unauthorized"))),
+    (AuthenticationError, ErrorRow(401, "invalid_api_key")),
     (PermissionDeniedError, ErrorRow(403, "permission_denied")),
     (BillingError, ErrorRow(402, "insufficient_quota")),
-    (NotFoundError, ErrorRow(404, "not_found", phrase=NO_MODEL)),
+    (NotFoundError, ErrorRow(404, "not_found")),
     (RequestTooLargeError, ErrorRow(413, "request_too_large")),
-    (
-        ContextWindowExceededError,
-        ErrorRow(
-            400,
-            "context_length_exceeded",
-            phrase=Phrase("the input length exceeds the context length:", "exceeds the context length"),
-        ),
-    ),
+    (ContextWindowExceededError, ErrorRow(400, "context_length_exceeded")),
     (ContentPolicyViolationError, ErrorRow(400, "content_filter")),
-    (RateLimitError, ErrorRow(429, "rate_limit_exceeded", phrase=Phrase("too many requests:", "too many requests"))),
+    (RateLimitError, ErrorRow(429, "rate_limit_exceeded")),
     (OverloadedError, ErrorRow(503, "overloaded")),
     (InternalServerError, ErrorRow(500, "server_error")),
     (APITimeoutError, ErrorRow(504, "timeout")),
     (IncompleteStreamError, ErrorRow(502, "incomplete_stream")),
     (LimitExceededError, ErrorRow(413, "request_too_large")),
     (BadRequestError, ErrorRow(400, "invalid_request")),
-    (UnknownModelError, ErrorRow(404, "not_found", phrase=NO_MODEL)),
+    (UnknownModelError, ErrorRow(404, "not_found")),
     (ConfigError, ErrorRow(500, "server_error")),
     (UsageError, ErrorRow(400, "invalid_request")),
 )
@@ -141,7 +125,7 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error; an upstream's own status is kept."""
     row = row_of(ERROR_ROWS, error) or _other_row(error)
     status = told_status(error, row)
-    body: dict[str, Any] = {"error": told_message(error, row.phrase)}
+    body: dict[str, Any] = {"error": error.message}
     if CODE_CLASSES[row.word] is not class_of_status(status):
         body["code"] = row.word
     return status, body

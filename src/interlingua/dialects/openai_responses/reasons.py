@@ -16,8 +16,7 @@ from msgspec import UNSET
 from interlingua.dialects._errors.bodies import ErrorBody, error_body
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai.errors import CODE_CLASSES as HTTP_CODES
-from interlingua.dialects._openai.errors import RESPONSES_PHRASES, error_of_body
-from interlingua.dialects._openai.errors import encode_error_body as encode_openai_error
+from interlingua.dialects._openai.errors import encode_error_body, error_of_body
 from interlingua.errors import (
     APITimeoutError,
     BadRequestError,
@@ -28,7 +27,7 @@ from interlingua.errors import (
 if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
 
-__all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_failure", "failure_members", "raw_finish"]
+__all__ = ["decode_finish", "encode_finish", "error_of_failure", "failure_members", "raw_finish"]
 
 FINISH_REASONS: dict[str, FinishReason] = {
     "completed": "stop",
@@ -105,14 +104,9 @@ def _named(kind: type[Error], body: ErrorBody) -> Error:
     return kind(body.message, code=body.code, retryable=False, **facts)
 
 
-def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
-    """Status and body of an error, as this dialect's service words it."""
-    return encode_openai_error(error, RESPONSES_PHRASES)
-
-
 def failure_members(error: Error) -> dict[str, Any]:
     """`{"code", "message"}` of an answer that failed; an upstream's own code is kept where its readers know it."""
     _, body = encode_error_body(error)
     told = body["error"]
     code = told["code"] if told["code"] in HTTP_CODES else told["type"]
-    return {"code": error.code if error.code in CODE_CLASSES else code, "message": told["message"]}
+    return {"code": error.code if error.code in CODE_CLASSES else code, "message": error.message}

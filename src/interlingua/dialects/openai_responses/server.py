@@ -13,6 +13,7 @@ from interlingua.dialects._known.bodies import BodyMemo
 from interlingua.dialects._known.histories import HistoryMemo
 from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects.openai_responses.assistant import COMPLETED
@@ -21,7 +22,7 @@ from interlingua.dialects.openai_responses.history_usual import read_usual_histo
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
-from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_error_body, encode_finish
+from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
 from interlingua.dialects.openai_responses.repeated import answer_text, repeat
 from interlingua.dialects.openai_responses.server_usual import write_usual
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool

@@ -12,6 +12,7 @@ Rules
 from __future__ import annotations
 
 import re
+from copy import copy
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -30,6 +31,7 @@ from interlingua.errors import (
     RequestTooLargeError,
     UnsupportedError,
 )
+from interlingua.gateway.calls.wording import wording
 from interlingua.gateway.http import GatewayReply
 from interlingua.wire.cache import ByteCache
 
@@ -69,10 +71,20 @@ def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     error = _too_much(_said_by_all(error))
     if isinstance(error, AuthenticationError) and error.attempts:  # else its client thinks that its own key is meant
         error.args = (f"{error.attempts[-1].model} refused the key that this gateway has for it: {error.message}",)
-    told = get_dialect(dialect).encode_error(error, ServerContext(path=path))
+    told = get_dialect(dialect).encode_error(_worded(dialect, error), ServerContext(path=path))
     changes: tuple[Change, ...] = getattr(error, "changes", ())
     headers = (*limit_headers(dialect, error.rate_limits), *trail_headers(error.attempts, changes))
     return reply_of(told, headers)
+
+
+def _worded(dialect: str, error: Error) -> Error:
+    """The error in the words of the surface's vendor."""
+    message = wording(dialect, error)
+    if message == error.message:
+        return error
+    worded = copy(error)
+    worded.args = (message, *error.args[1:])
+    return worded
 
 
 def _said_by_all(error: Error) -> Error:

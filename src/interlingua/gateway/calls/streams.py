@@ -14,6 +14,8 @@ from contextlib import aclosing
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from interlingua.client.call.core import Outcome
 from interlingua.client.call.reply_head import told_by
 from interlingua.client.price import price_of
@@ -23,6 +25,7 @@ from interlingua.errors import APIConnectionError, Error, MalformedArgumentsErro
 from interlingua.gateway.calls.passing_answer import kept_headers
 from interlingua.gateway.calls.passing_stream import PassedStream, is_broken
 from interlingua.gateway.calls.replies import limit_headers, own_fault, trail_headers
+from interlingua.gateway.calls.wording import wording
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.keys.grant import done
 from interlingua.gateway.serving.ending import cut_off
@@ -293,7 +296,8 @@ def _failure(course: Course, error: Error, *, beside: bool = True) -> StreamErro
         course.asked.http.entry.failed(error)
     came = course.outcome.response or course.outcome.partial
     hides = isinstance(error, MalformedArgumentsError) and course.asked.dialect.name != "unified"
-    return stream_error(error, came if beside and not hides else None)
+    event = stream_error(error, came if beside and not hides else None)
+    return replace(event, message=wording(course.asked.dialect.name, error))
 
 
 def keep_alive_of(asked: Asked) -> bytes:

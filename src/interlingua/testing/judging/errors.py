@@ -12,7 +12,7 @@ from interlingua.testing.wirefacts.errors import retry_after, sentence_of, sente
 from interlingua.testing.wirefacts.values import Facts
 from interlingua.wire.http import HttpReply
 
-__all__ = ["judge_error", "says"]
+__all__ = ["judge_error"]
 
 
 def judge_error(trial: Trial) -> None:
@@ -54,11 +54,11 @@ def _classed(trial: Trial, error: Error, recorded: Facts) -> None:
         trial.note("e error status", f"{recorded['status']} != {error.status}")
     body = trial.exchange.response
     sentences = sentences_of(trial.exchange.response_text if body is None else body)
-    if sentences and not any(says(error.message, sentence) for sentence in sentences):
+    if sentences and not any(_holds(error.message, sentence) for sentence in sentences):
         trial.note("e error message", f"{sentences[0][:120]!r} is not in {error.message[:200]!r}")
 
 
-def says(message: str, sentence: str) -> bool:
+def _holds(message: str, sentence: str) -> bool:
     """Whether a message says the sentence, or, where it is long, begins to."""
     return _plain(redact(sentence))[:200] in _plain(message)
 
@@ -94,7 +94,7 @@ def _elsewhere(trial: Trial, other: Dialect, first: Error) -> None:
 
 
 def _same_words(trial: Trial, part: str, first: Error, there: Error, body: Any) -> None:
-    if not says(sentence_of(body), first.message):
+    if not _holds(sentence_of(body), first.message):
         trial.note(part, f"the message: {first.message[:120]!r} != {sentence_of(body)[:120]!r}")
     if first.retry_after_s is not None and there.retry_after_s != first.retry_after_s:
         trial.note(part, f"retry after: {first.retry_after_s} != {there.retry_after_s}")

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from interlingua import errors
-from interlingua.dialects._contract import DecodeContext, ServerContext
+from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
-from interlingua.stream.fold import error_of
-from interlingua.types.event import StreamError
+from interlingua.gateway.calls.replies import error_reply
+from interlingua.wire.http import HttpReply
 
 DETAIL = "groq/big: Please reduce the length of the messages."
 CONTEXT = {
@@ -26,8 +26,10 @@ CONTEXT = {
 
 
 def sentence(dialect: str, error: errors.Error) -> str:
-    """The sentence of an error on a dialect's surface."""
-    told = json.loads(get_dialect(dialect).encode_error(error, ServerContext()).body)["error"]
+    """The sentence of an error on a surface of a dialect."""
+    body = error_reply(dialect, error).body
+    assert isinstance(body, bytes)
+    told = json.loads(body)["error"]
     return told if isinstance(told, str) else told["message"]
 
 
@@ -36,8 +38,11 @@ def test_srf_02_what_is_too_long_is_told_in_the_vendors_words(dialect: str) -> N
     """The phrase that LiteLLM and langchain look for, then the detail; decoders read the class again."""
     error = errors.ContextWindowExceededError(DETAIL, status=400)
     assert sentence(dialect, error) == CONTEXT[dialect]
-    reply = get_dialect(dialect).encode_error(error, ServerContext())
-    assert type(get_dialect(dialect).decode_error(reply, DecodeContext())) is errors.ContextWindowExceededError
+    reply = error_reply(dialect, error)
+    assert isinstance(reply.body, bytes)
+    raw = HttpReply(status=reply.status, headers=reply.headers, body=reply.body)
+    assert type(get_dialect(dialect).decode_error(raw, DecodeContext())) is errors.ContextWindowExceededError
+    assert error.message == DETAIL
 
 
 @pytest.mark.parametrize(
@@ -94,11 +99,3 @@ def test_srf_02_each_class_has_the_phrase_of_its_vendor(dialect: str, error: err
 def test_a_message_that_says_it_already_is_left_alone(dialect: str, error: errors.Error) -> None:
     """A vendor's own sentence is not told twice, and what was not found is not always a model."""
     assert sentence(dialect, error) == error.message
-
-
-def test_a_failed_answer_of_responses_has_the_phrase_in_its_stream() -> None:
-    """The SDK's users know a stream's overflow by its sentence alone."""
-    event = StreamError("ContextWindowExceededError", DETAIL, status=400)
-    said = get_dialect("openai-responses").stream_encoder(ServerContext()).encode(event)
-    assert json.loads(said.split(b"data: ")[1])["message"] == CONTEXT["openai-responses"]
-    assert isinstance(error_of(event), errors.ContextWindowExceededError)
