@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from mutants.engine import Outcome, Plan, run, warm_up
 from mutants.operators import Mutant
 
-__all__ = ["Breakage", "breakages", "broken", "main", "rows_without"]
+__all__ = ["Breakage", "breakages", "broken", "main", "row_tests", "rows_without"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).parent / "rows.toml"

@@ -17,6 +17,7 @@ from interlingua.schema.answer import parse_answer
         ' \n{"a": 1}\n',
         '```json\n{"a": 1}\n```',
         'Here you are:\n```\n{"a": 1}\n```\nAnything else?',
+        'Not {"b": 2}, but:\n```json\n{"a": 1}\n```',
         'Here you are: {"a": 1}',
         '{"a": 1}\nI hope that helps!',
         'The answer is {"a": 1}.',
