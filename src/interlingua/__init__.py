@@ -129,6 +129,9 @@ if TYPE_CHECKING:
         Part,
         RefusalPart,
         Sealed,
+        ServerToolPart,
+        ServerToolStatus,
+        Source,
         TextPart,
         ThinkingPart,
         ToolCall,
@@ -267,6 +270,9 @@ __all__ = [
     "Seal",
     "Sealed",
     "ServerState",
+    "ServerToolPart",
+    "ServerToolStatus",
+    "Source",
     "Step",
     "StepFinished",
     "StopReason",
@@ -383,7 +389,7 @@ _NAMES = {
     "types.change": "Change",
     "types.content": (
         "AudioPart BrokenReason BrokenToolCall Cache Citation DocumentPart ImagePart Json OpaquePart Part RefusalPart "
-        "Sealed TextPart ThinkingPart ToolCall ToolResult"
+        "Sealed ServerToolPart ServerToolStatus Source TextPart ThinkingPart ToolCall ToolResult"
     ),
     "types.context": "Context",
     "types.dump": "dump load",

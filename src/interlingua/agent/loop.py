@@ -36,7 +36,7 @@ from interlingua.errors import (
     OutputError,
     UsageError,
 )
-from interlingua.types.content import OpaquePart, RefusalPart, TextPart, ThinkingPart
+from interlingua.types.content import OpaquePart, RefusalPart, ServerToolPart, TextPart, ThinkingPart
 from interlingua.types.message import Message, user
 from interlingua.types.response import cut_advice
 
@@ -58,7 +58,7 @@ Compactor = Callable[[tuple[Message, ...]], Any]
 
 _HELD_BACK: dict[str, StopReason] = {"content_filter": "refused", "refusal": "refused", "error": "error"}
 """Finish reasons of answers whose calls must not run, and how the run ends."""
-_WORDLESS = (TextPart, ThinkingPart, OpaquePart)
+_WORDLESS = (TextPart, ThinkingPart, ServerToolPart, OpaquePart)
 """Parts that say nothing to the caller, blank texts among them."""
 _FAULTS: dict[OutputFault, StopReason] = {"invalid": "invalid_output", "truncated": "length", "refused": "refused"}
 

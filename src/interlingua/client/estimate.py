@@ -28,6 +28,7 @@ from interlingua.types.content import (
     Json,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ToolCall,
     ToolResult,
@@ -182,7 +183,7 @@ def _part(part: Part | Json, family: _Family) -> float:
             return family.call + _part(value, family)
         case ToolResult(content=tuple(parts)):
             return family.call + sum(_part(inner, family) for inner in parts)
-        case Json(value=value) | OpaquePart(raw=value):
+        case Json(value=value) | OpaquePart(raw=value) | ServerToolPart(raw=value):
             return family.json * _bytes(value)
         case _:
             return _media(part, family)

@@ -13,6 +13,7 @@ from interlingua.types.content import (
     BrokenToolCall,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["has_media", "plan_media"]
 
-_WITHOUT = frozenset({BrokenToolCall, OpaquePart, RefusalPart, TextPart, ThinkingPart, ToolCall})
+_WITHOUT = frozenset({BrokenToolCall, OpaquePart, RefusalPart, ServerToolPart, TextPart, ThinkingPart, ToolCall})
 """Parts that hold no media."""
 
 

@@ -11,6 +11,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -74,6 +75,7 @@ _BLOCKS: dict[type, BlockKind] = {
     AudioPart: "audio",
     ImagePart: "image",
     DocumentPart: "document",
+    ServerToolPart: "server_tool",
     OpaquePart: "opaque",
     ToolResult: "opaque",
 }

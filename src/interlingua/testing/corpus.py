@@ -3,7 +3,8 @@
 Every line of a file is one exchange of a client with a provider. `judge.py` says what each must hold to.
 
 Output: a line for each fault of each failing or refused id, with the differing path; how much travelled unread, by
-path; for each pair of dialects how many requests were refused, and for what; then a line for each file and one for all:
+path; for each pair of dialects how many requests were refused, how many more by rule, since the other service lacks
+what they ask for, and for what; then a line for each file and one for all:
 `N exchanges, N passed, N failed, N refused`. With `--known`, faults that the file names are marked and fail nothing.
 
 Exit status: 1 when anything failed, when a file held no exchange, or when more than 2 % of a file were refused.
@@ -31,6 +32,9 @@ __all__ = ["FileReport", "Report", "find_dialect", "main", "read_exchanges", "ru
 
 MAX_REFUSED = 0.02
 """The greatest part of a file that may be refused; of the requests of a pair of dialects, what is remarked on."""
+
+BY_RULE = frozenset({"server_tools", "media_refs", "server_state", "images", "audio", "documents", "choices"})
+"""Refusals of what the other service lacks, which ADR 0074 names: its tools, its stores, media, further choices."""
 
 
 class FileReport(msgspec.Struct, kw_only=True):
@@ -103,18 +107,21 @@ class Report(msgspec.Struct, kw_only=True):
         """A line for each pair of dialects of which requests were refused."""
         asked: Counter[tuple[str, str]] = Counter()
         refused: Counter[tuple[str, str]] = Counter()
+        ruled: Counter[tuple[str, str]] = Counter()
         codes: dict[tuple[str, str], Counter[str]] = {}
         for verdict in [verdict for file in self.files for verdict in file.verdicts.values()]:
             asked.update((verdict.source, other) for other in verdict.translated)
             for other, named in verdict.refusals.items():
                 pair = (verdict.source, other)
-                refused[pair] += 1
+                (refused if set(named) - BY_RULE else ruled)[pair] += 1
                 codes.setdefault(pair, Counter()).update(named)
-        for pair, count in sorted(refused.items()):
+        for pair in sorted(codes):
+            count = refused[pair]
             share = count / asked[pair]
             kinds = ", ".join([f"{code} {number}" for code, number in codes[pair].most_common()])
             mark = " (over 2 %)" if share > MAX_REFUSED else ""
-            yield f"refused {pair[0]} -> {pair[1]}: {count} of {asked[pair]}, {share:.1%}{mark}: {kinds}"
+            rule = f", and {ruled[pair]} by rule" if ruled[pair] else ""
+            yield f"refused {pair[0]} -> {pair[1]}: {count} of {asked[pair]}, {share:.1%}{mark}{rule}: {kinds}"
 
 
 def _summary(name: str, files: Iterable[FileReport]) -> str:

@@ -59,6 +59,7 @@ GONE: dict[str, frozenset[str]] = {
     "references": _MEDIA | {"server_tools"},
     "refusals": frozenset({"refusal_as_text"}),
     "citations": frozenset({"annotation_unsupported"}),
+    "steps": frozenset({"server_tools", "server_tool_as_text"}),
     "cache_marks": frozenset({"cache_unsupported", "empty_part", "thinking_unsupported"}),
     "tools": frozenset({"tools", "tools_withheld"}),
     "server_tools": frozenset({"server_tools", "tools_withheld"}),
@@ -89,9 +90,11 @@ LOOSE: dict[str, dict[str, frozenset[str]]] = {
 """Fact -> member -> the codes of entries that let it be told in other words."""
 AS_TEXT = frozenset({
     "broken_call_as_text", "arguments_broken", "refusal_as_text", "thinking_as_text", "media_as_text",
-    "result_media_moved", "result_as_text", "result_orphan",
+    "result_media_moved", "result_as_text", "result_orphan", "server_tool_as_text",
 })  # fmt: skip
 """Codes of entries that put a text where something else stood."""
+AS_THINKING = frozenset({"server_tool_as_text"})
+"""Those of them that put it into the thinking of an answer."""
 IN_SYSTEM = frozenset({"output_schema_prompted", "output_schema_loosened"})
 """Codes of entries that add to the system text."""
 

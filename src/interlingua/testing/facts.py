@@ -10,7 +10,8 @@ Shape
 - An answer: `model`, `usage`, and for each choice `text`, `thinking`, `seals`, `calls`, `refusal`, `finish_reason`,
   `media`. A stream has the facts of what it adds up to.
 - An error: `class` and `status`.
-- The `whole_…` readers add what formats say beside that: settings, cache marks, strict tools, ids and citations.
+- The `whole_…` readers add what formats say beside that: settings, cache marks, strict tools, ids, citations, and the
+  steps of tools that the provider ran.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from interlingua.testing.wirefacts.openai_chat_stream import stream_facts as cha
 from interlingua.testing.wirefacts.openai_responses_stream import READER as OPENAI_RESPONSES
 from interlingua.testing.wirefacts.origins import answer_origins, request_call_ids
 from interlingua.testing.wirefacts.settings import defaults_of, settings_of
+from interlingua.testing.wirefacts.steps import answer_steps, request_steps
 from interlingua.testing.wirefacts.unified import READER as UNIFIED
 from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts
 from interlingua.wire.json import pointer
@@ -137,6 +139,7 @@ def whole_request(dialect: str, body: Any, model: str | None = None) -> Facts:
         "settings": settings_of(reader.format, body),
         "defaults": defaults_of(reader.format, facts["tool_choice"]),
         "cache_marks": cache_marks(reader.format, body),
+        "steps": request_steps(reader.format, body),
     }
 
 
@@ -156,7 +159,8 @@ def whole_stream(dialect: str, text: str) -> StreamFacts:
 def _with_origins(name: str, facts: Facts, body: Any) -> Facts:
     origins = answer_origins(name, body)
     further: list[Facts] = [*origins["choices"], *[{"call_ids": [], "citations": []}] * len(facts["choices"])]
-    choices = [{**choice, **more} for choice, more in zip(facts["choices"], further, strict=False)]
+    pairs = enumerate(zip(facts["choices"], further, strict=False))
+    choices = [{**choice, **more, "steps": answer_steps(name, body, at)} for at, (choice, more) in pairs]
     return {**facts, "choices": choices, "id": origins["id"], "has_id": name != "ollama", "finishes": FINISHES[name]}
 
 

@@ -74,6 +74,8 @@ CODES: dict[str, CodeRow] = {
     "freeform_as_function": CodeRow("approximated", "a freeform tool offered as a function with one string"),
     "thinking_as_text": CodeRow("approximated", "thinking told as ordinary text"),
     "refusal_as_text": CodeRow("approximated", "a refusal told as ordinary text"),
+    "citation_widened": CodeRow("approximated", "a citation of some words told of the whole text around them"),
+    "server_tool_as_text": CodeRow("approximated", "a step of a provider-run tool told in words"),
     "media_as_text": CodeRow("approximated", "a media part told as a text note"),
     "image_resized": CodeRow("approximated", "an image scaled down to the size that the target takes or looks at"),
     "image_turned": CodeRow("approximated", "an image turned upright, as its Exif block says"),

@@ -3,6 +3,7 @@
 Rules
 - Parts are ordered: thinking, text and calls interleave, and providers insist on the order.
 - Media parts hold bytes, never a URL; a reference in a client's body is an `OpaquePart` of kind `media_ref`.
+- A tool that the provider runs leaves `ServerToolPart`s: readable everywhere, and verbatim in the dialect they came in.
 - `sealed` is opaque reasoning state, byte-exact, that goes back only to its issuer.
 - `extra[dialect]` keeps wire members that have no canonical field; it is sent to that dialect only.
 - Nothing in a part leads back to it, so the garbage collector passes parts by, as it does messages.
@@ -30,6 +31,9 @@ __all__ = [
     "Part",
     "RefusalPart",
     "Sealed",
+    "ServerToolPart",
+    "ServerToolStatus",
+    "Source",
     "TextPart",
     "ThinkingPart",
     "ToolCall",
@@ -40,6 +44,8 @@ Cache: TypeAlias = Literal["auto", "5m", "1h"]
 """A prompt-cache mark: up to here the prompt is worth caching, for the provider's own time, 5 minutes or an hour."""
 BrokenReason: TypeAlias = Literal["malformed", "not_object", "duplicate_key", "non_finite", "cut_off"]
 """No JSON, JSON but no object, a key twice, a number that JSON has not, or ended by the length limit."""
+ServerToolStatus: TypeAlias = Literal["running", "completed", "failed"]
+"""No result yet; the tool has answered; it could not."""
 
 
 class Sealed(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
@@ -55,13 +61,26 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults
     """The provider's own model id; None when unknown."""
 
 
-class Citation(msgspec.Struct, frozen=True):
-    """A citation or another annotation of a text, in the shape of the dialect that made it."""
+class Citation(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
+    """A source of a text, or another annotation: what it cites in fields of its own, and the wire value it came in."""
 
     dialect: str
     """The dialect whose value `raw` is."""
-    raw: dict[str, Any]
-    """The wire value, verbatim."""
+    raw: dict[str, Any] = {}
+    """The wire value, verbatim; empty where an earlier citation of the same text has the value that holds this one, and
+    for a citation that no wire has said."""
+    url: str | None = None
+    """Address of the source."""
+    title: str | None = None
+    """Title of the source, or the name of the file."""
+    file: str | None = None
+    """The provider's id of the source, where that is a file."""
+    quote: str | None = None
+    """The words of the source that are cited."""
+    start: int | None = None
+    """Where in the text what rests on the source begins, in characters; None for the beginning of the text."""
+    end: int | None = None
+    """Where it ends; None for the end of the text."""
 
 
 class TextPart(Canonical, frozen=True, gc=False):
@@ -206,6 +225,47 @@ class OpaquePart(Canonical, frozen=True, gc=False):
     """A cache mark after this part."""
 
 
+class Source(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
+    """A page or a file that a tool of the provider found or read."""
+
+    url: str | None = None
+    """Its address."""
+    title: str | None = None
+    """Its title, or the name of the file."""
+    file: str | None = None
+    """The provider's id of the file."""
+
+
+class ServerToolPart(Canonical, frozen=True, gc=False):
+    """A step of a tool that the provider runs itself: a call, what came of it, or both, as the wire tells it.
+
+    It goes back verbatim to the dialect that it came in. Elsewhere it is told in words, in its place.
+    """
+
+    dialect: str
+    """The dialect it came in."""
+    kind: str
+    """Its wire type there, such as `web_search_call` or `server_tool_use`."""
+    raw: Any
+    """The wire value, verbatim."""
+    name: str = ""
+    """The tool's own name, such as `web_search`; of a tool of an MCP server, `server/tool`."""
+    call_id: str | None = None
+    """Pairs a call with a result that is a part of its own."""
+    input: Any = None
+    """What the tool was called with, any JSON value; None for a result that is a part of its own."""
+    output: str | None = None
+    """What came of it, in words; None for a call whose result is a part of its own, or not known."""
+    sources: tuple[Source, ...] = ()
+    """The pages and files that it found or read."""
+    status: ServerToolStatus = "completed"
+    """How far it got."""
+    provider: str | None = None
+    """The provider that ran it; None when a client's body did not say."""
+    cache: Cache | None = None
+    """A cache mark after this part."""
+
+
 class ToolResult(Canonical, frozen=True, gc=False):
     """What a tool answered."""
 
@@ -233,6 +293,7 @@ Part: TypeAlias = (
     | ToolCall
     | BrokenToolCall
     | ToolResult
+    | ServerToolPart
     | OpaquePart
 )
 """Everything that a message can hold."""

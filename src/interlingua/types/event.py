@@ -43,7 +43,9 @@ __all__ = [
     "UsageUpdate",
 ]
 
-BlockKind: TypeAlias = Literal["text", "thinking", "refusal", "tool_call", "audio", "image", "document", "opaque"]
+BlockKind: TypeAlias = Literal[
+    "text", "thinking", "refusal", "tool_call", "server_tool", "audio", "image", "document", "opaque"
+]
 """What kind of part a block becomes; `tool_call` covers calls that turn out broken."""
 
 

@@ -17,6 +17,7 @@ from interlingua.types.content import (
     OpaquePart,
     Part,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -74,6 +75,7 @@ def test_r03_parts_are_a_sealed_union() -> None:
         ToolCall,
         BrokenToolCall,
         ToolResult,
+        ServerToolPart,
         OpaquePart,
     }
     tags = [kind.__struct_config__.tag for kind in get_args(Part)]

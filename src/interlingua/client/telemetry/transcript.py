@@ -17,6 +17,7 @@ from interlingua.types.content import (
     Json,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -95,10 +96,16 @@ def _part(part: Part | Json) -> dict[str, Any]:
         case ImagePart() | AudioPart() | DocumentPart():
             kind = type(part).__name__.removesuffix("Part").lower()
             return {"type": kind, "mime_type": part.media_type, "size_bytes": len(part.data)}
-        case OpaquePart():
-            return {"type": "opaque", "dialect": part.dialect, "kind": part.kind}
+        case ServerToolPart() | OpaquePart():
+            return _of_a_dialect(part)
         case Json():
             return {"type": "json", "content": part.value}
+
+
+def _of_a_dialect(part: ServerToolPart | OpaquePart) -> dict[str, Any]:
+    if isinstance(part, ServerToolPart):
+        return {"type": "server_tool", "name": part.name, "input": part.input, "output": part.output}
+    return {"type": "opaque", "dialect": part.dialect, "kind": part.kind}
 
 
 def _content(result: ToolResult) -> Any:

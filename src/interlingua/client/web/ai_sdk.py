@@ -13,7 +13,9 @@ Source: package `ai` 7.0.173, its page "Stream Protocols" and the schema of its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from interlingua.types.change import Changes
 from interlingua.types.content import (
@@ -23,6 +25,7 @@ from interlingua.types.content import (
     DocumentPart,
     ImagePart,
     OpaquePart,
+    ServerToolPart,
     ToolCall,
 )
 from interlingua.types.event import (
@@ -84,6 +87,7 @@ class UiMessageEncoder:
         self._ends_message = ends_message
         self._begun = False
         self._told = 0
+        self._steps: set[str] = set()
         self._open: dict[int, tuple[str, bytes]] = {}
         self._calls: dict[int, str] = {}
 
@@ -177,35 +181,38 @@ class UiMessageEncoder:
                 return part("tool-input-error", toolCallId=call_id, toolName=name, input=text, errorText=error)
             case ImagePart() | AudioPart() | DocumentPart() as media:
                 return part("file", url=data_url(media.data, media.media_type), mediaType=media.media_type)
+            case ServerToolPart() as step:
+                return self._step(step, event.index)
             case OpaquePart(dialect=dialect, kind=kind):
                 self._noted.add("opaque_part", f"/parts/{event.index}", f"{kind} of {dialect}", action="dropped")
                 return b""
             case _:
                 return b""
 
+    def _step(self, step: ServerToolPart, index: int) -> bytes:
+        """A step of a tool that the provider ran: what it was called with, and what came where that is known."""
+        call_id = step.call_id or f"step-{index}"
+        told = b""
+        ran = {"toolCallId": call_id, "providerExecuted": True, "dynamic": True}
+        if step.input is not None:
+            self._steps.add(call_id)
+            told = part("tool-input-available", toolName=step.name or step.kind, input=step.input, **ran)
+        is_whole = step.kind.endswith("_call") and step.status == "completed"
+        if call_id not in self._steps or (step.output is None and not step.sources and not is_whole):
+            return told
+        output = {"text": step.output or "", "sources": msgspec.to_builtins(step.sources)}
+        return told + part("tool-output-available", output=output, **ran)
+
     def _source(self, citation: Citation, index: int) -> bytes:
         """A source with an address; other annotations have no place."""
-        found = _address(citation.raw)
-        if found is None:
+        if citation.url is None:
             self._noted.add("annotation_unsupported", f"/parts/{index}/annotations")
             return b""
-        url, title = found
         self._told += 1
-        said: dict[str, object] = {"title": title} if title else {}
-        return part("source-url", sourceId=f"source-{self._told}", url=url, **said)
+        said: dict[str, object] = {"title": citation.title} if citation.title else {}
+        return part("source-url", sourceId=f"source-{self._told}", url=citation.url, **said)
 
 
 def _input(call: ToolCall) -> object:
     """The arguments as a value; those of a freeform call are its text."""
     return call.arguments.get("input") if call.freeform else call.arguments
-
-
-def _address(raw: dict[str, Any]) -> tuple[str, str] | None:
-    """Address and title of what a citation names, in the words of any dialect, in it or one level below."""
-    below = [cast("dict[str, Any]", value) for value in raw.values() if isinstance(value, dict)]
-    for members in (raw, *below):
-        for name in ("url", "uri"):
-            if isinstance(url := members.get(name), str):
-                title = members.get("title")
-                return url, title if isinstance(title, str) else ""
-    return None

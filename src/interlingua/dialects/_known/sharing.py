@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from interlingua.types.content import Json, OpaquePart, TextPart, ThinkingPart, ToolCall, ToolResult
+from interlingua.types.content import Json, OpaquePart, ServerToolPart, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message
 from interlingua.types.shared import NO_EXTRA, read_only
 
@@ -48,7 +48,7 @@ def frozen(message: Message) -> Message:
 
 def frozen_part(part: Part) -> Part:
     """The same part; nobody can change what is in it."""
-    extra = NO_EXTRA if isinstance(part, OpaquePart) else part.extra
+    extra = NO_EXTRA if isinstance(part, OpaquePart | ServerToolPart) else part.extra
     members: dict[str, Any] = {"extra": read_only(extra) if extra else NO_EXTRA}
     sealed = getattr(part, "sealed", None)
     if sealed is not None:

@@ -5,7 +5,7 @@ Rules
 - `thinking` with its signature and `redacted_thinking` with its data are sealed, byte-exact, and go back only to their
   issuer. Thinking without a seal cannot be sent to a service; an answer may hold it.
 - The `input` of a call keeps its exact text, so that a cached prefix stays the same bytes.
-- Blocks of tools that the provider runs, and of kinds that are not known, are opaque and stay where they are.
+- Blocks of tools that the provider runs stay where they are, and so do those of kinds that are not known, opaque.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from interlingua.dialects._members import members_of, merge_members, passed_on
+from interlingua.dialects._members import members_of, merge_members, passed_on, plain
 from interlingua.dialects._seals import note_seal, seal_fits
-from interlingua.dialects.anthropic.parts import NAME, decode_block, opaque_block
+from interlingua.dialects._steps import answer_thinking, at_home, history_text
+from interlingua.dialects.anthropic.marks import decode_mark
+from interlingua.dialects.anthropic.parts import NAME, block_of, decode_block, opaque_block
+from interlingua.dialects.anthropic.steps import is_step, read_step
 from interlingua.dialects.anthropic.wire import BlockWire
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.stream.calls import is_empty_arguments, make_call
@@ -27,6 +30,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -108,6 +112,8 @@ class AssistantDecoder:
                 return self._call(wire, cut_off=cut_off)
             case "thinking" | "redacted_thinking":
                 return self._thinking(wire)
+            case kind if is_step(kind):
+                return read_step(plain(wire), self.target.provider or None, decode_mark(wire))
             case _:
                 return decode_block(wire)
 
@@ -266,6 +272,19 @@ class AssistantEncoder:
         self.changes.add(MEDIA_CODES[type(part)], path, "an assistant's message holds no media")
         return None
 
+    def step(self, part: ServerToolPart, path: str) -> BlockWire | None:
+        """A step of a tool that the service ran, as it came; one of another provider in words."""
+        if at_home(part, NAME, self.target):
+            return self._finished(block_of(part.raw), part, path)
+        if self.reply:
+            return self.thinking(answer_thinking(part, self.changes, path), path)
+        return self.blocks.encode(history_text(part, self.changes, path), path)
+
+    def _finished(self, wire: BlockWire, part: Part, path: str) -> BlockWire:
+        if not self.reply:
+            self.blocks.finish(wire, part, path)
+        return wire
+
     def opaque(self, part: OpaquePart, path: str) -> BlockWire | None:
         """A block that came unread; one of another dialect has no place."""
         if not self.reply:
@@ -291,5 +310,6 @@ _WRITERS: dict[type, Callable[[AssistantEncoder, Any, str], BlockWire | None]] =
     ImagePart: AssistantEncoder.media,
     AudioPart: AssistantEncoder.media,
     DocumentPart: AssistantEncoder.media,
+    ServerToolPart: AssistantEncoder.step,
     OpaquePart: AssistantEncoder.opaque,
 }

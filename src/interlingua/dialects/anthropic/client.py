@@ -41,7 +41,7 @@ from interlingua.dialects.anthropic.wire import (
     ResponseWire,
     ToolWire,
 )
-from interlingua.types.content import OpaquePart, TextPart, ToolCall
+from interlingua.types.content import OpaquePart, ServerToolPart, TextPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, Tool
 from interlingua.wire.json import decode_wire
@@ -192,7 +192,7 @@ class _RequestEncoder(RequestWriter):
         if not told or told[-1].role != "assistant":
             return
         begun = max([place for place, message in enumerate(history) if message.role == "assistant"], default=last)
-        paused = begun == last and any([type(part) is OpaquePart for part in history[last].parts])
+        paused = begun == last and any([type(part) in (OpaquePart, ServerToolPart) for part in history[last].parts])
         if not paused:
             why = f"{self.target.model} finishes no turn that was begun for it"
             self.changes.add("prefill", f"/messages/{begun}", why)

@@ -24,16 +24,18 @@ from interlingua.dialects._members import is_object, members_of, plain
 from interlingua.dialects._streams.runs import BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.anthropic.assistant import call_extra, seal_of
+from interlingua.dialects.anthropic.citations import read_citation
 from interlingua.dialects.anthropic.client import answer_members, blocks_of
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME, citations_in
 from interlingua.dialects.anthropic.reasons import decode_finish, error_of_body
+from interlingua.dialects.anthropic.steps import is_step, read_step
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import BlockWire, DeltaWire, EventWire, ResponseWire
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
-from interlingua.types.content import Citation, OpaquePart, Sealed
+from interlingua.types.content import OpaquePart, Sealed
 from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.sse import SseDecoder
@@ -291,7 +293,11 @@ class MessagesStreamDecoder(BuildingDecoder):
                 raw = {**raw, "input": decode_any(text)}
             except (DecodeError, LimitExceededError):
                 raw = {**raw, "input": text}
-        self.builder.whole(OpaquePart(NAME, str(raw.get("type", "unknown")), raw), "opaque")
+        kind = str(raw.get("type", "unknown"))
+        if is_step(kind):
+            self.builder.whole(read_step(raw, self.context.target.provider or None), "server_tool")
+        else:
+            self.builder.whole(OpaquePart(NAME, kind, raw), "opaque")
 
     # Deltas
 
@@ -394,7 +400,7 @@ class MessagesStreamDecoder(BuildingDecoder):
         if state.block is None:
             state.block = self.builder.text("", extra=members_of(state.wire, NAME))
         if state.block.kind == "text":
-            self.builder.annotate(_still_open(state.block), Citation(NAME, citation))
+            self.builder.annotate(_still_open(state.block), read_citation(citation))
 
     def _grow_raw(self, state: _Open, raw: dict[str, Any], delta: DeltaWire) -> None:
         """A delta of a block that goes on unread: pieces of input, or members whose texts are joined."""

@@ -22,12 +22,12 @@ from interlingua.dialects._members import (
     text_or_none,
 )
 from interlingua.dialects._seals import note_seal
+from interlingua.dialects.anthropic.citations import history_citations, read_citation, reply_citations
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.wire import BlocksWire, BlockWire
 from interlingua.errors import DecodeError
 from interlingua.types.content import (
     AudioPart,
-    Citation,
     DocumentPart,
     ImagePart,
     OpaquePart,
@@ -52,13 +52,14 @@ if TYPE_CHECKING:
 __all__ = [
     "NAME",
     "BlockEncoder",
+    "block_citations",
+    "block_of",
     "citations_in",
     "decode_block",
     "decode_content",
     "decode_nested",
     "opaque",
     "opaque_block",
-    "own_citations",
     "text_part",
 ]
 
@@ -124,7 +125,7 @@ def opaque(wire: BlockWire) -> OpaquePart:
     """A block that goes on unread."""
     cache = decode_mark(wire)
     kind = wire.type or "unknown"
-    return OpaquePart(NAME, "media_ref" if kind in ("image", "document") else kind, plain(wire), cache)
+    return OpaquePart(NAME, "media_ref" if kind in _REFERRING else kind, plain(wire), cache)
 
 
 def text_part(wire: BlockWire) -> TextPart | None:
@@ -132,7 +133,7 @@ def text_part(wire: BlockWire) -> TextPart | None:
     cache = decode_mark(wire)
     if not wire.text and not wire.citations and not wire.extra:
         return None
-    annotations = tuple([Citation(NAME, citation) for citation in citations_in(wire)])
+    annotations = tuple([read_citation(citation) for citation in citations_in(wire)])
     return TextPart(wire.text or "", annotations, cache, extra=members_of(wire, NAME))
 
 
@@ -178,8 +179,21 @@ def _members(wire: BlockWire, source: dict[str, Any]) -> dict[str, dict[str, Any
     return {NAME: extra} if extra else {}
 
 
+def _tool_reference(wire: BlockWire) -> Part:
+    """A tool that a search of the client's found: its name as text, which is a reference at home."""
+    members: dict[str, Any] = {"type": REFERENCE, **(wire.extra or {})}
+    name = members.get("tool_name")
+    if not isinstance(name, str):
+        return opaque(wire)
+    return TextPart(name, cache=decode_mark(wire), extra={NAME: members})
+
+
+REFERENCE = "tool_reference"
+_REFERRING = frozenset({"image", "document", "container_upload"})
+"""Blocks that point to media, if they do not hold them."""
 _READERS: dict[str, Callable[[BlockWire], Part | None]] = {
     "text": text_part,
+    REFERENCE: _tool_reference,
     "image": _image,
     "document": _document,
 }
@@ -188,20 +202,24 @@ _READERS: dict[str, Callable[[BlockWire], Part | None]] = {
 # Writing
 
 
-def own_citations(annotations: Sequence[Citation], changes: Changes, path: str) -> list[dict[str, Any]]:
-    """The citations that are this dialect's; an entry for those of others."""
-    own = [annotation.raw for annotation in annotations if annotation.dialect == NAME]
-    if len(own) < len(annotations):
-        changes.add("annotation_unsupported", f"{path}/annotations")
-    return own
+def block_citations(part: TextPart, changes: Changes, path: str) -> list[dict[str, Any]]:
+    """The citations of a block: of an answer all that can be told, of a history those that are the service's own."""
+    if changes.stage == "encode_response":
+        return reply_citations(part.annotations, part.text, changes, f"{path}/annotations")
+    return history_citations(part.annotations, changes, f"{path}/annotations")
 
 
 def opaque_block(part: OpaquePart) -> BlockWire | None:
     """A block that came unread, as it came; None for one of another dialect."""
     if part.dialect != NAME or not is_object(part.raw):
         return None
+    return block_of(part.raw)
+
+
+def block_of(raw: dict[str, Any]) -> BlockWire:
+    """A block as it was."""
     wire = BlockWire()
-    merge_members(wire, part.raw)
+    merge_members(wire, raw)
     return wire
 
 
@@ -241,15 +259,17 @@ class BlockEncoder:
             self.marks.put(wire, cache, path)
 
     def text(self, part: TextPart, path: str) -> BlockWire | None:
-        """A text block with the citations that are this dialect's own."""
+        """A text block with its citations."""
         if part.sealed is not None:
             note_seal(self.changes, part.sealed, path)
         if not part.text or (part.text.isspace() and not self._keeps_blanks()):
             what = "text of white space alone" if part.text else "empty text"
             self.changes.add("empty_part", path, f"the service takes no {what}")
             return None
-        own = own_citations(part.annotations, self.changes, path)
-        return BlockWire(type="text", text=part.text, citations=own or None)
+        if part.extra and part.extra.get(NAME, {}).get("type") == REFERENCE:
+            return BlockWire(type=REFERENCE)
+        cited = block_citations(part, self.changes, path) if part.annotations else None
+        return BlockWire(type="text", text=part.text, citations=cited or None)
 
     def _keeps_blanks(self) -> bool:
         """Whether text of white space alone is told.

@@ -20,7 +20,8 @@ from interlingua.dialects._seals import note_seal
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.anthropic.assistant import is_redacted, signature_of
-from interlingua.dialects.anthropic.parts import NAME, own_citations
+from interlingua.dialects.anthropic.citations import own_value
+from interlingua.dialects.anthropic.parts import NAME, block_citations
 from interlingua.dialects.anthropic.reasons import encode_error_body
 from interlingua.dialects.anthropic.server import reply_encoder, stop_word
 from interlingua.dialects.anthropic.usage import encode_usage
@@ -264,8 +265,11 @@ class MessagesStreamEncoder(ResumingEncoder):
             case ToolCallDelta(arguments=text):
                 block.grown = True
                 return self._string(block, "input_json_delta", "partial_json", text)
-            case Annotation(annotation=annotation) if annotation.dialect == NAME:
-                delta = {"type": "citations_delta", "citation": annotation.raw}
+            case Annotation(annotation=annotation):
+                value = own_value(annotation)
+                if value is None:
+                    return b""
+                delta = {"type": "citations_delta", "citation": value}
                 return self._opened(block) + self._block_delta(block, delta)
             case _:
                 return b""
@@ -311,7 +315,7 @@ class MessagesStreamEncoder(ResumingEncoder):
         path = f"/parts/{block.start.index}"
         match part:
             case TextPart():
-                own_citations(part.annotations, self.changes, path)
+                block_citations(part, self.changes, path)  # those without a place are noted
                 self._note_seal(part.sealed, path)
                 return self._stop(block)
             case RefusalPart():
@@ -366,6 +370,9 @@ class MessagesStreamEncoder(ResumingEncoder):
         if content.get("type") == "text" and "text" in content:
             told = {"type": "text_delta", "text": content["text"]}
             content["text"] = ""
+        elif content.get("type") == "thinking":
+            told = {"type": "thinking_delta", "thinking": content["thinking"]}
+            content["thinking"] = ""
         elif isinstance(content.get("input"), dict):
             told = {"type": "input_json_delta", "partial_json": encode(content["input"]).decode()}
             content["input"] = {}

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
+from interlingua.dialects._citations import own_values
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._seals import note_seal, seal_fits
+from interlingua.dialects._steps import answer_thinking, at_home, history_text
+from interlingua.dialects.google.citations import Grounding
 from interlingua.dialects.google.parts import NAME, blob_wire
 from interlingua.dialects.google.wire import CallWire, PartWire
 from interlingua.stream.calls import is_made_id
@@ -27,6 +30,7 @@ from interlingua.types.content import (
     OpaquePart,
     RefusalPart,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -37,9 +41,9 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import Target
     from interlingua.types.change import Changes
-    from interlingua.types.content import Citation, Part
+    from interlingua.types.content import Part
 
-__all__ = ["FILLER", "AssistantEncoder", "opaque_wire", "own_citations"]
+__all__ = ["FILLER", "AssistantEncoder", "opaque_wire"]
 
 FILLER = "skip_thought_signature_validator"
 """What the provider takes in place of a signature that somebody else's call cannot have."""
@@ -52,14 +56,6 @@ def opaque_wire(part: OpaquePart) -> PartWire:
     wire = PartWire()
     merge_members(wire, part.raw if part.raw and is_object(part.raw) else {part.kind: part.raw})
     return wire
-
-
-def own_citations(citations: Sequence[Citation], changes: Changes, path: str) -> dict[str, Any]:
-    """The members of a candidate that its citations came from; an entry for those of other dialects."""
-    own = [citation.raw for citation in citations if citation.dialect == NAME]
-    if len(own) < len(citations):
-        changes.add("annotation_unsupported", path)
-    return {name: value for raw in own for name, value in raw.items()}
 
 
 class AssistantEncoder:
@@ -83,13 +79,15 @@ class AssistantEncoder:
         self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
         self.own = own
-        self.citations: dict[str, Any] = {}
+        self.grounding = Grounding()
+        self._place = 0
         self._has_call = False
 
     def encode(self, parts: Sequence[Part]) -> list[PartWire]:
         """The parts on the wire."""
         wires: list[PartWire] = []
         for place, part in enumerate(parts):
+            self._place = len(wires)
             wire = self.part(part, f"{self.path}/parts/{place}")
             if wire is not None:
                 wires.append(wire)
@@ -106,8 +104,8 @@ class AssistantEncoder:
                 return self._thinking(part, path)
             case ImagePart() | AudioPart() | DocumentPart():
                 return self._media(part, path)
-            case OpaquePart():
-                return self._opaque(part, path)
+            case ServerToolPart() | OpaquePart():
+                return self._step(part, path) if isinstance(part, ServerToolPart) else self._opaque(part, path)
             case RefusalPart(text=text):
                 self.changes.add("refusal_as_text", path)
                 return PartWire(text=text) if text else None
@@ -143,9 +141,9 @@ class AssistantEncoder:
 
     def _cite(self, part: TextPart, path: str) -> None:
         if self.reply:
-            self.citations.update(own_citations(part.annotations, self.changes, path))
+            self.grounding.cite(part.annotations, part.text, self.changes, path, part=self._place)
         else:
-            self.changes.add("annotation_unsupported", path)
+            own_values(part.annotations, "", self.changes, path)
 
     def _thinking(self, part: ThinkingPart, path: str) -> PartWire | None:
         signature = self.signature(part.sealed, path)
@@ -194,6 +192,17 @@ class AssistantEncoder:
             self.changes.add("cache_unsupported", f"{path}/cache")
         self._note(part.extra, path)
         return wire
+
+    def _step(self, part: ServerToolPart, path: str) -> PartWire | None:
+        if part.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        if at_home(part, NAME, self.target):
+            wire = PartWire()
+            merge_members(wire, part.raw)
+            return wire
+        if self.reply:
+            return self._thinking(answer_thinking(part, self.changes, path), path)
+        return PartWire(text=history_text(part, self.changes, path).text)
 
     def _opaque(self, part: OpaquePart, path: str) -> PartWire | None:
         if part.dialect == NAME:

@@ -17,6 +17,7 @@ from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
+from interlingua.dialects.google.citations import CITATIONS, read_citations
 from interlingua.dialects.google.messages import MessageEncoder
 from interlingua.dialects.google.parts import NAME, PartDecoder, part_list
 from interlingua.dialects.google.reasons import decode_finish, error_of_body
@@ -36,7 +37,7 @@ from interlingua.dialects.google.wire import (
     ToolWire,
 )
 from interlingua.errors import DecodeError
-from interlingua.types.content import BrokenToolCall, Citation, TextPart, ToolCall
+from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool, Tool
 
@@ -91,8 +92,6 @@ UNSAID = (
     "schema_strict", "schema_description",
 )  # fmt: skip
 """Knobs that the wire has no member for."""
-CITATIONS = ("groundingMetadata", "citationMetadata")
-"""Members of a candidate that cite what its text says."""
 CANDIDATE_MEMBERS = (
     "finishMessage", "avgLogprobs", "logprobsResult", "safetyRatings", "urlContextMetadata", "tokenCount", *CITATIONS,
 )  # fmt: skip
@@ -454,8 +453,8 @@ def _cite(parts: list[Part], members: dict[str, Any]) -> None:
     for place in reversed(range(len(parts) if found else 0)):
         part = parts[place]
         if isinstance(part, TextPart) and part.text:
-            citations = tuple([Citation(NAME, {name: members.pop(name)}) for name in found])
-            parts[place] = TextPart(part.text, citations, part.cache, part.sealed, part.extra)
+            cited = [one for name in found for one in read_citations(name, members.pop(name), part.text)]
+            parts[place] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
             return
 
 

@@ -25,8 +25,8 @@ from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects._streams.runs import BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
+from interlingua.dialects.google.citations import CITATIONS, read_citations
 from interlingua.dialects.google.client import (
-    CITATIONS,
     candidate_members,
     finish_with_calls,
     top_members,
@@ -48,7 +48,7 @@ from interlingua.dialects.google.wire import PartWire, ResponseWire
 from interlingua.errors import Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, Citation, DocumentPart, ImagePart
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ServerToolPart
 from interlingua.types.usage import Usage
 from interlingua.wire.ndjson import JsonArrayDecoder
 from interlingua.wire.sse import DONE, SseDecoder
@@ -67,7 +67,9 @@ MAX_CHOICES = 128
 _BOM = b"\xef\xbb\xbf"
 _FRAME = (b"data: ", b"\r\n\r\n")
 _JOINED = {"logprobsResult", "citationMetadata"}
-_KINDS: dict[type, BlockKind] = {ImagePart: "image", AudioPart: "audio", DocumentPart: "document"}
+_KINDS: dict[type, BlockKind] = {
+    ImagePart: "image", AudioPart: "audio", DocumentPart: "document", ServerToolPart: "server_tool",
+}  # fmt: skip
 
 
 class _Candidate:
@@ -351,7 +353,8 @@ class GoogleStreamDecoder(BuildingDecoder):
             return
         for name in CITATIONS:
             if name in candidate.members:
-                self.builder.annotate(block, Citation(NAME, {name: candidate.members.pop(name)}))
+                for citation in read_citations(name, candidate.members.pop(name), block.content):
+                    self.builder.annotate(block, citation)
 
     def _settle_candidate(self, candidate: _Candidate) -> None:
         number = candidate.number

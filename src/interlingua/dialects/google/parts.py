@@ -17,6 +17,7 @@ from msgspec import UnsetType
 
 from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects.google.spelling import bare_numbers
+from interlingua.dialects.google.steps import read_step
 from interlingua.dialects.google.wire import BlobWire, CallWire, PartWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import is_empty_arguments, is_made_id, make_call
@@ -148,7 +149,10 @@ class PartDecoder:
             return self.call(wire, wire.functionCall, f"{self.prefix}/parts/{place}")
         if wire.inlineData is not None:
             return decode_media(wire, wire.inlineData, self.sealed(wire))
-        if _is_opaque(wire) or wire.functionResponse is not None or wire.fileData is not None or wire.extra:
+        if _is_opaque(wire):
+            part = opaque(wire)
+            return read_step(part, self.issuer[0]) or part
+        if wire.functionResponse is not None or wire.fileData is not None or wire.extra:
             return opaque(wire)
         return self._text(wire)
 

@@ -289,7 +289,7 @@ def _candidate(alternative: Alternative, place: int, changes: Changes, context: 
     merge_members(content, object_in(extra, "content"))
     word = finish_word(alternative, changes, path, own=context.says_own(NAME))
     wire = CandidateWire(content=content, finishReason=word, index=place)
-    merge_members(wire, {**encoder.citations, **object_in(extra, "candidate")})
+    merge_members(wire, {**encoder.grounding.members(), **object_in(extra, "candidate")})
     return wire
 
 

@@ -17,7 +17,8 @@ from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._streams.frames import ResumingEncoder
-from interlingua.dialects.google.assistant import AssistantEncoder, own_citations
+from interlingua.dialects.google.assistant import AssistantEncoder
+from interlingua.dialects.google.citations import Grounding
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import encode_error_body
 from interlingua.dialects.google.server import finish_word, is_blocked, reply_members
@@ -53,7 +54,7 @@ __all__ = ["GoogleStreamEncoder"]
 class _Choice:
     """What one candidate has said so far, and what it keeps back."""
 
-    __slots__ = ("beside", "citations", "kept", "kept_thought", "number", "prose", "signature", "text")
+    __slots__ = ("beside", "grounding", "kept", "kept_thought", "number", "prose", "signature", "size", "text")
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -63,7 +64,8 @@ class _Choice:
         self.signature: str | None = None
         self.beside: dict[str, Any] | None = None
         self.prose = -1
-        self.citations: dict[str, Any] = {}
+        self.grounding = Grounding()
+        self.size = 0
 
 
 class GoogleStreamEncoder(ResumingEncoder):
@@ -213,8 +215,11 @@ class GoogleStreamEncoder(ResumingEncoder):
     def _end_text(self, choice: _Choice, part: TextPart | ThinkingPart, path: str) -> bytes:
         if part.sealed is not None and not seal_fits(part.sealed, NAME, Target()):
             note_seal(self.changes, part.sealed, path)
-        if isinstance(part, TextPart) and part.annotations:
-            choice.citations.update(own_citations(part.annotations, self.changes, f"{path}/annotations"))
+        if isinstance(part, TextPart):
+            if part.annotations:
+                place = f"{path}/annotations"
+                choice.grounding.cite(part.annotations, part.text, self.changes, place, offset=choice.size)
+            choice.size += len(part.text.encode("utf-8", "replace"))
         if choice.signature is None and not choice.beside:
             return b""
         return self._whole_text(choice, "", thought=isinstance(part, ThinkingPart))
@@ -250,7 +255,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         extra = alternative.extra.get(NAME, {})
         path = f"/alternatives/{place - 1}" if place else ""
         word = finish_word(alternative, self.changes, path, own=self.context.says_own(NAME))
-        members = {"finishReason": word, "index": place, **choice.citations, **object_in(extra, "candidate")}
+        members = {"finishReason": word, "index": place, **choice.grounding.members(), **object_in(extra, "candidate")}
         said = encode({name: value for name, value in members.items() if value is not None})
         content = {"role": "model", **object_in(extra, "content")}
         kept = self._kept(choice)

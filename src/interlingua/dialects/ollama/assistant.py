@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw, UnsetType
 
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._steps import answer_thinking, history_text
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
 from interlingua.dialects.ollama.wire import FunctionCallWire, MessageWire, ToolCallWire
 from interlingua.errors import DecodeError
@@ -24,6 +25,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -197,6 +199,8 @@ class AssistantEncoder:
                 self.images.append(to_base64(data))
             case BrokenToolCall():
                 self._broken(part, path)
+            case ServerToolPart():
+                self._step(part, path)
             case AudioPart() | DocumentPart() | ToolResult() | OpaquePart():
                 self._refuse(part, path)
 
@@ -215,6 +219,13 @@ class AssistantEncoder:
             return
         self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
         self._text(f"{part.name}({part.raw_arguments})", path)
+
+    def _step(self, part: ServerToolPart, path: str) -> None:
+        """A step of a tool that a provider ran, in words; it is on the way to the answer, where the dialect has one."""
+        if self.reply:
+            self.thinking.append(answer_thinking(part, self.changes, path).text)
+        else:
+            self._text(history_text(part, self.changes, path).text, path)
 
     def _refuse(self, part: Part, path: str) -> None:
         """What an assistant message has no place for: refused in a history, dropped in a reply, which must go out."""

@@ -23,7 +23,7 @@ from interlingua.dialects.ollama.usage import encode_usage
 from interlingua.dialects.ollama.wire import ChunkWire
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, ImagePart, ToolCall
+from interlingua.types.content import BrokenToolCall, ImagePart, ServerToolPart, ToolCall
 from interlingua.types.event import (
     BlockEnd,
     RefusalDelta,
@@ -105,6 +105,8 @@ class OllamaStreamEncoder(ResumingEncoder):
         """What is said whole: calls and images; an entry for everything that has no place here."""
         encoder = AssistantEncoder(self.changes, "", reply=True, own=self._own, first_call=self._calls)
         encoder.add(event.part, event.index)
+        if isinstance(event.part, ServerToolPart):
+            return b"".join([self._thinking + encode_text(text) + self._tail for text in encoder.thinking])
         if not isinstance(event.part, ToolCall | BrokenToolCall | ImagePart):
             return b""
         wire = encoder.message()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw
 
+from interlingua.dialects._citations import own_values, written
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_list, is_object, merge_members, plain
 from interlingua.dialects._openai.calls import (
@@ -23,8 +24,10 @@ from interlingua.dialects._openai.calls import (
     freeform_input,
     mended_arguments,
 )
+from interlingua.dialects._openai.citations import read_annotation, url_members
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits
+from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, encode_part, thinking_chunk
 from interlingua.dialects.openai_chat.wire import (
     AudioWire,
@@ -45,6 +48,7 @@ from interlingua.types.content import (
     OpaquePart,
     RefusalPart,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -65,12 +69,12 @@ __all__ = [
     "REASONING_FIELDS",
     "AssistantDecoder",
     "AssistantEncoder",
+    "annotations_of",
     "call_extra",
     "encode_call",
     "hosted_call",
     "nest",
     "note_audio",
-    "own_annotations",
     "reasoning_text",
 ]
 
@@ -211,7 +215,7 @@ def nest(call: ToolCallWire) -> bool:
     return True
 
 
-def hosted_call(call: ToolCallWire) -> OpaquePart | None:
+def hosted_call(call: ToolCallWire, provider: str | None = None) -> ServerToolPart | None:
     """A call of a type that only its server knows, which has run it itself: it goes back as it came.
 
     None for the call of a function or of a freeform tool.
@@ -220,7 +224,10 @@ def hosted_call(call: ToolCallWire) -> OpaquePart | None:
         return None
     raw = plain(call)
     raw.pop("index", None)  # its place among the parts says it
-    return OpaquePart(NAME, str(call.type), {CALLS: [raw]})
+    kind = str(call.type)
+    said = raw.get(kind)
+    given = said if is_object(said) else {name: value for name, value in raw.items() if name not in ("id", "type")}
+    return ServerToolPart(NAME, kind, {CALLS: [raw]}, kind, call.id or None, given, provider=provider)
 
 
 def reasoning_text(details: Sequence[Any]) -> str:
@@ -242,15 +249,17 @@ def _annotate(parts: list[Part], message: MessageWire) -> None:
 
 
 def _citations(annotations: Sequence[dict[str, Any]]) -> tuple[Citation, ...]:
-    return tuple([Citation(NAME, annotation) for annotation in annotations])
+    return tuple([read_annotation(NAME, annotation) for annotation in annotations])
 
 
-def own_annotations(annotations: Sequence[Citation], changes: Changes, path: str) -> list[dict[str, Any]]:
-    """The annotations that this dialect understands; an entry for the others."""
-    own = [annotation.raw for annotation in annotations if annotation.dialect == NAME]
-    if len(own) < len(annotations):
-        changes.add("annotation_unsupported", path)
-    return own
+def annotations_of(part: TextPart, changes: Changes, path: str, offset: int) -> list[dict[str, Any]]:
+    """The annotations of a text that begins `offset` characters into an answer; those of others are written anew."""
+
+    def write(citation: Citation) -> dict[str, Any] | None:
+        members = url_members(citation, part.text, offset)
+        return None if members is None else {"type": "url_citation", "url_citation": members}
+
+    return written(part.annotations, NAME, changes, path, write)
 
 
 def _spoken(audio: AudioWire) -> list[Part]:
@@ -313,7 +322,7 @@ class AssistantEncoder:
         return self.message
 
     def _part(self, part: Part, path: str) -> None:
-        if not isinstance(part, OpaquePart):
+        if not isinstance(part, OpaquePart | ServerToolPart):
             note_foreign(self.changes, part.extra, path)
         match part:
             case TextPart():
@@ -331,8 +340,8 @@ class AssistantEncoder:
                 self.message.audio = _audio_wire(part)
             case ImagePart():
                 self._image(part, path)
-            case OpaquePart():
-                self._opaque(part, path)
+            case ServerToolPart() | OpaquePart():
+                self._unread(part, path)
             case DocumentPart() | ToolResult():
                 self.changes.add(
                     "opaque_part", path, f"an assistant message holds no {type(part).__name__}", action="dropped"
@@ -350,8 +359,14 @@ class AssistantEncoder:
             note_seal(self.changes, part.sealed, path)
         self.content.append(part)
         if part.annotations:
-            own = own_annotations(part.annotations, self.changes, f"{path}/annotations")
+            own = self._annotations(part, f"{path}/annotations")
             self.message.annotations = [*(self.message.annotations or []), *own]
+
+    def _annotations(self, part: TextPart, path: str) -> list[dict[str, Any]]:
+        if not self.reply:
+            return own_values(part.annotations, NAME, self.changes, path)
+        before = sum([len(one.text) for one in self.content[:-1] if isinstance(one, TextPart)])
+        return annotations_of(part, self.changes, path, before)
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         members = part.extra.get(NAME, {})
@@ -437,16 +452,30 @@ class AssistantEncoder:
         else:
             calls.append(wire)
 
+    def _unread(self, part: ServerToolPart | OpaquePart, path: str) -> None:
+        if isinstance(part, ServerToolPart):
+            self._step(part, path)
+        else:
+            self._opaque(part, path)
+
     def _opaque(self, part: OpaquePart, path: str) -> None:
         if part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {"audio"}:
             merge_members(self.message, part.raw)
-        elif part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {CALLS}:
-            self._hosted(part.raw[CALLS])
         elif part.dialect == NAME:
             self.content.append(part)
         else:
             action = "dropped" if self.reply else None
             self.changes.add("opaque_part", path, f"{part.kind} of {part.dialect}", action=action)
+
+    def _step(self, part: ServerToolPart, path: str) -> None:
+        if part.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        if at_home(part, NAME, self.target):
+            self._hosted(part.raw.get(CALLS))
+        elif self.reply:
+            self._thinking(answer_thinking(part, self.changes, path), path)
+        else:
+            self._text(history_text(part, self.changes, path), path)
 
     def _hosted(self, calls: Any) -> None:
         """Calls that their server ran, among the others."""

@@ -18,6 +18,7 @@ from interlingua.dialects._answer import failed_base, id_source, no_answer
 from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_object, passed_on
 from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments
+from interlingua.dialects._openai.citations import read_annotation
 from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
@@ -35,7 +36,6 @@ from interlingua.stream.calls import decoded_twice
 from interlingua.types.change import Changes
 from interlingua.types.content import (
     AudioPart,
-    Citation,
     DocumentPart,
     ImagePart,
     RefusalPart,
@@ -288,7 +288,7 @@ class ChatStreamDecoder(BuildingDecoder):
         block = self.builder.text(text, choice.number)
         if choice.annotations:
             for annotation in choice.annotations:
-                self.builder.annotate(block, Citation(NAME, annotation))
+                self.builder.annotate(block, read_annotation(NAME, annotation))
             choice.annotations = []
 
     def _seal(self, choice: _Choice) -> None:
@@ -318,7 +318,7 @@ class ChatStreamDecoder(BuildingDecoder):
         """Hang an annotation on the open text; one that comes before its text waits for it."""
         block = self.builder.open_prose(choice.number)
         if block is not None and block.kind == "text":
-            self.builder.annotate(block, Citation(NAME, annotation))
+            self.builder.annotate(block, read_annotation(NAME, annotation))
         else:
             choice.annotations.append(annotation)
 
@@ -346,7 +346,7 @@ class ChatStreamDecoder(BuildingDecoder):
             self.changes.add("foreign_shape", self.builder.next_path(choice.number), told)
         elif (hosted := hosted_call(wire)) is not None:
             self._open_earlier(choice, None)
-            self.builder.whole(hosted, "opaque", choice.number)
+            self.builder.whole(hosted, "server_tool", choice.number)
             return
         function = wire.function or FunctionCallWire()
         call_id = wire.id or function.id or ""

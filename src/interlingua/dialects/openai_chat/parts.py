@@ -20,6 +20,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
 )
@@ -209,7 +210,7 @@ def encode_part(part: Part, quirks: Quirks) -> PartWire:
     cache = getattr(part, "cache", None)
     if cache is not None:
         wire.cache_control = encode_cache(cache, quirks)
-    extra = None if isinstance(part, OpaquePart) else part.extra.get(NAME)
+    extra = None if isinstance(part, OpaquePart | ServerToolPart) else part.extra.get(NAME)
     if extra:
         merge_members(wire, extra)
     return wire

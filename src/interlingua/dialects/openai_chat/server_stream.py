@@ -18,14 +18,15 @@ from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
+from interlingua.dialects._steps import at_home, thinking_events
 from interlingua.dialects._streams.frames import ResumingEncoder
-from interlingua.dialects.openai_chat.assistant import AssistantEncoder, note_audio, own_annotations
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder, annotations_of, note_audio
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, ImagePart, OpaquePart, TextPart, ToolCall
+from interlingua.types.content import AudioPart, ImagePart, OpaquePart, ServerToolPart, TextPart, ToolCall
 from interlingua.types.event import (
     Annotation,
     BlockEnd,
@@ -65,10 +66,11 @@ _OPENING = b',"choices":[{"index":%d,"delta":{"role":"assistant","content":""' +
 class _Choice:
     """What one choice has said so far."""
 
-    __slots__ = ("audio", "freeform", "ordinals", "reasoning_field")
+    __slots__ = ("audio", "freeform", "length", "ordinals", "reasoning_field")
 
     def __init__(self) -> None:
         self.audio: set[int] = set()
+        self.length = 0
         self.ordinals: dict[int, int] = {}
         self.freeform: set[int] = set()
         self.reasoning_field = "reasoning_content"
@@ -226,9 +228,16 @@ class ChatStreamEncoder(ResumingEncoder):
         return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **event.sealed.data}]})
 
     def _block_end(self, event: BlockEnd) -> bytes:
-        if type(event.part) is TextPart and not (event.part.annotations or event.part.extra):
-            return b""
-        if not isinstance(event.part, OpaquePart | ImagePart):
+        before = 0
+        if type(event.part) is TextPart:
+            state = self._choices[event.choice]
+            before = state.length
+            state.length += len(event.part.text)
+            if not (event.part.annotations or event.part.extra):
+                return b""
+        if isinstance(event.part, OpaquePart | ServerToolPart | ImagePart):
+            return self._whole(event, event.part)
+        if event.part.extra:
             note_foreign(self.changes, event.part.extra, f"/parts/{event.index}")
         match event.part:
             case ToolCall(freeform=True, id=call_id, name=name, arguments_json=text):
@@ -236,20 +245,10 @@ class ChatStreamEncoder(ResumingEncoder):
                 custom = {"name": name, "input": freeform_input(text)}
                 call = {"index": ordinal, "id": call_id, "type": "custom", "custom": custom}
                 return self._chunk(event.choice, {"tool_calls": [call]})
-            case TextPart(annotations=annotations) if annotations:
-                annotations = annotations[self._annotated.get((event.choice, event.index), 0) :]
-                own = own_annotations(annotations, self.changes, f"/parts/{event.index}/annotations")
+            case TextPart(annotations=annotations) as part if annotations:
+                own = annotations_of(part, self.changes, f"/parts/{event.index}/annotations", before)
+                own = own[self._annotated.get((event.choice, event.index), 0) :]
                 return self._chunk(event.choice, {"annotations": own}) if own else b""
-            case ImagePart() | OpaquePart():
-                message = AssistantEncoder(Target(), self.changes).encode((event.part,), "", reply=True)
-                body = decode_any(encode_wire(message))
-                said = {name: value for name, value in body.items() if name != "role"}
-                delta = {name: value for name, value in said.items() if name != "content" or is_list(value)}
-                if is_list(calls := delta.get("tool_calls")):
-                    ordinals = self._choices[event.choice].ordinals
-                    ordinal = ordinals[event.index] = len(ordinals)
-                    delta["tool_calls"] = [{**call, "index": ordinal} for call in calls]
-                return self._chunk(event.choice, delta) if delta else b""
             case AudioPart(extra=extra):
                 note_audio(event.part, self.changes, f"/parts/{event.index}")
                 return self._chunk(event.choice, {"audio": extra[NAME]}) if NAME in extra else b""
@@ -258,6 +257,21 @@ class ChatStreamEncoder(ResumingEncoder):
                 return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **extra[NAME]}]})
             case _:
                 return b""
+
+    def _whole(self, event: BlockEnd, part: OpaquePart | ServerToolPart | ImagePart) -> bytes:
+        """A part that comes in one piece; a step of another dialect's tool as thinking."""
+        if isinstance(part, ServerToolPart) and not at_home(part, NAME, Target()):
+            told = thinking_events(part, self.changes, f"/parts/{event.index}", event)
+            return b"".join([self.encode(one) for one in told])
+        message = AssistantEncoder(Target(), self.changes).encode((part,), "", reply=True)
+        body = decode_any(encode_wire(message))
+        said = {name: value for name, value in body.items() if name != "role"}
+        delta = {name: value for name, value in said.items() if name != "content" or is_list(value)}
+        if is_list(calls := delta.get("tool_calls")):
+            ordinals = self._choices[event.choice].ordinals
+            ordinal = ordinals[event.index] = len(ordinals)
+            delta["tool_calls"] = [{**call, "index": ordinal} for call in calls]
+        return self._chunk(event.choice, delta) if delta else b""
 
     # The end
 

@@ -5,7 +5,8 @@ Rules
   neighbours with the same `id` become one message again.
 - A piece of reasoning is sealed whole. Where its seal does not fit, the ids of what came with it do not fit either.
 - The status `completed` is what not saying it means.
-- An item of any other kind is opaque, verbatim, in its place; a generated picture is an image sealed with its item.
+- The step of a tool that the service runs is a part of its own; an item of any other kind is opaque, verbatim, in its
+  place; a generated picture is an image sealed with its item.
 Loss: thinking without our seal has no place in a history; in a reply it is told as a summary.
 """
 
@@ -21,6 +22,7 @@ from interlingua.dialects._members import is_list, is_object, plain
 from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, mended_arguments
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects.openai_responses.parts import NAME, decode_content
+from interlingua.dialects.openai_responses.steps import is_step, read_step
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import make_call
@@ -30,6 +32,7 @@ from interlingua.types.content import (
     OpaquePart,
     RefusalPart,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
 )
@@ -53,6 +56,7 @@ __all__ = [
     "picture",
     "reasoning_text",
     "text_of",
+    "unread",
 ]
 
 CALLS = frozenset({"function_call", "custom_tool_call"})
@@ -85,6 +89,12 @@ def message_members(wire: ItemWire) -> dict[str, Any]:
     if wire.name is not None:
         members["name"] = wire.name
     return members
+
+
+def unread(wire: ItemWire, target: Target) -> OpaquePart | ServerToolPart:
+    """An item that is no message, call or reasoning: the step of a tool of the service, or opaque."""
+    kind, raw = item_kind(wire), plain(wire)
+    return read_step(raw, kind, target.provider or None) if is_step(kind) else OpaquePart(NAME, kind, raw)
 
 
 class ItemDecoder:
@@ -124,8 +134,8 @@ class ItemDecoder:
         return Sealed(NAME, data, self.target.provider or None, self.target.model or None)
 
     def opaque(self, wire: ItemWire) -> None:
-        """An item verbatim."""
-        self.parts.append(OpaquePart(NAME, item_kind(wire), plain(wire)))
+        """An item that is nothing but what its own service makes of it, verbatim."""
+        self.parts.append(unread(wire, self.target))
 
     def message(self, wire: ItemWire) -> None:
         """A message: one part for each of its contents; its members are in the seal of a text."""

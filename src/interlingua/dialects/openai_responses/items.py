@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Raw
 
+from interlingua.dialects._citations import own_values
 from interlingua.dialects._contract import Target
 from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._seals import note_seal, seal_fits
+from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
-from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, own_annotations
+from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, annotations_of
 from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
 from interlingua.types.content import (
     AudioPart,
@@ -25,6 +27,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -107,6 +110,8 @@ class ItemEncoder:
                 self._call(part, path)
             case ImagePart():
                 self._image(part, path)
+            case ServerToolPart():
+                self._step(part, path)
             case OpaquePart():
                 self._opaque(part, path)
             case AudioPart():
@@ -149,14 +154,14 @@ class ItemEncoder:
     def _plain(self, part: TextPart, path: str) -> None:
         """Text of a history that has no seal: the easy form of a message."""
         if part.annotations:
-            self.changes.add("annotation_unsupported", f"{path}/annotations")
+            own_values(part.annotations, "", self.changes, f"{path}/annotations")
         self.items.append(ItemWire(role="assistant", content=part.text))
         self._open = None
 
     def content(self, part: TextPart | RefusalPart, path: str) -> PartWire:
         """The content part that a text or a refusal is."""
         if isinstance(part, TextPart):
-            own = own_annotations(part.annotations, self.changes, f"{path}/annotations")
+            own = self._annotations(part, f"{path}/annotations") if part.annotations else []
             wire = PartWire(type="output_text", text=part.text, annotations=own)
         else:
             wire = PartWire(type="refusal", refusal=part.text)
@@ -164,6 +169,11 @@ class ItemEncoder:
         if extra:
             merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
         return wire
+
+    def _annotations(self, part: TextPart, path: str) -> list[dict[str, Any]]:
+        if self.reply:
+            return annotations_of(part, self.changes, path)
+        return own_values(part.annotations, NAME, self.changes, path)
 
     def _said(self, content: PartWire, members: dict[str, Any], *, new: bool) -> None:
         key = members.get("id")
@@ -224,6 +234,17 @@ class ItemEncoder:
         wire = opaque_item(item or {"type": "image_generation_call", "status": COMPLETED})
         merge_members(wire, {"result": to_base64(part.data)})
         self._add(wire, "ig")
+
+    def _step(self, part: ServerToolPart, path: str) -> None:
+        if part.cache is not None:
+            self.changes.add("cache_unsupported", f"{path}/cache")
+        if at_home(part, NAME, self.target):
+            self.items.append(opaque_item(part.raw))
+            self._open = None
+        elif self.reply:
+            self._thinking(answer_thinking(part, self.changes, path), path)
+        else:
+            self._plain(history_text(part, self.changes, path), path)
 
     def _opaque(self, part: OpaquePart, path: str) -> None:
         if part.dialect != NAME or not is_object(part.raw):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import plain
 from interlingua.dialects._openai.calls import arguments_text, clean_name
+from interlingua.dialects._openai.citations import read_annotation
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects.openai_responses.assistant import (
     FREEFORM_END,
@@ -23,12 +24,13 @@ from interlingua.dialects.openai_responses.assistant import (
     picture,
     reasoning_text,
     text_of,
+    unread,
 )
 from interlingua.dialects.openai_responses.parts import NAME, decode_part
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import decoded_twice
-from interlingua.types.content import Citation, OpaquePart, RefusalPart, Sealed, TextPart
+from interlingua.types.content import OpaquePart, RefusalPart, Sealed, TextPart
 from interlingua.wire.json import decode_any, encode_text
 
 if TYPE_CHECKING:
@@ -70,7 +72,8 @@ class Item:
 
     def settle(self, wire: ItemWire) -> None:
         """The item is whole."""
-        self.builder.whole(OpaquePart(NAME, item_kind(wire), plain(wire)), "opaque")
+        part = unread(wire, self.context.target)
+        self.builder.whole(part, "opaque" if isinstance(part, OpaquePart) else "server_tool")
 
     def abandon(self) -> None:
         """The answer is whole, and nobody said that the item is: it is what was seen of it."""
@@ -134,7 +137,7 @@ class MessageItem(Item):
 
     def annotate(self, place: int, annotation: dict[str, Any]) -> None:
         """One more annotation."""
-        self.builder.annotate(self._opened("text", place), Citation(NAME, annotation))
+        self.builder.annotate(self._opened("text", place), read_annotation(NAME, annotation))
 
     def begin(self, place: int, wire: PartWire) -> None:
         """A content part begins."""

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._citations import span_in, written
 from interlingua.dialects._members import members_of, merge_members, plain
+from interlingua.dialects._openai.citations import read_annotation, url_members
 from interlingua.dialects.openai_responses.wire import PartWire
 from interlingua.errors import DecodeError
 from interlingua.types.content import (
@@ -21,6 +23,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
 )
 from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64, told_detail
@@ -31,7 +34,15 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["NAME", "decode_content", "decode_part", "encode_content", "encode_part", "own_annotations"]
+__all__ = [
+    "NAME",
+    "annotations_of",
+    "decode_content",
+    "decode_part",
+    "encode_content",
+    "encode_part",
+    "write_annotation",
+]
 
 NAME = "openai-responses"
 """The dialect's name."""
@@ -87,7 +98,7 @@ def _text(part: PartWire) -> Part:
     extra: dict[str, Any] = dict(part.extra or {})
     if part.logprobs:
         extra["logprobs"] = part.logprobs
-    annotations = tuple([Citation(NAME, annotation) for annotation in part.annotations or ()])
+    annotations = tuple([read_annotation(NAME, annotation) for annotation in part.annotations or ()])
     return TextPart(part.text or "", annotations, extra={NAME: extra} if extra else {})
 
 
@@ -160,7 +171,7 @@ def encode_content(parts: Sequence[Part], *, detail: bool) -> str | list[PartWir
 def encode_part(part: Part, *, detail: bool) -> PartWire:
     """One content part of the input; TypeError for a part that has no place there."""
     wire = _bare(part, detail=detail)
-    extra = None if isinstance(part, OpaquePart) else part.extra.get(NAME)
+    extra = None if isinstance(part, OpaquePart | ServerToolPart) else part.extra.get(NAME)
     if extra:
         merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
     return wire
@@ -186,9 +197,16 @@ def _bare(part: Part, *, detail: bool) -> PartWire:
             raise TypeError(f"{type(part).__name__} has no place in content")
 
 
-def own_annotations(annotations: Sequence[Citation], changes: Changes, path: str) -> list[dict[str, Any]]:
-    """The annotations that this dialect understands; an entry for the others."""
-    own = [annotation.raw for annotation in annotations if annotation.dialect == NAME]
-    if len(own) < len(annotations):
-        changes.add("annotation_unsupported", path)
-    return own
+def annotations_of(part: TextPart, changes: Changes, path: str) -> list[dict[str, Any]]:
+    """The annotations of a text of an answer, those of other dialects written anew."""
+    return written(part.annotations, NAME, changes, path, lambda citation: write_annotation(citation, part.text))
+
+
+def write_annotation(citation: Citation, text: str) -> dict[str, Any] | None:
+    """A citation of `text` by its address or its file; None for one that has neither."""
+    if (members := url_members(citation, text)) is not None:
+        return {"type": "url_citation", **members}
+    if citation.file is None:
+        return None
+    name, end = citation.title or "", span_in(citation, text)[1]
+    return {"type": "file_citation", "file_id": citation.file, "filename": name, "index": end}

@@ -22,17 +22,26 @@ from msgspec.structs import replace
 from interlingua.dialects._members import is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
+from interlingua.dialects._steps import at_home, thinking_events
 from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
-from interlingua.dialects.openai_responses.parts import NAME
+from interlingua.dialects.openai_responses.parts import NAME, write_annotation
 from interlingua.dialects.openai_responses.reasons import failure_members
 from interlingua.dialects.openai_responses.repeated import answer_text
 from interlingua.dialects.openai_responses.server import answer_wire
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, ImagePart, RefusalPart, TextPart, ThinkingPart, ToolCall
+from interlingua.types.content import (
+    BrokenToolCall,
+    ImagePart,
+    RefusalPart,
+    ServerToolPart,
+    TextPart,
+    ThinkingPart,
+    ToolCall,
+)
 from interlingua.types.event import (
     Annotation,
     BlockEnd,
@@ -367,17 +376,27 @@ class ResponsesStreamEncoder(ResumingEncoder):
         if event.index not in self._items:
             return self._hold(event)
         if event.annotation.dialect != NAME:
-            return b""
-        item = self._items[event.index]
+            return b""  # where it ends is told when the text has ended
+        return self._annotated(self._items[event.index], event.annotation.raw)
+
+    def _annotated(self, item: _Item, annotation: dict[str, Any]) -> bytes:
         names = {**item.names, "content_index": item.place, "annotation_index": len(item.pieces)}
         item.pieces.append("")
-        return self._say("response.output_text.annotation.added", **names, annotation=event.annotation.raw)
+        return self._say("response.output_text.annotation.added", **names, annotation=annotation)
+
+    def _late_annotations(self, item: _Item, part: TextPart) -> bytes:
+        """The citations that came in another dialect."""
+        others = [write_annotation(one, part.text) for one in part.annotations if one.dialect != NAME]
+        return b"".join([self._annotated(item, value) for value in others if value is not None])
 
     # Items end
 
     def _end_block(self, event: BlockEnd) -> bytes:
         said = b""
         part = event.part
+        if isinstance(part, ServerToolPart) and not at_home(part, NAME, NOBODY):
+            told = thinking_events(part, self.changes, f"/parts/{event.index}", event)
+            return b"".join([self.encode(one) for one in told])
         if event.index in self._held:
             said = self._opening(event.index, _members(part))
         item = self._items.get(event.index)
@@ -411,7 +430,8 @@ class ResponsesStreamEncoder(ResumingEncoder):
                 note_seal(self.changes, part.sealed, path)
             logprobs = encode(content.logprobs, nulls=MEANT) if content.logprobs else b"[]"
             told = b'"text":%b,"logprobs":%b' % (encode_text(part.text), logprobs)
-            said = self._tell_part(b"response.output_text.done", item, told)
+            said = self._late_annotations(item, part) if part.annotations else b""
+            said += self._tell_part(b"response.output_text.done", item, told)
         else:
             said = self._tell_part(b"response.refusal.done", item, b'"refusal":' + encode_text(part.text))
         members = _members(part)

@@ -26,6 +26,7 @@ from interlingua.dialects.unified.wire import (
     OpaqueWire,
     RefusalWire,
     SealedWire,
+    ServerToolWire,
     TextWire,
     ThinkingWire,
     ToolCallWire,
@@ -43,6 +44,8 @@ from interlingua.types.content import (
     OpaquePart,
     RefusalPart,
     Sealed,
+    ServerToolPart,
+    Source,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -110,8 +113,11 @@ def decode_part(wire: AnswerPartWire) -> Part:
 
 
 def _text(wire: TextWire) -> TextPart:
-    citations = tuple([Citation(one.dialect, one.raw) for one in wire.annotations])
-    return TextPart(wire.text, citations, wire.cache, decode_seal(wire.sealed), kept(wire.members, wire.extra))
+    citations = [
+        Citation(one.dialect, one.raw, one.url, one.title, one.file, one.quote, one.start, one.end)
+        for one in wire.annotations
+    ]
+    return TextPart(wire.text, tuple(citations), wire.cache, decode_seal(wire.sealed), kept(wire.members, wire.extra))
 
 
 def _image(wire: ImageWire) -> ImagePart:
@@ -148,6 +154,22 @@ def _broken(wire: BrokenToolCallWire) -> BrokenToolCall:
     return BrokenToolCall(wire.id, wire.name, wire.raw_arguments, wire.reason, wire.freeform, extra)
 
 
+def _server_tool(wire: ServerToolWire) -> ServerToolPart:
+    return ServerToolPart(
+        wire.dialect,
+        wire.kind,
+        wire.raw,
+        wire.name,
+        wire.call_id,
+        wire.input,
+        wire.output,
+        tuple([Source(one.url, one.title, one.file) for one in wire.sources]),
+        wire.status,
+        wire.provider,
+        wire.cache,
+    )
+
+
 def _opaque(wire: OpaqueWire) -> OpaquePart:
     return OpaquePart(wire.dialect, wire.kind, wire.raw, wire.cache)
 
@@ -180,6 +202,7 @@ _DECODERS: dict[type, Callable[[Any], Part]] = {
     ToolCallWire: _call,
     BrokenToolCallWire: _broken,
     ToolResultWire: _result,
+    ServerToolWire: _server_tool,
     OpaqueWire: _opaque,
 }
 
@@ -199,7 +222,7 @@ def _encoded(part: Part, names: Mapping[str, str], called: Mapping[str, str]) ->
             return encode_call(part, names)
         case ToolResult():
             return _encoded_result(part, names, called)
-        case OpaquePart():
+        case ServerToolPart() | OpaquePart():
             return part
         case _:
             extra = part.extra

@@ -21,7 +21,7 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 from interlingua import errors
 from interlingua.types.capability import Effort
 from interlingua.types.change import Change
-from interlingua.types.content import BrokenReason, Cache
+from interlingua.types.content import BrokenReason, Cache, ServerToolStatus
 from interlingua.types.event import (
     Annotation,
     BlockStart,
@@ -45,7 +45,8 @@ __all__ = [
     "BrokenToolCallWire", "CallWire", "ChoiceWire", "CitationWire", "DocumentWire", "ErrorBodyWire", "ErrorWire",
     "EventWire", "Extras", "FreeformWire", "ImageWire", "JsonWire", "MessageWire", "MessagesWire", "NamedToolWire",
     "OpaqueWire", "PartWire", "ReceivedWire", "RefusalWire", "RequestWire", "ResponseWire", "ResultPartWire",
-    "SealedWire", "ServerStateWire", "StreamEndWire", "StreamErrorWire", "TextWire", "ThinkingWire",
+    "SealedWire", "ServerStateWire", "ServerToolWire", "SourceWire", "StreamEndWire", "StreamErrorWire",
+    "TextWire", "ThinkingWire",
     "ToolCallReadyWire", "ToolCallWire", "ToolResultWire", "ToolWire", "ToolsWire", "UsageWire", "type_of_error",
 ]  # fmt: skip
 
@@ -85,10 +86,16 @@ class SealedWire(WireStruct):
 
 
 class CitationWire(WireStruct):
-    """A citation or another annotation, in the shape of the dialect that made it."""
+    """A source of a text, or another annotation; `raw` is the value of the dialect that made it."""
 
     dialect: str
-    raw: JsonObject
+    raw: JsonObject = {}
+    url: str | None = None
+    title: str | None = None
+    file: str | None = None
+    quote: str | None = None
+    start: int | None = None
+    end: int | None = None
 
 
 class TextWire(WireStruct, tag="text", tag_field="type"):
@@ -169,6 +176,30 @@ class BrokenToolCallWire(WireStruct, tag="broken_tool_call", tag_field="type"):
     members: Extras = msgspec.field(default={}, name="extra")
 
 
+class SourceWire(WireStruct):
+    """A page or a file that a tool of the provider found or read."""
+
+    url: str | None = None
+    title: str | None = None
+    file: str | None = None
+
+
+class ServerToolWire(WireStruct, tag="server_tool", tag_field="type"):
+    """A step of a tool that a provider ran: a call, what came of it, or both; `raw` is the value of its dialect."""
+
+    dialect: str
+    kind: str
+    raw: Any
+    name: str = ""
+    call_id: str | None = None
+    input: Any = None
+    output: str | None = None
+    sources: list[SourceWire] = []
+    status: ServerToolStatus = "completed"
+    provider: str | None = None
+    cache: Cache | None = None
+
+
 class OpaqueWire(WireStruct, tag="opaque", tag_field="type"):
     """A part that only its own dialect understands, verbatim; `media_ref` is the kind of a URL or a file id."""
 
@@ -208,6 +239,7 @@ PartWire: TypeAlias = (
     | RefusalWire
     | ToolCallWire
     | ToolResultWire
+    | ServerToolWire
     | OpaqueWire
 )
 """What a message of a request can hold."""

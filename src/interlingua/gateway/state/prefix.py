@@ -36,6 +36,7 @@ from interlingua.types.content import (
     Json,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -232,7 +233,7 @@ def _other(part: Part) -> str:
     match part:
         case ImagePart(data=data) | AudioPart(data=data) | DocumentPart(data=data):
             return _sized("m", sha256(data).hexdigest())
-        case OpaquePart(kind=kind, raw=raw):
+        case OpaquePart(kind=kind, raw=raw) | ServerToolPart(kind=kind, raw=raw):
             return _sized("p", kind) + _sized("=", _IN_ORDER(raw).decode())
         case BrokenToolCall(name=name, raw_arguments=text):
             return _sized("b", name) + _sized("=", text)

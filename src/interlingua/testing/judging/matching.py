@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from interlingua.testing.excuses import AS_TEXT, IN_SYSTEM, Excuses
+from interlingua.testing.excuses import AS_TEXT, AS_THINKING, IN_SYSTEM, Excuses
 from interlingua.testing.facts import Difference, first_difference
 from interlingua.testing.judging.placed import Fact, PlacedAnswer, PlacedChoice, PlacedRequest
 from interlingua.testing.judging.schemas import lost_of_schema
 from interlingua.testing.wirefacts.settings import SETTINGS
-from interlingua.testing.wirefacts.values import ERROR_PREFIX, Facts, members
+from interlingua.testing.wirefacts.values import ERROR_PREFIX, Facts, items, members
 
 __all__ = ["answer_differences", "request_differences"]
 
@@ -44,6 +44,8 @@ class _Matcher:
         """Own names of tools -> those on the wire, where an entry says that they differ."""
         self.ids: dict[str, str] = {}
         """The same of call ids."""
+        self.told: frozenset[str] = frozenset()
+        """The places of which some words are told as text, perhaps not in this order."""
         self.numbers: dict[int, int] = {}
         """Number of a call -> its number on the wire."""
 
@@ -97,6 +99,8 @@ class _Matcher:
             self.differ(f"/{fact}", "(nothing)", left)
 
     def _may_go(self, fact: str, piece: Fact) -> bool:
+        if piece.place in self.told:
+            return True
         blank = not piece.value.strip() and self.excuses.at(piece.place, ("empty_part",))
         return blank or self.excuses.gone(fact, piece.place)
 
@@ -190,6 +194,7 @@ def request_differences(placed: PlacedRequest, actual: Facts, excuses: Excuses) 
     _learn_names(matcher)
     _tools(matcher, placed, actual)
     _settings(matcher, placed.settings, actual["settings"], actual["defaults"])
+    matcher.told = frozenset([fact.place for fact in placed.steps if excuses.at(fact.place, AS_THINKING)])
     matcher.texts("messages", _pieces(placed, excuses), actual["messages"], gaps=_moved(placed, excuses))
     _conserved(matcher, placed, actual["messages"])
     _parts(matcher, placed, actual)
@@ -199,6 +204,7 @@ def request_differences(placed: PlacedRequest, actual: Facts, excuses: Excuses) 
     matcher.listed("cache_marks", sorted(placed.cache_marks, key=repr), actual["cache_marks"], in_order=False)
     matcher.listed("media", _media(placed.media), _media_told(actual["media"]), in_order=in_order)
     matcher.listed("references", placed.references, actual["references"], in_order=in_order)
+    _steps(matcher, placed, actual["steps"], [turn[1] for turn in actual["messages"]])
     return matcher.differences
 
 
@@ -327,8 +333,15 @@ def _pieces(placed: PlacedRequest, excuses: Excuses) -> list[Fact | None]:
         if fact.place in texts:
             pieces.append(texts[fact.place])
         if excuses.at(fact.place, AS_TEXT):
-            pieces.append(None)
+            pieces += _told_step(placed, fact)
     return [None, *pieces, None] if in_system else pieces
+
+
+def _told_step(placed: PlacedChoice, fact: Fact) -> list[Fact | None]:
+    """Where another text stands for a part; of a step the longest of its words is in it, so that it is read past."""
+    words = next((step.value for step in placed.steps if step.place == fact.place), None)
+    longest: str = max(map(str, items(words)), key=len, default="")
+    return [None, Fact(fact.place, longest, fact.role), None] if longest else [None]
 
 
 def _moved(placed: PlacedRequest, excuses: Excuses) -> bool:
@@ -416,10 +429,11 @@ def _choice(matcher: _Matcher, placed: PlacedChoice, actual: Facts, end: str, fi
     for fact in placed.order:
         if fact.place in texts:
             pieces.append(texts[fact.place])
-        if excuses.at(fact.place, AS_TEXT):
+        if excuses.at(fact.place, AS_TEXT - AS_THINKING):
             pieces.append(None)
     matcher.texts("text", pieces, [("assistant", actual["text"])])
-    matcher.texts("thinking", placed.thinking, [("", actual["thinking"])], spaced=True)
+    matcher.texts("thinking", _thought(placed, excuses), [("", actual["thinking"])], spaced=True)
+    _steps(matcher, placed, actual["steps"], [actual["thinking"]])
     matcher.texts("refusals", placed.refusals, [("", actual["refusal"] or "")], spaced=True)
     matcher.listed("seals", placed.seals, actual["seals"])
     ids = actual["call_ids"]
@@ -427,6 +441,24 @@ def _choice(matcher: _Matcher, placed: PlacedChoice, actual: Facts, end: str, fi
     matcher.listed("calls", placed.calls, calls)
     matcher.listed("media", _media(placed.media), _media_told(actual["media"]))
     matcher.listed("citations", placed.citations, actual["citations"])
+
+
+def _thought(placed: PlacedChoice, excuses: Excuses) -> list[Fact | None]:
+    """The thinking of an answer in order, with the places where an entry puts another text."""
+    thinking = {fact.place: fact for fact in placed.thinking}
+    told = [fact for fact in placed.order if fact.place in thinking or excuses.at(fact.place, AS_THINKING)]
+    return [thinking.get(fact.place) for fact in told]
+
+
+def _steps(matcher: _Matcher, placed: PlacedChoice, actual: Sequence[Any], texts: Sequence[str]) -> None:
+    """Steps of tools that the provider ran: as they are, or every word of them in a text where an entry says so."""
+    text = "\n".join([*texts, *[one.replace('\\"', '"').replace("\\\\", "\\") for one in texts if "\\" in one]])
+    for fact in placed.steps:
+        if matcher.excuses.at(fact.place, AS_THINKING):
+            words: list[Any] = items(fact.value) or [fact.value]
+            for one in [one for one in words if fact.value and str(one) not in text]:
+                matcher.differ(f"/steps{fact.place}", one, "(missing)")
+    matcher.listed("steps", placed.steps, actual)
 
 
 CLEAN = frozenset({"stop", "tool_calls"})

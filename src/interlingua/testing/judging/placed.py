@@ -21,17 +21,20 @@ from interlingua.testing.facts import without_nulls
 from interlingua.testing.wirefacts.marks import EXCERPT
 from interlingua.testing.wirefacts.origins import citation_source
 from interlingua.testing.wirefacts.settings import SETTINGS
+from interlingua.testing.wirefacts.steps import step_words
 from interlingua.testing.wirefacts.unified import references_of, seals_of, server_tool
-from interlingua.testing.wirefacts.values import NO_PARAMETERS, Facts, arguments_value, decoded, digest
+from interlingua.testing.wirefacts.values import NO_PARAMETERS, Facts, arguments_value, decoded, digest, items, members
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
+    Citation,
     DocumentPart,
     ImagePart,
     Json,
     OpaquePart,
     Part,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -83,6 +86,7 @@ class PlacedChoice:
         self.references: list[Fact] = []
         self.refusals: list[Fact] = []
         self.citations: list[Fact] = []
+        self.steps: list[Fact] = []
         self.cache_marks: list[Fact] = []
         self.finish_reason: str = ""
         self.place: str = ""
@@ -98,7 +102,8 @@ class PlacedChoice:
         match part:
             case TextPart():
                 self.texts.append(Fact(place, part.text, role))
-                self.citations += [Fact(place, citation_source(one.raw)) for one in part.annotations]
+                cited = enumerate(part.annotations)
+                self.citations += [Fact(f"{place}/annotations/{at}", _source(one)) for at, one in cited]
             case ThinkingPart():
                 self.thinking.append(Fact(place, part.text))
             case RefusalPart():
@@ -107,6 +112,8 @@ class PlacedChoice:
                 self._call(part, place)
             case ToolResult():
                 self._result(part, place)
+            case ServerToolPart():
+                self.steps.append(Fact(place, _step(part)))
             case OpaquePart():
                 self.references += [Fact(place, one) for one in without_nulls(references_of(_builtins(part)))]
             case _:
@@ -242,6 +249,26 @@ def _choice(request: Request) -> Any:
             return {"allowed": list(names), "mode": mode}
         case choice:
             return None if choice == "auto" else choice
+
+
+def _source(citation: Citation) -> str:
+    """What a citation is named by: its fields, or what nobody has read of it."""
+    return citation.url or citation.file or citation.title or citation_source(citation.raw)
+
+
+def _step(part: ServerToolPart) -> Any:
+    """The words of a step; those that its fields do not say, where there are any."""
+    words = step_words(part.raw)
+    fields = {"input": part.input, "output": part.output, "sources": _builtins(part.sources)}
+    told = "\n".join(_strings(fields))
+    unread = [one for one in words if one not in told]
+    return {"unread": unread} if unread else words
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for member in members(value).values() for text in _strings(member)]
+    return [text for item in items(value) for text in _strings(item)] if isinstance(value, list) else [str(value)]
 
 
 def _told(part: Any) -> str:

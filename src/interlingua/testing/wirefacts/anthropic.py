@@ -95,15 +95,23 @@ def _block(conversation: Conversation, role: str, block: dict[str, Any]) -> None
             _result(conversation, block)
         case "thinking" | "redacted_thinking":
             pass
+        case kind if role == "assistant" and _is_step(word(kind)):
+            pass
         case _:
             _media(conversation, block)
 
 
+def _is_step(kind: str) -> bool:
+    """Whether a block is about a tool that the provider runs; `steps` reads those."""
+    return kind in ("server_tool_use", "mcp_tool_use", "compaction") or kind.endswith("_tool_result")
+
+
 def _result(conversation: Conversation, block: dict[str, Any]) -> None:
     content = block.get("content")
-    conversation.result(block.get("tool_use_id"), joined(content), is_error=bool(block.get("is_error")))
+    said = "".join([word(part.get("text") or part.get("tool_name")) for part in _blocks(content)])
+    conversation.result(block.get("tool_use_id"), said, is_error=bool(block.get("is_error")))
     for part in objects(content):
-        if part.get("type") != "text":
+        if part.get("type") not in ("text", "tool_reference"):
             _media(conversation, part)
 
 

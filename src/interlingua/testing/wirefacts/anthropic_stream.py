@@ -84,6 +84,8 @@ class _Answer:
                 block["signature"] = delta.get("signature")
             case "citations_delta":
                 block["citations"] = [*items(block.get("citations")), delta.get("citation")]
+            case "compaction_delta":
+                block["content"] = word(block.get("content")) + word(delta.get("content"))
             case "input_json_delta":
                 self.pieces.setdefault(index, []).append(word(delta.get("partial_json")))
             case _:

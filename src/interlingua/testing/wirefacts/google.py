@@ -148,6 +148,10 @@ def _role(content: dict[str, Any]) -> str:
     return "assistant" if content.get("role") == "model" else "user"
 
 
+STEPS = frozenset({"executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
+"""Members of parts about tools that the provider runs; `steps` reads those."""
+
+
 def _content(conversation: Conversation, pairs: _Pairs, role: str, content: dict[str, Any]) -> None:
     parts = _listed(content.get("parts"))
     for part in parts:
@@ -168,7 +172,7 @@ def _part(conversation: Conversation, pairs: _Pairs, role: str, part: dict[str, 
         conversation.media.append(_media(members(part["inlineData"])))
     elif "text" in part or part.keys() <= {"thoughtSignature", "thought"}:
         conversation.text(role, "" if part.get("thought") else word(part.get("text")))
-    else:
+    elif not STEPS & part.keys():
         conversation.references.append({name: value for name, value in part.items() if name != "thoughtSignature"})
 
 

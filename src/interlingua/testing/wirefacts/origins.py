@@ -17,7 +17,20 @@ from interlingua.testing.wirefacts.values import Facts, items, joined, members, 
 
 __all__ = ["answer_origins", "citation_source", "request_call_ids"]
 
-SOURCES = ("url", "uri", "fileId", "file_id", "container_id", "document_title", "title", "filename", "source")
+SOURCES = (
+    "url",
+    "uri",
+    "file",
+    "fileId",
+    "file_id",
+    "fileSearchStore",
+    "documentName",
+    "container_id",
+    "document_title",
+    "title",
+    "filename",
+    "source",
+)
 """What a citation says of its source, the most telling first."""
 
 
@@ -82,8 +95,23 @@ def _google(candidate: dict[str, Any]) -> Facts:
     parts = objects([content] if isinstance(content, dict) else content)
     calls = [members(part["functionCall"]).get("id") for part in parts if "functionCall" in part]
     shown = any(part.get("text") and not part.get("thought") for part in parts)
-    names = ("groundingMetadata", "citationMetadata") if shown else ()
-    return _choice(calls, [candidate[name] for name in names if name in candidate])
+    return _choice(calls, _google_citations(candidate) if shown else [])
+
+
+def _google_citations(candidate: dict[str, Any]) -> list[Any]:
+    """A citation for each chunk that a support names, else for each chunk; metadata without any are one."""
+    found: list[Any] = []
+    if "groundingMetadata" in candidate:
+        metadata = members(candidate["groundingMetadata"])
+        chunks: list[Any] = [next(iter(members(one).values()), None) for one in items(metadata.get("groundingChunks"))]
+        supports = objects(metadata.get("groundingSupports"))
+        places = [place for one in supports for place in items(one.get("groundingChunkIndices"))]
+        cited = [chunks[place] for place in places if place in range(len(chunks))]
+        found += cited or [one for one in chunks if one] or [metadata]
+    if "citationMetadata" in candidate:
+        metadata = members(candidate["citationMetadata"])
+        found += objects(metadata.get("citationSources")) or objects(metadata.get("citations")) or [metadata]
+    return found
 
 
 def _chat(choice: dict[str, Any]) -> Facts:
@@ -103,7 +131,9 @@ def _unified(choice: dict[str, Any]) -> Facts:
     parts = objects(choice.get("parts"))
     calls = [part.get("id") for part in parts if part.get("type") in ("tool_call", "broken_tool_call")]
     texts = [part for part in parts if part.get("type") == "text"]
-    return _choice(calls, [members(one).get("raw") for part in texts for one in items(part.get("annotations"))])
+    cited = [members(one) for part in texts for one in items(part.get("annotations"))]
+    named = [{name: one[name] for name in ("url", "file", "title") if one.get(name)} for one in cited]
+    return _choice(calls, [fields or one.get("raw") for fields, one in zip(named, cited, strict=True)])
 
 
 def request_call_ids(dialect: str, body: Any) -> list[Any]:

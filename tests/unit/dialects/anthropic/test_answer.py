@@ -25,6 +25,7 @@ from interlingua.types.content import (
     Citation,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ToolCall,
 )
@@ -180,8 +181,8 @@ def test_srv_05_blocks_that_are_not_known_come_back_verbatim_and_in_place() -> N
         {"type": "text", "text": "b", "citations": [{"type": "page_location", "cited_text": "x"}]},
     ]
     said = reply(json.dumps(content))
-    assert [type(part) for part in said.parts] == [TextPart, OpaquePart, OpaquePart, OpaquePart, TextPart]
-    assert said.parts[-1] == TextPart("b", (Citation(NAME, {"type": "page_location", "cited_text": "x"}),))
+    assert [type(part) for part in said.parts] == [TextPart, ServerToolPart, ServerToolPart, OpaquePart, TextPart]
+    assert said.parts[-1] == TextPart("b", (Citation(NAME, {"type": "page_location", "cited_text": "x"}, quote="x"),))
     assert encode_reply(said, OWN)["content"] == content
     turn = {"role": "assistant", "content": content}
     assert wire(decode({"messages": [{"role": "user", "content": "Hi"}, turn]}).request)["messages"][1] == turn

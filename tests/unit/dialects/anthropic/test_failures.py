@@ -11,8 +11,7 @@ from interlingua.codec import Bridge, bridge
 from interlingua.dialects._contract import DecodeContext, Quirks, Target
 from interlingua.dialects.anthropic import DIALECT
 from interlingua.dialects.table import DIALECTS, get_dialect
-from interlingua.errors import UnsupportedError
-from interlingua.types.content import OpaquePart, TextPart, ToolCall
+from interlingua.types.content import ServerToolPart, TextPart, ToolCall
 from interlingua.types.event import StreamError
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
@@ -368,15 +367,21 @@ def test_res_02_text_before_a_result_does_not_part_call_and_result_on_chat() -> 
     assert [part["type"] for part in said[3]["content"]] == ["text", "image_url"]
 
 
-def test_res_28_a_reference_to_a_tool_is_one_result_or_a_refusal_elsewhere() -> None:
-    """RES-28: a result of `tool_reference` blocks alone is never left out in silence."""
+def test_res_28_a_reference_to_a_tool_is_one_result_elsewhere() -> None:
+    """RES-28: a result of `tool_reference` blocks alone is one result, which says the names of the tools."""
     turn: dict[str, Any] = {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}
     nested = [{"type": "tool_reference", "tool_name": "g"}]
     answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": nested}]}
     asked: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [HELLO, turn, answer], "tools": TOOLS}
-    for target in ("openai-chat", "google", "openai-responses", "ollama"):
-        with pytest.raises(UnsupportedError, match="tool_reference of anthropic"):
-            bridge(NAME, target, model="m").request(asked)
+    assert bridge(NAME, "openai-chat", model="m").request(asked)["messages"][-1] == {
+        "role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "g"}],
+    }  # fmt: skip
+    assert bridge(NAME, "openai-responses", model="m").request(asked)["input"][-1]["output"] == [
+        {"type": "input_text", "text": "g"}
+    ]
+    [result] = bridge(NAME, "google", model="m").request(asked)["contents"][-1]["parts"]
+    assert result["functionResponse"]["response"] == {"output": "g"}
+    assert bridge(NAME, "ollama", model="m").request(asked)["messages"][-1]["content"] == "g"
     assert bridge(NAME, NAME, model="claude-x").request(asked)["messages"][2] == answer
 
 
@@ -436,7 +441,7 @@ def test_id_04_any_id_of_another_vendor_is_made_legal(odd: str) -> None:
 
 
 def test_id_19_ids_of_provider_run_tools_never_reach_another_dialect() -> None:
-    """ID-19: `srvtoolu_` ids are no call ids: kept here, refused by name elsewhere."""
+    """ID-19: `srvtoolu_` ids are no call ids: kept here, elsewhere the step is told without them."""
     ran = {"type": "server_tool_use", "id": "srvtoolu_01", "name": "web_search", "input": {"q": "a"}}
     found: dict[str, Any] = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_01", "content": []}
     asked: dict[str, Any] = {
@@ -445,9 +450,12 @@ def test_id_19_ids_of_provider_run_tools_never_reach_another_dialect() -> None:
     }  # fmt: skip
     assert bridge(NAME, NAME, model="claude-x").request(asked)["messages"][1]["content"][:2] == [ran, found]
     for target in ("openai-chat", "google", "openai-responses", "ollama"):
-        with pytest.raises(UnsupportedError, match="server_tool_use of anthropic") as caught:
-            bridge(NAME, target, model="m").request(asked)
-        assert [change.path for change in caught.value.changes] == ["/messages/1/parts/0", "/messages/1/parts/1"]
+        other = bridge(NAME, target, model="m")
+        sent = json.dumps(other.request(asked))
+        assert "srvtoolu" not in sent
+        assert r"\n[web_search {\"q\":\"a\"}]\n" in sent
+        named = [change.path for change in other.changes if change.code == "server_tool_as_text"]
+        assert named == ["/messages/1/parts/0", "/messages/1/parts/1"]
 
 
 def test_id_08_where_an_id_of_gemini_stood_is_no_loss_elsewhere() -> None:
@@ -488,7 +496,8 @@ def test_srv_06_a_provider_run_call_is_never_a_call_of_ours() -> None:
     [choice] = found.response(body)["choices"]
     assert choice["message"].get("tool_calls") is None
     assert choice["finish_reason"] == "stop"
-    assert [change.path for change in found.changes if change.code == "opaque_part"] == ["/parts/1", "/parts/2"]
+    assert [change.path for change in found.changes if change.code == "server_tool_as_text"] == ["/parts/1", "/parts/2"]
+    assert choice["message"]["content"] == "ab"
 
 
 def test_srv_07_results_of_both_kinds_keep_their_places() -> None:
@@ -500,7 +509,7 @@ def test_srv_07_results_of_both_kinds_keep_their_places() -> None:
     }
     answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "4"}]}
     asked = request(HELLO, turn, answer)
-    assert [type(part) for part in asked.messages[1].parts] == [OpaquePart, OpaquePart, TextPart, ToolCall]
+    assert [type(part) for part in asked.messages[1].parts] == [ServerToolPart, ServerToolPart, TextPart, ToolCall]
     assert wire(asked)["messages"][1:] == [turn, answer]
 
 
@@ -508,7 +517,11 @@ def test_srv_08_a_failed_provider_run_tool_keeps_its_flag() -> None:
     """SRV-08: the error of its result comes and goes as it is, whole and streamed."""
     result = json.dumps(FAILED)
     whole = reply(f"[{json.dumps(RAN)},{result}]").parts
-    assert whole == (OpaquePart(NAME, "server_tool_use", RAN), OpaquePart(NAME, "web_search_tool_result", FAILED))
+    called = ServerToolPart(NAME, "server_tool_use", RAN, "web_search", "srvtoolu_1", {"query": "Oslo"})
+    failed = ServerToolPart(
+        NAME, "web_search_tool_result", FAILED, "web_search", "srvtoolu_1", None, "max_uses_exceeded", (), "failed"
+    )
+    assert whole == (called, failed)
     started = json.dumps({**RAN, "input": {}})
     spoken = streamed(START + block(0, started, *grown('{"query": ', '"Oslo"}')) + block(1, result) + ended()).parts
     assert spoken == whole

@@ -266,11 +266,11 @@ def test_thk_17_a_mark_on_thinking_is_taken_off() -> None:
 
 
 def test_res_28_a_result_of_unknown_blocks_is_one_result() -> None:
-    """They travel unread here, and are refused by name elsewhere."""
+    """The names of the tools are its text; here they go back as references."""
     nested = [{"type": "tool_reference", "tool_name": "g"}]
     answer = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": nested}]}
     asked = request(HELLO, USE, answer)
-    assert asked.messages[2].parts == (ToolResult("a", "f", (OpaquePart(NAME, "tool_reference", nested[0]),)),)
+    assert asked.messages[2].parts == (ToolResult("a", "f", (TextPart("g", extra={NAME: nested[0]}),)),)
     assert wire(asked)["messages"][2] == answer
 
 

@@ -20,6 +20,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -359,8 +360,10 @@ def test_srv_09_blocks_of_provider_run_tools_are_gathered_whole() -> None:
     result = f'{{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{found}]}}'
     said = streamed(START + block(0, use, *piece('{"q', '":1}')) + block(1, result) + ended())
     assert said.parts == (
-        OpaquePart(NAME, "server_tool_use", {**json.loads(use), "input": {"q": 1}}),
-        OpaquePart(NAME, "web_search_tool_result", json.loads(result)),
+        ServerToolPart(
+            NAME, "server_tool_use", {**json.loads(use), "input": {"q": 1}}, "web_search", "srvtoolu_1", {"q": 1}
+        ),
+        ServerToolPart(NAME, "web_search_tool_result", json.loads(result), "web_search", "srvtoolu_1", output=""),
     )
     assert said.tool_calls == ()
     told = encode_stream(list(unfold(said)))
@@ -375,7 +378,11 @@ def test_a_compaction_grows_by_its_deltas() -> None:
     """Texts of one member are joined."""
     deltas = ('{"type":"compaction_delta","content":"Sum"}', '{"type":"compaction_delta","content":"mary"}')
     said = parts(block(0, '{"type":"compaction","content":null}', *deltas))
-    assert said == (OpaquePart(NAME, "compaction", {"type": "compaction", "content": "Summary"}),)
+    assert said == (
+        ServerToolPart(
+            NAME, "compaction", {"type": "compaction", "content": "Summary"}, "compaction", output="Summary"
+        ),
+    )
 
 
 def test_citations_hang_on_their_text() -> None:
@@ -383,14 +390,14 @@ def test_citations_hang_on_their_text() -> None:
     cited = {"type": "char_location", "cited_text": "x", "document_index": 0}
     delta = json.dumps({"type": "citations_delta", "citation": cited})
     said = streamed(START + block(0, TEXT, delta, *text("a")) + block(1, TEXT, *text("b")) + ended())
-    assert said.parts == (TextPart("a", (Citation(NAME, cited),)), TextPart("b"))
+    assert said.parts == (TextPart("a", (Citation(NAME, cited, quote="x"),)), TextPart("b"))
     told = encode_stream(events(START + block(0, TEXT, delta, *text("a")) + ended()))
     assert {"type": "citations_delta", "citation": cited} in [body.get("delta") for body in told]
     entries: list[Any] = []
     cited_elsewhere = TextPart("a", (Citation("openai-chat", {"x": 1}),))
     foreign = Response(parts=(cited_elsewhere,), finish_reason="stop", usage=Usage(input_tokens=1, output_tokens=1))
     raw_stream(list(unfold(foreign)), ServerContext(changes=entries))
-    assert codes(entries) == ["dropped annotation_unsupported /parts/0/annotations"]
+    assert codes(entries) == ["dropped annotation_unsupported /parts/0/annotations/0"]
 
 
 # The server's stream

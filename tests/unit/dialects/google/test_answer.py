@@ -180,7 +180,11 @@ def test_citations_hang_on_the_last_text() -> None:
     given = candidate({"text": "a"}, {"text": "b"}, groundingMetadata=grounding, citationMetadata=cited)
     found = reply(body={"candidates": [given]})
     assert found.parts[1] == TextPart(
-        "b", (Citation("google", {"groundingMetadata": grounding}), Citation("google", {"citationMetadata": cited}))
+        "b",
+        (
+            Citation("google", {"groundingMetadata": grounding}),
+            Citation("google", {"citationMetadata": cited}, url="https://a"),
+        ),
     )
     assert shown(found)["candidates"][0]["groundingMetadata"] == grounding
     bare = reply(body={"candidates": [candidate(CALL, groundingMetadata=grounding)]})
@@ -228,7 +232,7 @@ def test_what_an_answer_cannot_say_is_said() -> None:
     told: list[Change] = []
     body = shown(response, changes=told)
     assert [(change.code, change.path) for change in told] == [
-        ("annotation_unsupported", "/parts/0/annotations"),
+        ("annotation_unsupported", "/parts/0/annotations/0"),
         ("seal_foreign", "/parts/1/sealed"),
         ("refusal_as_text", "/parts/2"),
         ("opaque_part", "/parts/3"),

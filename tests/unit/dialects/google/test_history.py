@@ -17,6 +17,7 @@ from interlingua.types.content import (
     Json,
     OpaquePart,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -432,8 +433,8 @@ def test_a_reference_of_another_dialect_is_refused() -> None:
     assert [(change.code, change.path) for change in caught.value.changes] == [("media_refs", "/messages/0/parts/0")]
 
 
-def test_parts_that_only_the_service_knows_are_opaque() -> None:
-    """Code, its result, server calls and what is not known at all go back verbatim, signatures inside."""
+def test_parts_that_only_the_service_knows_go_back_verbatim() -> None:
+    """Code, its result and server calls are steps, what is not known is opaque; signatures are inside."""
     parts = [
         {"executableCode": {"language": "PYTHON", "code": "1"}, "thoughtSignature": "YQ=="},
         {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
@@ -442,12 +443,14 @@ def test_parts_that_only_the_service_knows_are_opaque() -> None:
     ]
     contents = [turn({"text": "q"}), turn(*parts, role="model"), turn({"text": "r"})]
     messages = decode({"contents": contents}).request.messages
-    assert [part.kind for part in messages[1].parts if isinstance(part, OpaquePart)] == [
-        "executableCode",
-        "codeExecutionResult",
-        "toolCall",
-        "somethingNew",
-    ]
+    assert messages[1].parts == (
+        ServerToolPart(
+            "google", "executableCode", parts[0], "code_execution", None, {"language": "PYTHON", "code": "1"}
+        ),
+        ServerToolPart("google", "codeExecutionResult", parts[1], "code_execution", output="1"),
+        ServerToolPart("google", "toolCall", parts[2], "google_search_web", "t", {}),
+        OpaquePart("google", "somethingNew", parts[3]),
+    )
     assert sent(*messages)["contents"] == contents
 
 

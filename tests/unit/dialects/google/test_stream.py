@@ -294,7 +294,12 @@ def test_citations_of_a_stream_hang_on_its_last_text() -> None:
     found = streamed(data)
     assert found.parts == (
         TextPart(
-            "ab", (Citation("google", {"groundingMetadata": {"webSearchQueries": ["q"]}}), Citation("google", sources))
+            "ab",
+            (
+                Citation("google", {"groundingMetadata": {"webSearchQueries": ["q"]}}),
+                Citation("google", sources, "1"),
+                Citation("google", {}, "2"),
+            ),
         ),
     )
     assert streamed(served(events(data))) == found

@@ -9,11 +9,11 @@ import pytest
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import DecodeError, UnsupportedError
+from interlingua.errors import DecodeError
 from interlingua.stream.fold import fold
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import Change
-from interlingua.types.content import OpaquePart, TextPart, ToolCall
+from interlingua.types.content import ServerToolPart, TextPart, ToolCall
 from interlingua.types.event import Event
 from interlingua.types.request import Request
 from interlingua.types.response import Response
@@ -26,8 +26,10 @@ SEARCH: dict[str, Any] = {
 CALL: dict[str, Any] = {"id": "call_2", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 CHUNK: dict[str, Any] = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "glm"}
 PARTS = (
-    TextPart("Hi"), OpaquePart("openai-chat", "web_search", {"tool_calls": [SEARCH]}), ToolCall("call_2", "f", "{}"),
-)  # fmt: skip
+    TextPart("Hi"),
+    ServerToolPart("openai-chat", "web_search", {"tool_calls": [SEARCH]}, "web_search", "call_1", SEARCH["web_search"]),
+    ToolCall("call_2", "f", "{}"),
+)
 
 
 def whole(*calls: dict[str, Any]) -> Response[Any]:
@@ -51,7 +53,7 @@ def stream(*calls: dict[str, Any]) -> Response[Any]:
     return fold(events("".join([f"data: {json.dumps(one)}\n\n" for one in said]).encode()))
 
 
-def test_it_is_an_opaque_part_whole_and_streamed() -> None:
+def test_it_is_a_step_whole_and_streamed() -> None:
     """In its order among the calls, without its index."""
     assert whole(SEARCH, CALL).parts == PARTS
     assert stream(SEARCH, CALL).parts == PARTS
@@ -83,15 +85,20 @@ def test_it_goes_back_in_its_own_dialect() -> None:
     assert request.messages[1].parts == PARTS
     again = json.loads(CHAT.encode_request(request, EncodeOptions(target=Target(model="glm"))).body)
     assert again["messages"][1]["tool_calls"] == [SEARCH, CALL]
-    with pytest.raises(UnsupportedError, match="/messages/1/parts/1"):
-        get_dialect("anthropic").encode_request(request, EncodeOptions(target=Target(model="m")))
+    other = get_dialect("anthropic").encode_request(request, EncodeOptions(target=Target(model="m")))
+    assert json.loads(other.body)["messages"][1]["content"][1] == {
+        "type": "text",
+        "text": '\n[web_search {"search_query":"q","search_result":[{"link":"l"}]}]\n',
+    }
 
 
-def test_others_are_told_that_it_is_left_out() -> None:
-    """An answer in another dialect."""
+def test_others_are_told_of_it_in_words() -> None:
+    """An answer in another dialect has it as thinking."""
     changes: list[Change] = []
     get_dialect("anthropic").encode_response(whole(SEARCH, CALL), ServerContext(changes=changes))
-    assert [f"{one.action} {one.code} {one.path}" for one in changes][:1] == ["dropped opaque_part /parts/1"]
+    assert [f"{one.action} {one.code} {one.path}" for one in changes][:1] == [
+        "approximated server_tool_as_text /parts/1"
+    ]
 
 
 @pytest.mark.parametrize("kind", [None, "", "function", "custom"])

@@ -251,7 +251,7 @@ def test_what_an_answer_cannot_say_is_an_entry() -> None:
         "documents /parts/1",
         "opaque_part /parts/2",
         "seal_foreign /parts/3/sealed",
-        "annotation_unsupported /parts/3/annotations",
+        "annotation_unsupported /parts/3/annotations/0",
         "finish_reason_approximated /finish_reason",
         "parameter_added /usage",
         "alternatives_unsupported /alternatives",

@@ -625,7 +625,7 @@ def test_refusals_and_citations_in_a_history() -> None:
     assert items(request([refused])) == [refused]
     cited = TextPart("Hi", (Citation("anthropic", {"type": "x"}),))
     assert codes(encode(Request(messages=(assistant(cited),))).changes) == [
-        "annotation_unsupported /messages/0/parts/0/annotations"
+        "annotation_unsupported /messages/0/parts/0/annotations/0"
     ]
     told = items(Request(messages=(assistant(RefusalPart("No.")),)))
     assert told == [{"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}]

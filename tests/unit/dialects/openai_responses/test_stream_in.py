@@ -14,6 +14,7 @@ from interlingua.types.content import (
     ImagePart,
     OpaquePart,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -272,7 +273,12 @@ def test_parts_of_a_message_are_parts() -> None:
     found = streamed(raw)
     assert found == reply(whole)
     logprobs = {NAME: {"logprobs": [{"token": "Hi"}]}}
-    assert found.parts[0] == TextPart("Hi", (Citation(NAME, citation),), sealed=seal(id="msg_1"), extra=logprobs)
+    assert found.parts[0] == TextPart(
+        "Hi",
+        (Citation(NAME, citation, "https://a.test", "A", start=0, end=2),),
+        sealed=seal(id="msg_1"),
+        extra=logprobs,
+    )
 
 
 def test_srv_03_a_freeform_call_streams_as_its_text() -> None:
@@ -323,7 +329,9 @@ def test_hosted_items_pass_with_their_progress() -> None:
         "response.output_item.added",
         "response.web_search_call.searching",
     ]
-    assert [one.part for one in found if isinstance(one, BlockEnd)] == [OpaquePart(NAME, "web_search_call", search)]
+    assert [one.part for one in found if isinstance(one, BlockEnd)] == [
+        ServerToolPart(NAME, "web_search_call", search, "web_search", "ws_1", {"type": "search"})
+    ]
 
 
 def test_a_generated_picture_is_an_image() -> None:
@@ -530,7 +538,7 @@ def test_items_that_are_never_done_end_with_the_answer() -> None:
         TextPart("Hi", sealed=seal(id="msg_1", phase="final_answer")),
         CALL_B,
         CALL_A,
-        OpaquePart(NAME, "web_search_call", search),
+        ServerToolPart(NAME, "web_search_call", search, "web_search", "ws_1", {}, status="running"),
     )
 
 

@@ -30,9 +30,9 @@ Freeform {syntax? text; definition? text | null}
 
 Message {role "assistant" | "system" | "tool" | "user"; name? text | null; content? text | null; parts? [Part] | null;
   extra? {object}}
-Part = Text | Image | Audio | Document | Thinking | Refusal | ToolCall | ToolResult | Opaque
+Part = Text | Image | Audio | Document | Thinking | Refusal | ToolCall | ToolResult | ServerTool | Opaque
 Text {type "text"; text text; annotations? [Citation]; cache? Cache; sealed? Sealed | null; extra? {object}}
-Citation {dialect text; raw object; ...}
+Citation {dialect text; raw? object; url, title, file, quote? text | null; start, end? integer | null; ...}
 Sealed {dialect text; data object; provider, model? text | null; ...}
 Image {type "image"; data base64; media_type text; detail? text | null; cache? Cache; sealed? Sealed | null;
   extra? {object}}
@@ -44,6 +44,10 @@ ToolCall {type "tool_call"; id text; name text; arguments object; freeform? flag
   extra? {object}}
 ToolResult {type "tool_result"; tool_call_id text; name? text | null; content? any;
   parts? [Text | Image | Audio | Document | Opaque | Json] | null; is_error? flag; cache? Cache; extra? {object}}
+ServerTool {type "server_tool"; dialect text; kind text; raw any; name? text; call_id? text | null; input? any;
+  output? text | null; sources? [Source]; status? "running" | "completed" | "failed"; provider? text | null;
+  cache? Cache}
+Source {url, title, file? text | null; ...}
 Opaque {type "opaque"; dialect text; kind text; raw any; cache? Cache}
 Json {type "json"; value any}
 """
