@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from interlingua.types.content import ImagePart, RefusalPart, TextPart, ThinkingPart, ToolCall
+from interlingua.types.content import ImagePart, RefusalPart, ServerToolPart, TextPart, ThinkingPart, ToolCall
 from sabotage.requests import (
     Spoil,
     as_texts,
@@ -122,6 +122,10 @@ def _catalogue() -> Iterator[tuple[str, Spoil]]:
     yield "last byte of an image lost", _part(other_bytes, ImagePart)
     yield "citations lost", _part(lambda part: replace(part, annotations=()) if part.annotations else part, TextPart)
     yield "last citation lost", _part(_last_citation, TextPart)
+    yield "address of a citation changed", _part(_other_address, TextPart)
+    yield "step of a server tool lost", _part(_gone, ServerToolPart)
+    yield "what a server tool was called with lost", _part(_inputless, ServerToolPart)
+    yield "what a server tool answered lost", _part(_outputless, ServerToolPart)
     yield "second choice lost", lambda one: replace(one, alternatives=()) if one.alternatives else one
     for one, other in (
         *(("length", "stop"), ("stop", "length"), ("tool_calls", "stop"), ("content_filter", "stop")),
@@ -139,6 +143,19 @@ def _catalogue() -> Iterator[tuple[str, Spoil]]:
 
 def _last_citation(part: TextPart) -> TextPart:
     return replace(part, annotations=part.annotations[:-1]) if len(part.annotations) > 1 else part
+
+
+def _other_address(part: TextPart) -> TextPart:
+    others = [replace(one, url=f"{one.url}x") if one.url else one for one in part.annotations]
+    return replace(part, annotations=tuple(others)) if tuple(others) != part.annotations else part
+
+
+def _inputless(step: ServerToolPart) -> ServerToolPart:
+    return replace(step, input={}) if step.input else step
+
+
+def _outputless(step: ServerToolPart) -> ServerToolPart:
+    return replace(step, output="", sources=()) if step.output or step.sources else step
 
 
 def _fresh(usage: Any) -> Any:

@@ -14,6 +14,7 @@ from interlingua.types.content import (
     ImagePart,
     Json,
     RefusalPart,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -362,6 +363,7 @@ def _parts() -> Iterator[tuple[str, Spoil]]:
     yield "signature cut", first_only(_seal_changed, ThinkingPart)
     yield "refusal lost", first_only(_gone, RefusalPart)
     yield "call and result lost", _pair_lost
+    yield "step of a server tool lost", first_only(_gone, ServerToolPart)
     yield "arguments of parallel calls swapped", _swapped(ToolCall, "arguments_json")
     yield "ids of parallel calls swapped", _swapped(ToolCall, "id")
     yield "results of parallel calls swapped", _swapped(ToolResult, "content")

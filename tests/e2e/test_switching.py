@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import pytest
 
 import interlingua as il
-from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects.table import DIALECTS
+from interlingua.dialects._contract import DecodeContext, DecodedRequest, Target
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.testing.upstream import Call, Issued, Problem, Say, Upstream, judge
 from interlingua.testing.upstream.door import DOORS
-from interlingua.wire.http import HttpRequest
+from interlingua.wire.http import HttpReply, HttpRequest
+from interlingua.wire.json import encode
 from tests.support.chat_server import KEY, ChatServer, chat_serving
 from tests.support.server import Seen
 
@@ -230,3 +231,102 @@ def test_r22_a_switch_between_services_that_know_their_seals(
         [True] * len(seals),
     ]
     assert [seal in other.requests[0].body for seal in seals] == [second in RELAYS] * len(seals)
+
+
+SEARCHED: dict[str, dict[str, Any]] = {
+    "anthropic": {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-5", "stop_reason": "end_turn",
+        "content": [
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "Oslo"}},
+            {
+                "type": "web_search_tool_result",
+                "tool_use_id": "srvtoolu_1",
+                "content": [
+                    {
+                        "type": "web_search_result", "url": "https://a.test/oslo", "title": "Oslo",
+                        "encrypted_content": "c2VhbGVk", "page_age": None,
+                    }
+                ],
+            },
+            {
+                "type": "text",
+                "text": "4 degrees.",
+                "citations": [
+                    {
+                        "type": "web_search_result_location", "url": "https://a.test/oslo", "title": "Oslo",
+                        "cited_text": "It is 4.", "encrypted_index": "c2VhbGVk",
+                    }
+                ],
+            },
+        ],
+        "usage": {"input_tokens": 9, "output_tokens": 9},
+    },
+    "openai-responses": {
+        "id": "resp_1", "object": "response", "created_at": 1, "model": "gpt-6-astra", "status": "completed",
+        "output": [
+            {
+                "type": "web_search_call", "id": "ws_1", "status": "completed",
+                "action": {
+                    "type": "search", "query": "Oslo", "sources": [{"type": "url", "url": "https://a.test/oslo"}],
+                },
+            },
+            {
+                "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+                "content": [
+                    {
+                        "type": "output_text",
+                        "text": "4 degrees.",
+                        "annotations": [
+                            {
+                                "type": "url_citation", "start_index": 0, "end_index": 10, "title": "Oslo",
+                                "url": "https://a.test/oslo",
+                            }
+                        ],
+                    }
+                ],
+            },
+        ],
+    },
+    "google": {
+        "candidates": [
+            {
+                "finishReason": "STOP",
+                "content": {
+                    "role": "model",
+                    "parts": [
+                        {"executableCode": {"language": "PYTHON", "code": "search('Oslo')"}},
+                        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "https://a.test/oslo"}},
+                        {"text": "4 degrees."},
+                    ],
+                },
+            }
+        ],
+    },
+}  # fmt: skip
+"""Dialect -> an answer for which the provider ran a tool of its own."""
+SEARCHERS = [(first, second) for first, second in STRICT if first in SEARCHED]
+
+
+@pytest.mark.parametrize(("first", "second"), SEARCHERS, ids=["->".join(pair) for pair in SEARCHERS])
+def test_r63_a_switch_and_back_after_a_search(first: str, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R63: the second service reads in words what was found, and the first gets its own steps back as they were."""
+    provider = SPECS[first].partition("/")[0]
+    context = DecodeContext(target=Target(provider=provider, model=SPECS[first].partition("/")[2]))
+    reply = HttpReply(status=200, body=encode(SEARCHED[first]))
+    begun = get_dialect(first).decode_response(reply, context)
+    one, other = Upstream(first, Say(text="Bring a coat.")), Upstream(second, Say(text="Cold."))
+    with one.serving() as one_url, other.serving() as other_url:
+        issuer, heir = _strict_model(first, one_url, monkeypatch), _strict_model(second, other_url, monkeypatch)
+        turn = heir.generate("Is that cold?", history=[il.user("How warm is it in Oslo?"), begun.message])
+        last = issuer.generate("So what do I need?", history=turn)
+    assert [str(verdict) for verdict in (*one.verdicts, *other.verdicts)] == ["taken"] * 2
+    assert (turn.text, last.text) == ("Cold.", "Bring a coat.")
+    sent, back = other.requests[0].body, one.requests[0].body
+    assert b"https://a.test/oslo" in sent
+    assert (b"c2VhbGVk" in sent) is (second in RELAYS and first == "anthropic")
+    steps = [part for part in begun.parts if isinstance(part, il.ServerToolPart)]
+    assert steps
+    assert all(encode(step.raw) in back for step in steps)
+    retold = [change.path for change in turn.changes if change.code == "server_tool_as_text"]
+    assert len(retold) == (0 if second in RELAYS else len(steps))
+    assert "server_tool_as_text" not in [change.code for change in last.changes]

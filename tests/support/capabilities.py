@@ -34,6 +34,7 @@ from interlingua.types.content import (
     Part,
     RefusalPart,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -98,6 +99,11 @@ PDF = DocumentPart(b"%PDF-1.4", "application/pdf")
 
 def _asking(*parts: Any, **members: Any) -> Request:
     return Request(messages=(user(*parts) if parts else ASK,), max_tokens=4000, **members)
+
+
+def _step() -> ServerToolPart:
+    """A search of another provider, with what it found."""
+    return ServerToolPart("cohere", "web", {"web": "q"}, "web", None, {"query": "q"}, "rain")
 
 
 def _answered(call: ToolCall, content: Any, **members: Any) -> Request:
@@ -192,6 +198,11 @@ REQUESTS: tuple[Probe, ...] = (
     _request("R12", "tool definitions", _asking(tools=TOOLS)),
     _request("R12", "freeform tools", _asking(tools=(Tool(name="run", description="A shell.", freeform=Freeform()),))),
     _request("R12", "tools that another provider runs", _asking(tools=(OpaqueTool("cohere", "web", {"type": "web"}),))),
+    _request(
+        "R63",
+        "steps of tools that another provider ran",
+        Request(messages=(ASK, assistant(_step(), TextPart("4.")), ASK), max_tokens=4000),
+    ),
     _request("R13", "arguments of earlier calls", _answered(OSLO, "4 degrees")),
     _request(
         "R14",
@@ -260,7 +271,7 @@ COUNTED = Usage(
     input_tokens=1200, output_tokens=90, cache_read_tokens=1024, cache_write_tokens=128, reasoning_tokens=30
 )
 OTHER = Alternative(parts=(TextPart("b"),), finish_reason="stop")
-CITED = TextPart("Tønsberg.", (Citation("cohere", {"document": "1"}),))
+CITED = TextPart("Tønsberg.", (Citation("cohere", {"document": "1"}, "https://a.test", "A"),))
 
 ANSWERS: tuple[Probe, ...] = (
     _whole("R08", "text", _response(TextPart("Hello"))),
@@ -268,7 +279,8 @@ ANSWERS: tuple[Probe, ...] = (
     _whole("R08", "refusals", _response(RefusalPart("No."), finish="refusal")),
     _whole("R08", "a filtered answer", _response(TextPart("Well,"), finish="content_filter")),
     _whole("R08", "the length limit", _response(TextPart("Well,"), finish="length")),
-    _whole("R08", "citations of another provider", _response(CITED)),
+    _whole("R63", "citations of another provider", _response(CITED)),
+    _whole("R63", "steps of tools that another provider ran, answered", _response(_step(), TextPart("4."))),
     _whole("R09", "counts of caches and reasoning", _response(TextPart("a"), usage=COUNTED)),
     _whole("R11", "parallel calls", _response(OSLO, TIME, finish="tool_calls")),
     _whole("R20", "calls beside the length limit", _response(OSLO, finish="length")),

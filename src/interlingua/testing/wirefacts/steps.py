@@ -18,8 +18,8 @@ from interlingua.testing.wirefacts.values import items, members, objects, word
 __all__ = ["answer_steps", "request_steps", "step_words"]
 
 TELLING = frozenset({
-    "query", "queries", "code", "url", "title", "stdout", "stderr", "text", "output", "logs", "command", "commands",
-    "data", "error_code", "error_message", "tool_name", "path", "diff", "pattern", "filename",
+    "query", "queries", "search_query", "link", "code", "url", "title", "stdout", "stderr", "text", "output", "logs",
+    "command", "commands", "data", "error_code", "error_message", "tool_name", "path", "diff", "pattern", "filename",
 })  # fmt: skip
 """Members whose text is what a step says."""
 INPUTS = frozenset({"input", "args", "arguments", "action", "operation"})
@@ -67,7 +67,7 @@ def _parsed(text: str) -> Any:
         return text
 
 
-def request_steps(dialect: str, body: Any) -> list[list[str]]:
+def request_steps(dialect: str, body: Any) -> list[Any]:
     """The words of each step in the history of a request, in order."""
     body = members(body)
     match dialect:
@@ -88,7 +88,7 @@ def request_steps(dialect: str, body: Any) -> list[list[str]]:
             return []
 
 
-def answer_steps(dialect: str, body: Any, number: int) -> list[list[str]]:
+def answer_steps(dialect: str, body: Any, number: int) -> list[Any]:
     """The words of each step in the choice of that number of an answer, in order."""
     body = members(body)
     match dialect:
@@ -147,5 +147,20 @@ def _is_item(item: dict[str, Any]) -> bool:
     return kind in RESPONSES or kind.endswith(("_call", "_call_output"))
 
 
-def _unified(parts: list[dict[str, Any]]) -> list[list[str]]:
-    return [step_words(part.get("raw")) for part in parts if part.get("type") == "server_tool"]
+def _unified(parts: list[dict[str, Any]]) -> list[Any]:
+    return [_fields(part) for part in parts if part.get("type") == "server_tool"]
+
+
+def _fields(part: dict[str, Any]) -> Any:
+    """The words of a step of our own format, or those of its raw value that its fields do not say."""
+    words = step_words(part.get("raw"))
+    fields = "\n".join(_strings([part.get("input"), part.get("output"), part.get("sources")]))
+    unread = [one for one in words if one not in fields]
+    return {"unread": unread} if unread else words
+
+
+def _strings(value: Any) -> Iterator[str]:
+    for item in [*items(value), *members(value).values()]:
+        yield from _strings(item)
+    if not isinstance(value, list | dict):
+        yield str(value)

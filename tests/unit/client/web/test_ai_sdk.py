@@ -99,18 +99,32 @@ def test_media_are_files() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("dialect", "raw", "title"),
-    [
-        ("openai-chat", {"type": "url_citation", "url_citation": {"url": URL, "title": "Oslo"}}, {"title": "Oslo"}),
-        ("openai-responses", {"type": "url_citation", "url": URL, "title": "Oslo"}, {"title": "Oslo"}),
-        ("google", {"web": {"uri": URL}}, {}),
-    ],
-)
-def test_citations_with_an_address_are_sources(dialect: str, raw: dict[str, Any], title: dict[str, str]) -> None:
-    """Whatever the dialect that cited calls the address."""
-    told, changes = _answer(il.TextPart("Oslo", (il.Citation(dialect, raw),)))
-    assert {"type": "source-url", "sourceId": "source-2", "url": URL, **title} in told
+@pytest.mark.parametrize(("title", "member"), [("Oslo", {"title": "Oslo"}), (None, {})])
+def test_citations_with_an_address_are_sources(title: str | None, member: dict[str, str]) -> None:
+    """Address and title, whatever the dialect calls them."""
+    parts, changes = _answer(il.TextPart("Oslo", (il.Citation("google", {"web": {}}, URL, title),)))
+    assert {"type": "source-url", "sourceId": "source-2", "url": URL, **member} in parts
+    assert changes == []
+
+
+def test_r63_steps_of_provider_run_tools_are_tools_that_were_run() -> None:
+    """R63: a call with its result, in one part or in two; a call without a result waits for it."""
+    pages = (il.Source(URL, "Oslo"),)
+    parts, changes = _answer(
+        il.ServerToolPart("anthropic", "server_tool_use", {}, "web_search", "s_1", {"query": "Oslo"}),
+        il.ServerToolPart("anthropic", "web_search_tool_result", {}, "web_search", "s_1", None, "", pages),
+        il.ServerToolPart("openai-responses", "mcp_call", {}, "s/f", None, {}, "4"),
+        il.ServerToolPart("anthropic", "web_search_tool_result", {}, "web_search", "s_9", None, "unknown"),
+    )
+    ran = {"providerExecuted": True, "dynamic": True}
+    found = {"text": "", "sources": [{"url": URL, "title": "Oslo"}]}
+    searching = {"toolCallId": "s_1", "toolName": "web_search", "input": {"query": "Oslo"}}
+    assert parts == [
+        {"type": "tool-input-available", **searching, **ran},
+        {"type": "tool-output-available", "toolCallId": "s_1", "output": found, **ran},
+        {"type": "tool-input-available", "toolCallId": "step-2", "toolName": "s/f", "input": {}, **ran},
+        {"type": "tool-output-available", "toolCallId": "step-2", "output": {"text": "4", "sources": []}, **ran},
+    ]
     assert changes == []
 
 
