@@ -84,8 +84,13 @@ class _Answer:
         }
 
 
+OWN = (None, "", "function", "custom")
+"""The types of calls that the client answers; one of another type was run by its server."""
+
+
 class _Choice:
     def __init__(self) -> None:
+        self.hosted: list[Any] = []
         self.text: list[str] = []
         self.thinking: list[str] = []
         self.detailed: list[str] = []
@@ -109,7 +114,10 @@ class _Choice:
         self.annotations.extend(items(delta.get("annotations")))
         self.audio += base64.b64decode(word(members(delta.get("audio")).get("data")))
         for call in objects(delta.get("tool_calls")):
-            self._call(call)
+            if call.get("type") in OWN or "function" in call or "custom" in call:
+                self._call(call)
+            else:
+                self.hosted.append(call)
         if legacy := delta.get("function_call"):
             self._call({"index": 0, "function": legacy})
 
@@ -171,7 +179,7 @@ class _Choice:
             "images": self.images,
             "annotations": self.annotations,
             "audio": {"data": base64.b64encode(self.audio).decode()} if self.audio else None,
-            "tool_calls": [call.body() for call in self.calls if call.name],
+            "tool_calls": [*[call.body() for call in self.calls if call.name], *self.hosted],
         }
         return {"message": message, "finish_reason": self.finish}
 
