@@ -5,7 +5,7 @@ A new place is one name in a table here.
 
 Rules
 - Members are looked for at any depth, except below members that hold a client's or a model's data: arguments, schemas,
-  metadata, headers.
+  metadata, headers. `parameters` of a tool that the provider runs are settings of it, and no data.
 - Below a root of `ROOTS` a path is an id, a word, an id, and so on.
 """
 
@@ -36,6 +36,8 @@ _DATA = (
     "parameters", "schema",
 )  # fmt: skip
 """Members whose inside is data."""
+_OFFERED = ("", "function", "custom")
+"""Types of what has a schema as its `parameters`; those of any other tool are settings."""
 _GOOGLE_DATA = (
     "args", "labels", "parametersJsonSchema", "parameters_json_schema", "response", "responseJsonSchema",
     "responseSchema", "response_json_schema", "response_schema",
@@ -152,7 +154,7 @@ def root_of(path: str) -> str | None:
 
 def swap_ids(value: object, places: Places, swap: Swap) -> object:
     """A JSON value with the id in every place that `swap` gives; what does not change is the same object."""
-    names = frozenset[str]().union(*objects_in(value, places.data))
+    names = frozenset[str]().union(*objects_in(value, places.data - {"parameters"}))
     if places.words.isdisjoint("\n".join(names).casefold().replace("_", "").split("\n")):
         return value
     ends = {place.rpartition(".")[2] for place in (*places.ids, *places.names)} | {"id" for _ in places.inside}
@@ -183,7 +185,7 @@ class _Swapping:
             place = None if is_map or name not in self._names else self._place(name, parent, path, members)
             if place is not None:
                 other = self._id(inner, place)
-            elif isinstance(inner, dict | list) and (is_map or name not in self._places.data):
+            elif isinstance(inner, dict | list) and (is_map or not self._is_data(name, members)):
                 other = self.value(cast("object", inner), f"{path}/{name}", "" if is_map else name)
             else:
                 continue
@@ -194,6 +196,10 @@ class _Swapping:
         return {
             name: other for name, other in {**members, **changed}.items() if other is not None or name not in changed
         }
+
+    def _is_data(self, name: str, holder: dict[str, Any]) -> bool:
+        """Whether the inside of a member is data."""
+        return name in self._places.data and (name != "parameters" or holder.get("type", "") in _OFFERED)
 
     def _place(self, name: str, parent: str, path: str, holder: dict[str, Any]) -> Place | None:
         """The place that a member is, or None."""

@@ -6,14 +6,15 @@ object: `dialect`, `model`, `targets`, `request` (canonical), `http` (what the c
 `input_tokens` (estimated), and `cost_usd`, the most that it may cost, where the price is known.
 
 Rules
-- No key is shown, and of the headers only those that belong to the body.
+- No key is shown, and of the headers only those that belong to the body. Where a provider is (`base_url`, and the
+  beginning of `url`) is shown to an operator alone: an address may be a secret itself.
 - A key that may not ask for a model may not have it explained. Ids are shown as the client knows them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
@@ -24,6 +25,7 @@ from interlingua.errors import DecodeError, NotFoundError
 from interlingua.gateway.calls.exchange import asked_of, job_of
 from interlingua.gateway.calls.outgoing import outgoing
 from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
 from interlingua.types.dump import dump
 from interlingua.wire.json import encode
@@ -114,14 +116,17 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     whole = asked.decoded.request if asked.restored is None else asked.restored.request
     job = msgspec.structs.replace(job, request=whole)
     plan = make_plan(job)
+    shows_all = sees_all(gateway, gateway.owner(request))
     relayed = {lane.endpoint.spec for lane in asked.relayed}
     chosen = next((target.spec for target in plan.targets if target.chosen), "")
     told: dict[str, Any] = {
         "dialect": dialect,
         "model": asked.head.model,
-        "targets": [_target(target, is_relayed=target.spec in relayed) for target in plan.targets],
+        "targets": [_target(target, is_relayed=target.spec in relayed, shows_all=shows_all) for target in plan.targets],
         "request": msgspec.Raw(dump(whole).encode()),
-        "http": _http(plan.http, _body(asked, job.lanes, chosen, plan)) if plan.http is not None else None,
+        "http": None
+        if plan.http is None
+        else _http(plan.http, _body(asked, job.lanes, chosen, plan), "" if shows_all else _base_of(plan)),
         "changes": [*asked.read_changes, *plan.changes],
         "input_tokens": estimate_tokens(whole, chosen),
     }
@@ -134,8 +139,16 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     return GatewayReply(headers=(("content-type", "application/json"),), body=body)
 
 
-def _target(target: PlannedTarget, *, is_relayed: bool) -> dict[str, Any]:
-    return {**msgspec.to_builtins(target), "relayed": is_relayed}
+def _target(target: PlannedTarget, *, is_relayed: bool, shows_all: bool) -> dict[str, Any]:
+    told = {**msgspec.to_builtins(target), "relayed": is_relayed}
+    if not shows_all:
+        del told["base_url"]
+    return told
+
+
+def _base_of(plan: Plan) -> str:
+    """The base URL of the target that would be asked."""
+    return next((target.base_url for target in plan.targets if target.chosen), "")
 
 
 def _body(asked: Asked, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> bytes:
@@ -146,6 +159,10 @@ def _body(asked: Asked, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> byte
     return b"" if plan.http is None else plan.http.body
 
 
-def _http(sent: HttpRequest, body: bytes) -> dict[str, Any]:
+def _http(sent: HttpRequest, body: bytes, base_url: str) -> dict[str, Any]:
+    """What would be sent; of its address what comes behind `base_url`, if there is one."""
     headers = {name: value for name, value in sent.headers if name.startswith(_SHOWN_HEADERS)}
-    return {"method": sent.method, "url": sent.url, "headers": headers, "body": msgspec.Raw(body)}
+    url = sent.url.removeprefix(base_url.rstrip("/")) if base_url else sent.url
+    if base_url and not url.startswith("/"):
+        url = urlsplit(url).path.rpartition("/")[2]
+    return {"method": sent.method, "url": url, "headers": headers, "body": msgspec.Raw(body)}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.settings import GatewayKey
 
 __all__ = ["live", "policy_of", "ready", "served_names", "targets"]
 
@@ -30,12 +32,24 @@ async def ready(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # n
     return _told({"status": "draining"}, 503) if gateway.draining else _told({"status": "ok"})
 
 
-async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
-    """Every provider that has what it takes to be called, and every alias, with any policy but `ordered`."""
-    aliases = gateway.registry.aliases()
+async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """Every provider that has what it takes to be called, and every alias, with any policy but `ordered`.
+
+    A key with a list of models sees those alone that it may ask for, unless it is an operator's.
+    """
+    providers, aliases, key = served_names(gateway), gateway.registry.aliases(), gateway.guard.key(request)
+    if key is not None and key.models and not sees_all(gateway, key.name):
+        lets = gateway.guard.lets
+        providers = [name for name in providers if lets(key, f"{name}/*") or _names_one_of(key, name)]
+        aliases = {name: elements for name, elements in aliases.items() if lets(key, name)}
     policies = {name: policy_of(gateway, name) for name in aliases}
     others = {name: policy for name, policy in policies.items() if policy["policy"] != "ordered"}
-    return _told({"providers": served_names(gateway), "aliases": aliases, "policies": others})
+    return _told({"providers": providers, "aliases": aliases, "policies": others})
+
+
+def _names_one_of(key: GatewayKey, provider: str) -> bool:
+    """Whether the list of a key has a model of a provider."""
+    return any([model.startswith(f"{provider}/") for model in key.models])
 
 
 def policy_of(gateway: Gateway, alias: str) -> dict[str, Any]:

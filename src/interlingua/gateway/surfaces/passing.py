@@ -82,6 +82,11 @@ _FOLD = re.compile(rb"[\r\n]+[ \t]+")
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _MARKS = re.compile(rb"\[[^\]]*\]?|[\\_\s]")
 """What a reader may leave out of a field's name: an index, an escape, blanks."""
+_MODEL_FIELDS = frozenset({
+    b"model", b"models", b"modelname", b"modelid", b"engine", b"deployment", b"deploymentid", b"fallbacks",
+    b"fallbackmodels",
+})  # fmt: skip
+"""Fields of forms and queries that name models, folded."""
 _OBJECT = re.compile(rb"\s*\{")
 _QUOTES = re.compile(rb'[\s"]')
 _STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
@@ -341,16 +346,16 @@ def _field_names(part: bytes) -> list[bytes]:
     head = _FOLD.sub(b" ", part[: end.start()]) if end else b""
     found = [_FORM_LINE.match(line) for line in re.split(rb"[\r\n]+", head)]
     told = b";".join([line["rest"] for line in found if line is not None])
-    members = [_QUOTES.sub(b"", member).lower() for member in told.split(b";")]
-    return [member for member in members if member.startswith((b"name=", b"name*"))]
+    members = [_QUOTES.sub(b"", member) for member in told.split(b";")]
+    return [b"name" + member[4:] for member in members if member[:5].lower() in (b"name=", b"name*")]
 
 
 def _may_be_model(name: bytes) -> bool:
-    """Whether some reader takes a member that names a field for the name `model`; one in pieces may be anything."""
+    """Whether some reader takes a member that names a field for one that names models; in pieces it may be anything."""
     key, _, value = name.partition(b"=")
     if key.startswith(b"name*") and key != b"name*":
         return True
-    return _MARKS.sub(b"", unquote_to_bytes(value.rpartition(b"'")[2])) == b"model"
+    return _MARKS.sub(b"", unquote_to_bytes(value.rpartition(b"'")[2]).lower()) in _MODEL_FIELDS
 
 
 def _check_query(gateway: Gateway, request: GatewayRequest) -> None:
@@ -360,7 +365,7 @@ def _check_query(gateway: Gateway, request: GatewayRequest) -> None:
         return
     for member in re.split("[&;]", request.query):
         name = unquote_plus(member.partition("=")[0])
-        if _MARKS.sub(b"", name.lower().encode()) == b"model":
+        if _MARKS.sub(b"", name.lower().encode()) in _MODEL_FIELDS:
             raise PermissionDeniedError(
                 f"the query: this key may not ask for a model there: {name[:100]!r}", status=403
             )

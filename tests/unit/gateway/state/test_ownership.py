@@ -372,6 +372,18 @@ def test_data_of_a_client_is_no_id(made: Gateway) -> None:
     assert refused["error"]["param"] == "prompt.variables.doc.file_id"
 
 
+def test_own_01_parameters_of_a_tool_that_a_provider_runs_are_no_data(made: Gateway) -> None:
+    """Settings of such a tool name what is kept as its own members do; those of a function are a schema."""
+    provider = Provider(RESPONSE)
+    tool: dict[str, Any] = {"type": "openrouter:file_search", "parameters": {"vector_store_ids": ["vs_of_bob"]}}
+    body: dict[str, Any] = {"model": "openai/gpt-5.6", "input": "Hi", "tools": [tool]}
+    refused = told(ask(made, provider, "/v1/responses", body), 400)
+    assert refused["error"]["param"] == "tools.0.parameters.vector_store_ids"
+    tool["parameters"]["vector_store_ids"] = [signed(made, "vs_1", provider="openai")]
+    assert ask(made, provider, "/v1/responses", body).status == 200
+    assert provider.sent()["tools"][0]["parameters"] == {"vector_store_ids": ["vs_1"]}
+
+
 def test_the_rest_of_a_body_stays_as_it_came(made: Gateway) -> None:
     """Spaces, numbers and escapes: only the text of members with an id is another one."""
     provider = Provider(RESPONSE)

@@ -93,3 +93,43 @@ def test_a_key_that_may_not_ask_may_not_have_it_explained() -> None:
     made = gateway(ENVIRONMENT, ALIASES, keys=(key,))
     assert ask(made, "/explain/v1/chat/completions", CHAT, (("x-api-key", "a"),)).status == 403
     assert ask(made, "/explain/v1/chat/completions", CHAT).status == 401
+
+
+@pytest.mark.parametrize(("operators", "shows"), [(("ops",), True), (("other",), False)])
+def test_an_address_is_shown_to_an_operator_alone(operators: tuple[str, ...], shows: bool) -> None:
+    """A base URL may be a secret itself: any other key sees what comes behind it."""
+    keys = (GatewayKey(name="ops", hash=hash_key("a")), GatewayKey(name="other-team", hash=hash_key("b")))
+    environ = {"LLM_WORK": "openai-compatible://token@hooks.example/services/T0PSECRET/v1"}
+    made = gateway(environ, {}, keys=keys, operators=operators)
+    with no_network():
+        plan = told(
+            ask(made, "/explain/v1/chat/completions", {**CHAT, "model": "work/m"}, headers=(("x-api-key", "a"),))
+        )
+    assert plan["targets"][0].get("base_url") == ("https://hooks.example/services/T0PSECRET/v1" if shows else None)
+    base = "https://hooks.example/services/T0PSECRET/v1" if shows else ""
+    assert plan["http"]["url"] == f"{base}/chat/completions"
+    assert ("T0PSECRET" in str(plan)) is shows
+
+
+@pytest.mark.parametrize(
+    ("models", "providers", "aliases"),
+    [
+        ((), ["anthropic", "hub", "openai", "openai-chat", "openai-responses"], ["private", "smart"]),
+        (("smart", "anthropic/claude-*"), ["anthropic"], ["smart"]),
+        (("private",), [], ["private"]),
+        (("openai/*",), ["openai"], []),
+    ],
+)
+def test_a_key_with_a_list_sees_its_targets_alone(
+    models: tuple[str, ...], providers: list[str], aliases: list[str]
+) -> None:
+    """`/health/targets` names no alias and no provider that it may not ask for; an operator sees all."""
+    keys = (
+        GatewayKey(name="narrow", hash=hash_key("a"), models=models),
+        GatewayKey(name="ops", hash=hash_key("b"), models=("smart",)),
+    )
+    made = gateway(ENVIRONMENT, {**ALIASES, "private": "openai/gpt-5.6"}, keys=keys, operators=("ops",))
+    seen = told(ask(made, "/health/targets", method="GET", headers=(("x-api-key", "a"),)))
+    assert (sorted(seen["providers"]), sorted(seen["aliases"])) == (providers, aliases)
+    seen = told(ask(made, "/health/targets", method="GET", headers=(("x-api-key", "b"),)))
+    assert sorted(seen["aliases"]) == ["private", "smart"]

@@ -129,6 +129,9 @@ def test_a_form_says_it_in_a_field() -> None:
         b'Content-Disposition: form-data; name*0="mo"; name*1="del"',
         b'Content-Disposition: form-data; name="mod\\el"',
         b'Content-Disposition: form-data; name="MODEL"',
+        b'Content-Disposition: form-data; name="models"',
+        b'Content-Disposition: form-data; name="engine"',
+        b'Content-Disposition: form-data; name="Deployment_Id"',
         b'Content-Disposition: form-data;\r\n name="model"',
         b'Content-Disposition : form-data; name="model"',
         b'Content-Disposition: attachment; name="model"',
@@ -145,6 +148,13 @@ def test_a_further_spelling_of_model_in_a_form_is_refused(head: bytes, gap: byte
     assert b"/model: " in reply.body
 
 
+def test_another_spelling_of_model_alone_is_refused() -> None:
+    """A provider that heeds case would run a model of its own choice, under the name of one that was checked."""
+    provider = Provider()
+    reply = _pass(provider, "/v1/audio/transcriptions", FORM.replace(b'"model"', b'"MODEL"'), FORM_TYPE)
+    assert (reply.status, provider.requests) == (400, [])
+
+
 def test_other_fields_and_file_names_stay_as_they_are() -> None:
     """An index, a star and an escape say nothing of the model where they stand in other names."""
     provider = Provider()
@@ -155,7 +165,9 @@ def test_other_fields_and_file_names_stay_as_they_are() -> None:
     assert provider.requests[0].body == body.replace(b"\r\nopenai/whisper-1\r\n", b"\r\nwhisper-1\r\n")
 
 
-@pytest.mark.parametrize("query", ["model=x", "a=b&MODEL=x", "mod%65l=x", "model%5B%5D=x", "a=b;model[0]=x"])
+@pytest.mark.parametrize(
+    "query", ["model=x", "a=b&MODEL=x", "mod%65l=x", "model%5B%5D=x", "a=b;model[0]=x", "Engine=x", "models=x"]
+)
 def test_a_model_in_a_query_is_refused_for_a_key_with_a_list(query: str) -> None:
     """It goes on as it came, so that the target could run it."""
     keys = (GatewayKey(name="a", hash=hash_key("a"), models=("embedder",)), GatewayKey(name="b", hash=hash_key("b")))
