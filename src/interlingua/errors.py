@@ -296,6 +296,12 @@ class UpstreamError(Error):
 
     http_status = 502
 
+    def __init__(self, message: str, *, response: Response[Any] | None = None, **facts: Any) -> None:
+        """What came of an answer that failed before its end rides along."""
+        super().__init__(message, **facts)
+        self.response = response
+        """The answer that ended in this error, as far as it came; None where there was none."""
+
 
 class AuthenticationError(UpstreamError):
     """The key is missing, wrong or expired (401)."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from interlingua.stream.calls import CallIdSource, is_empty_arguments, make_call, note_finish, settle_finish
 from interlingua.types.content import (
     AudioPart,
@@ -70,7 +72,8 @@ class Block:
     """One block under construction."""
 
     __slots__ = (
-        "annotations", "choice", "data", "extra", "freeform", "id", "index", "kind", "name", "part", "pieces", "sealed",
+        "annotations", "broken_extra", "choice", "cut_off", "data", "extra", "freeform", "id", "index", "kind", "name",
+        "part", "pieces", "sealed",
     )  # fmt: skip
 
     def __init__(self, kind: BlockKind, index: int, choice: int) -> None:
@@ -87,6 +90,8 @@ class Block:
         self.id: str = ""
         self.name: str = ""
         self.freeform: bool = False
+        self.cut_off: bool = False
+        self.broken_extra: dict[str, dict[str, Any]] | None = None
 
     @property
     def content(self) -> str:
@@ -103,12 +108,13 @@ class Block:
 
 
 class _Choice:
-    __slots__ = ("blocks", "extra", "finish", "finish_raw", "number", "prose")
+    __slots__ = ("blocks", "empty_call", "extra", "finish", "finish_raw", "number", "prose")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.blocks: list[Block] = []
         self.prose: Block | None = None
+        self.empty_call: Block | None = None
         self.finish: FinishReason | None = None
         self.finish_raw: str | None = None
         self.extra: dict[str, dict[str, Any]] = {}
@@ -305,8 +311,15 @@ class StreamBuilder:
             self._events.append(ToolCallDelta(block.index, fragment, block.choice))
 
     def close_call(self, block: Block) -> None:
-        """The wire says that this call is whole; a broken one waits for the finish reason."""
-        if block.part is not None:
+        """The wire says that this call is whole; a broken one, and the last one without arguments, wait for the finish.
+
+        At the length limit nobody knows whether arguments were to come.
+        """
+        if block.part is not None or block.cut_off:
+            return
+        state = self._choice(block.choice)
+        if not block.content and block is state.blocks[-1]:
+            state.empty_call = block
             return
         part = self._call_part(block, cut_off=False)
         if type(part) is ToolCall:
@@ -325,6 +338,12 @@ class StreamBuilder:
         self._end_block(block, part)
 
     # The end
+
+    def settle_unsaid(self, choice: int) -> None:
+        """Finish a choice that ended without a word by what it holds: something, or nothing."""
+        state = self._choice(choice)
+        if state.finish is None:
+            state.finish = "stop" if state.blocks else "error"
 
     def end(self) -> None:
         """The proper end: close everything and say what it all adds up to."""
@@ -367,6 +386,10 @@ class StreamBuilder:
     def _open(self, kind: BlockKind, state: _Choice) -> Block:
         if self.start_event is None:
             self.start()
+        empty = state.empty_call
+        if empty is not None:  # it is not the last one any more
+            state.empty_call = None
+            self._close(empty, cut_off=False)
         block = Block(kind, len(state.blocks), state.number)
         state.blocks.append(block)
         return block
@@ -400,10 +423,11 @@ class StreamBuilder:
             if not text:
                 self.call_arguments(block, text := "{}")
             self.changes.add("arguments_empty", f"{block.path}/arguments_json")
-        return make_call(
+        part = make_call(
             block.id, block.name, text,
             cut_off=cut_off, freeform=block.freeform, sealed=block.sealed, extra=block.extra,
         )  # fmt: skip
+        return part if type(part) is ToolCall else _broken(part, block)
 
     def _close_all(self, *, cut: bool) -> None:
         for state in self._choices.values():
@@ -412,7 +436,8 @@ class StreamBuilder:
                 if cut and block.kind == "tool_call":
                     self._end_block(block, _cut_call(block))
                 else:
-                    self._close(block, cut_off=block is state.blocks[-1] and state.finish == "length")
+                    is_last = block is state.blocks[-1]
+                    self._close(block, cut_off=block.cut_off or (is_last and state.finish == "length"))
             state.prose = None
 
     def _response(self, unsaid: FinishReason) -> Response[Any]:
@@ -452,7 +477,12 @@ def _path(choice: int, index: int) -> str:
 
 def _cut_call(block: Block) -> BrokenToolCall:
     """A call that was open when the stream broke: nobody knows whether it is whole, so it is never run."""
-    return BrokenToolCall(block.id, block.name, block.content, "cut_off", block.freeform, block.extra)
+    return _broken(BrokenToolCall(block.id, block.name, block.content, "cut_off", block.freeform, block.extra), block)
+
+
+def _broken(call: ToolCall | BrokenToolCall, block: Block) -> ToolCall | BrokenToolCall:
+    """A broken call, with what a whole one is sealed with among its members."""
+    return call if block.broken_extra is None else msgspec.structs.replace(call, extra=block.broken_extra)
 
 
 def stream_error(error: Error, partial: Response[Any] | None) -> StreamError:

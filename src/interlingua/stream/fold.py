@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua import errors
-from interlingua.errors import Error, IncompleteStreamError, MalformedArgumentsError
+from interlingua.errors import Error, IncompleteStreamError, MalformedArgumentsError, UpstreamError
 from interlingua.types.content import AudioPart, BrokenToolCall, RefusalPart, TextPart, ThinkingPart
 from interlingua.types.event import (
     Annotation,
@@ -191,7 +191,7 @@ def error_of(event: StreamError) -> Error:
     """The exception that a `StreamError` event stands for."""
     kind = getattr(errors, event.error, None)
     if not (isinstance(kind, type) and issubclass(kind, Error)):
-        kind = errors.UpstreamError
+        kind = UpstreamError
     error = kind(
         event.message,
         status=event.status,
@@ -201,6 +201,8 @@ def error_of(event: StreamError) -> Error:
     )
     if isinstance(error, IncompleteStreamError):
         error.partial = event.partial
+    if isinstance(error, UpstreamError) and event.partial is not None and event.partial.parts:
+        error.response = event.partial
     if isinstance(error, MalformedArgumentsError) and event.partial is not None:
         broken = [part for part in event.partial.parts if isinstance(part, BrokenToolCall) and part.reason != "cut_off"]
         error.response = event.partial

@@ -9,7 +9,10 @@ import pytest
 
 from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.dialects.table import get_dialect
+from interlingua.errors import InternalServerError
+from interlingua.stream.unfold import unfold
 from interlingua.types.content import TextPart, ToolCall
+from interlingua.types.event import StreamError
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
 
@@ -64,7 +67,7 @@ WORDS: list[tuple[str, Any, str]] = [
     # They announce calls that are not there.
     *[("openai-chat", word, "stop") for word in ("tool_calls", "function_call", "tool", "tool_use")],
     ("anthropic", "tool_use", "stop"),
-    *[("openai-chat", word, "error") for word in ("error", "insufficient_system_resource")],
+    *[("openai-chat", word, "error") for word in ("abort", "error", "insufficient_system_resource")],
     ("openai-chat", "content_filter", "content_filter"),
     ("openai-chat", "refusal", "refusal"),
     ("openai-chat", "new_word", "other"),
@@ -72,7 +75,7 @@ WORDS: list[tuple[str, Any, str]] = [
     ("openai-responses", "incomplete/max_output_tokens", "length"),
     ("openai-responses", "incomplete/content_filter", "content_filter"),
     ("openai-responses", "incomplete/steered", "other"),
-    ("openai-responses", "cancelled", "other"),
+    *[("openai-responses", word, "error") for word in ("cancelled", "queued", "in_progress")],
     *[("anthropic", word, "stop") for word in ("end_turn", "stop_sequence")],
     *[("anthropic", word, "length") for word in ("max_tokens", "model_context_window_exceeded")],
     ("anthropic", "pause_turn", "pause"),
@@ -102,7 +105,7 @@ def test_each_word_is_read(name: str, word: Any, reason: str) -> None:
 
 TOLD: dict[str, dict[str, Any]] = {
     "openai-chat": {
-        **dict.fromkeys(("stop", "pause", "error", "other"), "stop"),
+        **dict.fromkeys(("stop", "pause", "other"), "stop"),
         **dict.fromkeys(("content_filter", "refusal"), "content_filter"),
         "length": "length",
         "tool_calls": "tool_calls",
@@ -114,7 +117,7 @@ TOLD: dict[str, dict[str, Any]] = {
         "error": "failed",
     },
     "anthropic": {
-        **dict.fromkeys(("stop", "error", "other"), "end_turn"),
+        **dict.fromkeys(("stop", "other"), "end_turn"),
         **dict.fromkeys(("content_filter", "refusal"), "refusal"),
         "length": "max_tokens",
         "tool_calls": "tool_use",
@@ -123,20 +126,20 @@ TOLD: dict[str, dict[str, Any]] = {
     "google": {
         **dict.fromkeys(("stop", "tool_calls", "pause"), "STOP"),
         **dict.fromkeys(("content_filter", "refusal"), "SAFETY"),
-        **dict.fromkeys(("error", "other"), "OTHER"),
+        "other": "OTHER",
         "length": "MAX_TOKENS",
     },
     "ollama": {
-        **dict.fromkeys(("stop", "tool_calls", "content_filter", "refusal", "pause", "error", "other"), "stop"),
+        **dict.fromkeys(("stop", "tool_calls", "content_filter", "refusal", "pause", "other"), "stop"),
         "length": "length",
     },
 }
 APPROXIMATED = {
-    "openai-chat": {"pause", "error", "other"},
+    "openai-chat": {"pause", "other"},
     "openai-responses": {"pause", "other"},
-    "anthropic": {"content_filter", "error", "other"},
-    "google": {"refusal", "pause", "error"},
-    "ollama": {"content_filter", "refusal", "pause", "error", "other"},
+    "anthropic": {"content_filter", "other"},
+    "google": {"refusal", "pause"},
+    "ollama": {"content_filter", "refusal", "pause", "other"},
 }
 
 
@@ -166,3 +169,22 @@ def test_each_reason_is_told_in_a_word_of_the_wire(name: str, reason: Any) -> No
     assert told_word(name, json.loads(told.body)) == TOLD[name][reason]
     codes = {change.code for change in changes}
     assert ("finish_reason_approximated" in codes) == (reason in APPROXIMATED[name])
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic", "google", "ollama", "unified"])
+def test_end_02_a_failed_answer_is_told_as_an_error(name: str) -> None:
+    """Whole with a status of its own, streamed as the error event of the dialect; what came is read with neither."""
+    dialect = get_dialect(name)
+    failed: Response[Any] = Response(
+        parts=(TextPart("Hi"),), finish_reason="error", finish_reason_raw="MALFORMED_FUNCTION_CALL", model="google/g"
+    )
+    sentence = "google/g broke its answer off, with the finish reason 'MALFORMED_FUNCTION_CALL'; ask again"
+    told = dialect.encode_response(failed, ServerContext())
+    assert told.status == (502 if name == "unified" else 500)
+    error = dialect.decode_error(told, DecodeContext())
+    assert (type(error), error.message, error.retryable) == (InternalServerError, sentence, True)
+    encoder, decoder = dialect.stream_encoder(ServerContext()), dialect.stream_decoder(DecodeContext())
+    raw = b"".join([encoder.encode(event) for event in unfold(failed)])
+    last = [*decoder.feed(raw), *decoder.close()][-1]
+    assert isinstance(last, StreamError)
+    assert (last.error, last.message) == ("InternalServerError", sentence)

@@ -170,16 +170,18 @@ def test_a_call() -> None:
 
 
 def test_a_call_without_id_and_arguments() -> None:
-    """Both repairs are recorded at its place; the empty object is told as a piece."""
+    """Both repairs are recorded at its place; the empty object is told as a piece, when the finish reason is known."""
     made = builder()
     block = made.open_call(None, "f", choice=1)
     made.close_call(block)
+    assert made.take()[1:] == [BlockStart(0, "tool_call", "call_0", "f", 1)]
+    made.open_call("call_1", "g", choice=1)
     call = ToolCall("call_0", "f", "{}")
-    assert made.take()[1:] == [
-        BlockStart(0, "tool_call", "call_0", "f", 1),
+    assert made.take() == [
         ToolCallDelta(0, "{}", 1),
         BlockEnd(0, call, 1),
         ToolCallReady(0, call, 1),
+        BlockStart(1, "tool_call", "call_1", "g", 1),
     ]
     assert [(change.code, change.path) for change in made.changes.entries] == [
         ("call_id_made", "/alternatives/0/parts/0/id"),

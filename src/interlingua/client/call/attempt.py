@@ -21,6 +21,7 @@ from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext
 from interlingua.errors import Error, MalformedArgumentsError, WireError
 from interlingua.media.fit import has_media, plan_media
+from interlingua.stream.failure import failure_of
 from interlingua.types.content import BrokenToolCall
 from interlingua.wire.http import HttpReply
 
@@ -185,7 +186,11 @@ def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response
 
 
 def fault(response: Response[Any]) -> Error | None:
-    """The error of a call that is broken by anything but the length limit."""
+    """The error of an answer that the provider ended by one, or of a call broken by anything but the length limit."""
+    if response.finish_reason == "error" or response.alternatives:
+        failure = failure_of(response)
+        if failure is not None:
+            return failure
     parts = response.parts
     if response.alternatives:
         parts = [part for choice in (response, *response.alternatives) for part in choice.parts]

@@ -27,7 +27,7 @@ from interlingua.client.call.secrets import hide_secrets
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
-from interlingua.errors import Error, UsageError
+from interlingua.errors import Error, UpstreamError, UsageError
 from interlingua.types.event import StreamEnd, StreamError, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -168,11 +168,9 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
     error: Error | None = None
     if isinstance(last, StreamEnd):
         response = completed(job, live.lane, live.encoded, live.headers, last.response)
-        outcome.response = msgspec.structs.replace(response, attempts=attempts)
-        error = fault(outcome.response)
-        shown += [] if error else [StreamEnd(outcome.response)]
-        if live.visit is not None:
-            yield from live.visit.ended(outcome.response)
+        response = msgspec.structs.replace(response, attempts=attempts)
+        error = yield from _settled(job, live, response, outcome)
+        shown += [] if error else [StreamEnd(response)]
     elif isinstance(last, StreamError):
         outcome.partial = last.partial
         if last.partial is not None:
@@ -189,3 +187,17 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
     if not live.at_end:
         with suppress(Error):  # the answer is whole: what breaks behind it is not its reader's concern
             yield _LAST_READ
+
+
+def _settled(job: Job, live: Live, response: Response[Any], outcome: Outcome) -> Steps[Error | None]:
+    """The error of an answer that came to its end, if it is one; the outcome and the target's health are told."""
+    error = fault(response)
+    if isinstance(error, UpstreamError):  # the provider itself broke its answer off
+        outcome.partial = response
+        if live.visit is not None:
+            yield from live.visit.broke(error, job.watch)
+        return error
+    outcome.response = response
+    if live.visit is not None:
+        yield from live.visit.ended(response)
+    return error

@@ -9,11 +9,21 @@ Not responsible for: what comes behind the first events (`core`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.client.call.attempt import Sent, context_of, deadlines, out_of_place, prepared, refusal, sent
+from interlingua.client.call.attempt import (
+    Sent,
+    completed,
+    context_of,
+    deadlines,
+    fault,
+    out_of_place,
+    prepared,
+    refusal,
+    sent,
+)
 from interlingua.client.call.effect import NEXT, Open, Read, Rest, Steps
 from interlingua.client.call.encoding import encode
 from interlingua.client.call.visit import Lasting
@@ -29,7 +39,7 @@ from interlingua.errors import (
 from interlingua.media.fit import has_media
 from interlingua.stream.fold import error_of
 from interlingua.stream.unfold import unfold
-from interlingua.types.event import Extra, StreamError, StreamStart, UsageUpdate
+from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, UsageUpdate
 from interlingua.wire.http import HttpReply, header
 from interlingua.wire.sse import sniff
 
@@ -39,12 +49,14 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, StreamDecoder
     from interlingua.transport.base import AsyncReply, Reply
     from interlingua.types.event import Event
+    from interlingua.types.response import Response
     from interlingua.wire.http import Headers
 
 __all__ = ["Live", "begin", "opened"]
 
 _BEFORE_CONTENT = frozenset({StreamStart, UsageUpdate, Extra})  # `isinstance` of a struct takes four times as long
 """Events that say nothing yet, so that an error after them may still be another target's chance."""
+_ENDS = frozenset({StreamEnd, StreamError})
 _REST = Rest()
 
 
@@ -81,9 +93,9 @@ class Live(Lasting):
 
     @property
     def speaks(self) -> bool:
-        """Whether the first events have content, and no error in it."""
+        """Whether the first events have content, and no end in it."""
         first = self.first
-        return not _BEFORE_CONTENT.issuperset(map(type, first)) and type(first[-1]) is not StreamError
+        return not _BEFORE_CONTENT.issuperset(map(type, first)) and type(first[-1]) not in _ENDS
 
     def shown(self, events: list[Event]) -> list[Event]:
         """The events as the caller sees them: a hidden tool is text."""
@@ -176,7 +188,7 @@ def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
     if live is None:
         body = piece + (yield _REST)
         told = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        return _unstreamed(lane, encoded, context_of(job, lane, encoded), told)
+        return _unstreamed(exchange, context_of(job, lane, encoded), told)
     yield from _first_events(job, live)
     return live
 
@@ -186,8 +198,9 @@ def _is_line(lane: Lane, piece: bytes) -> bool:
     return lane.dialect.name in STREAM_TYPES and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
 
 
-def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: HttpReply) -> Live:
+def _unstreamed(exchange: Sent, context: DecodeContext, reply: HttpReply) -> Live:
     """A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page."""
+    lane, encoded = exchange.lane, exchange.encoded
     if error := out_of_place(lane, reply):
         raise error
     live = Live(lane, encoded, reply.headers, None)
@@ -196,6 +209,8 @@ def _unstreamed(lane: Lane, encoded: Encoded, context: DecodeContext, reply: Htt
     except WireError as error:
         error.is_unreadable = True
         raise
+    if response.finish_reason == "error" and (error := _fault(exchange.job, live, response)):
+        raise error
     live.first = _named(lane, live.shown(list(unfold(response))))
     return live
 
@@ -228,11 +243,29 @@ def _first_events(job: Job, live: Live) -> Steps[None]:
         else:
             events = [*events, *live.fed(piece)]
     last = events[-1]
-    if type(last) is StreamError and _BEFORE_CONTENT.issuperset(map(type, events[:-1])):
-        error = live.broken_by or error_of(last)
-        error.is_unreadable = isinstance(error, DecodeError)
-        raise error
+    if type(last) in _ENDS and _BEFORE_CONTENT.issuperset(map(type, events[:-1])):
+        error = _failure(job, live, last)
+        if error is not None:
+            raise error
     live.first = _named(live.lane, events)
+
+
+def _failure(job: Job, live: Live, last: Event) -> Error | None:
+    """The error of a stream that ends before it says anything; None for one that ends well."""
+    match last:
+        case StreamEnd(response=response):
+            return _fault(job, live, response) if response.finish_reason == "error" else None
+        case StreamError():
+            error = live.broken_by or error_of(last)
+            error.is_unreadable = isinstance(error, DecodeError)
+            return error
+        case _:
+            return None
+
+
+def _fault(job: Job, live: Live, response: Response[Any]) -> Error | None:
+    """The error of an answer that came to its end and failed, with what it used and cost."""
+    return fault(completed(job, live.lane, live.encoded, live.headers, response))
 
 
 def _named(lane: Lane, events: list[Event]) -> list[Event]:

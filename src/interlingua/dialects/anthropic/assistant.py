@@ -132,6 +132,8 @@ class AssistantDecoder:
         if code is not None:
             self.changes.add(code, self._here("/id"))
         text = self._arguments(wire.input)
+        if cut_off and text.strip() == "{}":  # it begins so, and nobody knows whether arguments were to come
+            text = ""
         if text[:1] != "{" and not cut_off and is_empty_arguments(text):
             self.changes.add("arguments_empty", self._here("/arguments_json"))
         name = self.undo.names.get(wire.name, wire.name)

@@ -64,10 +64,9 @@ WIRE_REASONS: dict[FinishReason, str] = {
     "pause": "pause_turn",
     "refusal": "refusal",
     "content_filter": "refusal",
-    "error": "end_turn",
     "other": "end_turn",
 }
-APPROXIMATE = frozenset({"content_filter", "error", "other"})
+APPROXIMATE = frozenset({"content_filter", "other"})
 """Finish reasons that the wire has only nearly."""
 
 

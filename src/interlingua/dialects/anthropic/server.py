@@ -29,6 +29,7 @@ from interlingua.dialects.anthropic.tools_usual import read_usual_tools
 from interlingua.dialects.anthropic.usage import encode_usage
 from interlingua.dialects.anthropic.whole import complete_text
 from interlingua.dialects.anthropic.wire import MessagesWire, ReceivedWire, ResponseWire, ToolsWire
+from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
@@ -208,6 +209,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
 
 def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """The same, however unusual."""
+    if not context.says_own(NAME) and (failure := failure_of(response)):
+        return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
     own = context.says_own(NAME)
     wire = ResponseWire(

@@ -26,6 +26,7 @@ from interlingua.dialects.anthropic.reasons import encode_error_body
 from interlingua.dialects.anthropic.server import reply_encoder, stop_word
 from interlingua.dialects.anthropic.usage import encode_usage
 from interlingua.dialects.anthropic.whole import DELTA, DELTA_USAGE, MESSAGE, USAGE, required_of
+from interlingua.stream.failure import failed_end
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, RefusalPart, TextPart, ThinkingPart, ToolCall
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.content import Part
     from interlingua.types.event import Event
-    from interlingua.types.response import Response
 
 __all__ = ["MessagesStreamEncoder"]
 
@@ -145,8 +145,8 @@ class MessagesStreamEncoder(ResumingEncoder):
                 self._usage = merge_usage(self._usage, usage)
             case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw):
                 return self._pass_on(str(raw.get("type", "unknown")), raw)
-            case StreamEnd(response=response):
-                return self._end(response)
+            case StreamEnd():
+                return self._end(event)
             case StreamError():
                 return self._error(event)
             case _:
@@ -189,7 +189,10 @@ class MessagesStreamEncoder(ResumingEncoder):
             del message["id"]
         return _event("message_start", {"type": "message_start", "message": message}) + PING
 
-    def _end(self, response: Response[Any]) -> bytes:
+    def _end(self, event: StreamEnd) -> bytes:
+        if not self._own and (failed := failed_end(event)):
+            return self._error(failed)
+        response = event.response
         settled = self._settle()
         members = dict(response.extra.get(NAME, {}))
         delta: dict[str, Any] = {

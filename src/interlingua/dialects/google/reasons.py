@@ -77,7 +77,6 @@ WIRE_REASONS: dict[FinishReason, str] = {
     "content_filter": "SAFETY",
     "refusal": "SAFETY",
     "pause": "STOP",
-    "error": "OTHER",
     "other": "OTHER",
 }
 

@@ -39,6 +39,7 @@ from interlingua.dialects.google.wire import (
 )
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
+from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.types.response import Alternative
@@ -248,6 +249,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
 
 def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """The same, however unusual."""
+    if not context.says_own(NAME) and (failure := failure_of(response)):
+        return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
     members, choice_extra = reply_members(response.extra)
     first = Alternative(
@@ -303,7 +306,7 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
         return None
     if own and raw is not None and (decode_finish(raw) == reason or reason != "content_filter"):
         return int(raw) if raw.isdecimal() and len(raw) <= _MOST_DIGITS else raw
-    if reason in ("refusal", "pause", "error"):
+    if reason in ("refusal", "pause"):
         word = encode_finish(reason)
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as {word}")
     return encode_finish(reason)

@@ -24,6 +24,7 @@ from interlingua.dialects.google.reasons import encode_error_body
 from interlingua.dialects.google.server import finish_word, is_blocked, reply_members
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import PartWire, ResponseWire
+from interlingua.stream.failure import failed_end
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart, ThinkingPart
@@ -227,6 +228,8 @@ class GoogleStreamEncoder(ResumingEncoder):
     # The end
 
     def _end(self, event: StreamEnd) -> bytes:
+        if not self.context.says_own(NAME) and (failed := failed_end(event)):
+            return self._error(failed)
         last = self._last_frame(event.response)
         return last + b"]" if self.context.json_array else last
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["write_usual"]
 
 OWN_WORDS = frozenset({"STOP", "MAX_TOKENS"})
-INEXACT = frozenset({"refusal", "pause", "error"})
-"""Finish reasons that the wire has only nearly."""
+UNUSUAL = frozenset({"refusal", "pause", "error"})
+"""Finish reasons that the wire has only nearly, or that fail the answer."""
 
 
 class _Call(ExactStruct):
@@ -108,7 +108,7 @@ def _word(response: Response[Any], *, own: bool) -> str | None:
     """The finish reason on the wire; None where it is unusual."""
     if own:
         return response.finish_reason_raw if response.finish_reason_raw in OWN_WORDS else None
-    return None if response.finish_reason in INEXACT else WIRE_REASONS[response.finish_reason]
+    return None if response.finish_reason in UNUSUAL else WIRE_REASONS[response.finish_reason]
 
 
 def _parts(turn: Turn, *, own: bool) -> list[_Text | _Thought | _Called]:

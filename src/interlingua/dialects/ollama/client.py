@@ -326,7 +326,7 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
     except DecodeError as error:
         raise error.under("/message") from None
     called = any([isinstance(part, ToolCall | BrokenToolCall) for part in parts])
-    reason = decode_finish(wire.done_reason, called=called)
+    reason = decode_finish(wire.done_reason, called=called, counted=is_counted(wire))
     return Response(
         parts=parts,
         finish_reason=finish_of(reason, wire.done_reason, parts, changes),
@@ -337,6 +337,14 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
         changes=changes.done(),
         extra=extra_of(NAME, answer_members(wire)),
     )
+
+
+def is_counted(wire: ChunkWire) -> bool:
+    """Whether an answer has its durations or counts, which its server says at the end alone."""
+    return any([getattr(wire, name) is not None for name in COUNTED])
+
+
+COUNTED = ("total_duration", "eval_duration", "prompt_eval_duration", "eval_count", "prompt_eval_count")
 
 
 def answer_members(wire: ChunkWire) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects._streams.runs import BuildingDecoder, run_of
 from interlingua.dialects.ollama.assistant import CallReader
-from interlingua.dialects.ollama.client import answer_members, turn_of
+from interlingua.dialects.ollama.client import answer_members, is_counted, turn_of
 from interlingua.dialects.ollama.lines import LINE, template_of, time_of
 from interlingua.dialects.ollama.parts import NAME, decode_images
 from interlingua.dialects.ollama.reasons import decode_finish, error_of_body
@@ -161,7 +161,8 @@ class OllamaStreamDecoder(BuildingDecoder):
         usage = decode_usage(wire)
         if usage is not None:
             self.builder.update_usage(usage)
-        self.builder.finish(decode_finish(wire.done_reason, called=self._called), wire.done_reason or None)
+        reason = decode_finish(wire.done_reason, called=self._called, counted=is_counted(wire))
+        self.builder.finish(reason, wire.done_reason or None)
         if self._members:
             self.builder.extra[NAME] = self._members
         self.builder.end()

@@ -1,7 +1,8 @@
 """Finish reasons and errors, both ways: the tables of the dialect.
 
 Rules
-- `done_reason` stays `stop` when tools are called; nothing there means that the runner broke off.
+- `done_reason` stays `stop` when tools are called; nothing there, and no durations and counts either, means that the
+  runner broke off.
 - An error is a bare sentence, its class is the status. Where the status says less than the class we know, a `code`
   beside the sentence says the rest: clients of this dialect read the sentence alone.
 - In a stream the status stands beside the sentence; where it does not, the runner failed.
@@ -49,18 +50,19 @@ FINISH_REASONS: dict[str, FinishReason] = {
     "length": "length",
     "load": "stop",
     "unload": "stop",
-    "": "error",
 }
 """Everything that the wire says; what is not here is `other`."""
 WIRE_REASONS: dict[FinishReason, str] = {"stop": "stop", "tool_calls": "stop", "length": "length"}
 """The words of the wire; every other reason is told as `stop`."""
 
 
-def decode_finish(raw: str | None, *, called: bool) -> FinishReason:
-    """The canonical finish reason of the wire's word; `called` says that there are calls."""
-    if called and raw == "stop":
-        return "tool_calls"
-    return FINISH_REASONS.get(raw or "", "other")
+def decode_finish(raw: str | None, *, called: bool, counted: bool) -> FinishReason:
+    """The canonical finish reason of the wire's word; `called` says that there are calls.
+
+    Older servers have no word: an answer with its durations and counts (`counted`) is whole, one without broke off.
+    """
+    reason = FINISH_REASONS.get(raw, "other") if raw else "stop" if counted else "error"
+    return "tool_calls" if called and reason == "stop" and raw not in ("load", "unload") else reason
 
 
 def done_reason(response: Response[Any], changes: Changes, *, own: bool) -> str | None:

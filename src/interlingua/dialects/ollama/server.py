@@ -32,6 +32,7 @@ from interlingua.dialects.ollama.tools import decode_tool
 from interlingua.dialects.ollama.tools_usual import read_usual_tools
 from interlingua.dialects.ollama.usage import encode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, ReceivedWire, ToolsWire
+from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
@@ -225,6 +226,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
 
 def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """The same, however unusual."""
+    if not context.says_own(NAME) and (failure := failure_of(response)):
+        return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
     own = context.source == NAME
     if response.alternatives:

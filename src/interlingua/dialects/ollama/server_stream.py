@@ -21,6 +21,7 @@ from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
 from interlingua.dialects.ollama.server import answer_members, created_at, is_older_form
 from interlingua.dialects.ollama.usage import encode_usage
 from interlingua.dialects.ollama.wire import ChunkWire
+from interlingua.stream.failure import failed_end
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, ImagePart, ServerToolPart, ToolCall
@@ -38,7 +39,6 @@ from interlingua.wire.json import encode, encode_text, encode_wire, one_line, wr
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.event import Event
-    from interlingua.types.response import Response
 
 __all__ = ["OllamaStreamEncoder"]
 
@@ -78,8 +78,8 @@ class OllamaStreamEncoder(ResumingEncoder):
                 return self._start(event)
             case BlockEnd(choice=0):
                 return self._block_end(event)
-            case StreamEnd(response=response):
-                return self._end(response)
+            case StreamEnd():
+                return self._end(event)
             case StreamError():
                 return self._error(event)
             case _:
@@ -119,7 +119,10 @@ class OllamaStreamEncoder(ResumingEncoder):
 
     # The end
 
-    def _end(self, response: Response[Any]) -> bytes:
+    def _end(self, event: StreamEnd) -> bytes:
+        if not self.context.says_own(NAME) and (failed := failed_end(event)):
+            return self._error(failed)
+        response = event.response
         members = answer_members(response, self.changes)
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
+
 from interlingua.dialects._answer import (
     changes_of,
     failed_base,
@@ -29,7 +31,7 @@ from interlingua.dialects.openai_chat.reasons import decode_finish
 from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
-from interlingua.errors import DecodeError
+from interlingua.errors import DecodeError, UpstreamError
 from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
-    from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkWire
+    from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkChoiceWire, ChunkWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
@@ -289,7 +291,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     extra = top_members(wire)
     if first.extra:
         extra |= first.extra[NAME]
-    return Response(
+    response: Response[Any] = Response(
         parts=first.parts,
         finish_reason=first.finish_reason,
         finish_reason_raw=first.finish_reason_raw,
@@ -301,6 +303,23 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         changes=changes.done(),
         extra={NAME: extra} if extra else {},
     )
+    failure = next((error for choice in wire.choices if (error := failed_choice(choice))), None)
+    if failure is not None:
+        if isinstance(failure, UpstreamError):
+            failure.response = msgspec.structs.replace(response, finish_reason="error")
+        raise failure
+    return response
+
+
+def failed_choice(wire: ChoiceWire | ChunkChoiceWire) -> Error | None:
+    """The error that stands in a choice, as OpenRouter has it; None where there is none."""
+    said = wire.extra.get("error") if wire.extra else None
+    if not said:
+        return None
+    from interlingua.dialects._errors.bodies import error_body  # only who is told an error reads it
+    from interlingua.dialects._openai.errors import error_of_body
+
+    return error_of_body(error_body({"error": said}), None)
 
 
 def _no_choice(wire: ResponseWire) -> Error:
@@ -329,13 +348,13 @@ MESSAGE_MEMBERS = ("annotations", "name")
 
 def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:
     message = wire.message or wire.delta or MessageWire()
-    reason = decode_finish(wire.finish_reason)
     prefix = f"/alternatives/{place - 1}" if place else ""
     decoder = AssistantDecoder(ids, context.target, context.undo, changes, prefix)
     try:
-        parts = tuple(decoder.decode(message, cut_off=reason == "length"))
+        parts = tuple(decoder.decode(message, cut_off=decode_finish(wire.finish_reason) == "length"))
     except DecodeError as error:
         raise error.under(f"/choices/{place}/message") from None
+    reason = decode_finish(wire.finish_reason, holds=bool(parts))
     settled = finish_of(reason, wire.finish_reason, parts, changes, f"{prefix}/finish_reason")
     extra: dict[str, Any] = {}
     if choice := passed_on(wire, CHOICE_MEMBERS):

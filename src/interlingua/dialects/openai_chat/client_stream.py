@@ -24,7 +24,7 @@ from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, hosted_call, nest, reasoning_text
-from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, is_bare_error, top_members
+from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, failed_choice, is_bare_error, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content
 from interlingua.dialects.openai_chat.reasons import decode_finish
 from interlingua.dialects.openai_chat.slots import Fragment, Slots, usable_index
@@ -215,6 +215,8 @@ class ChatStreamDecoder(BuildingDecoder):
         self._choice_members(wire, number)
         if wire.finish_reason:
             self.builder.finish(decode_finish(wire.finish_reason), wire.finish_reason, number)
+        if wire.extra and (failure := failed_choice(wire)):
+            raise failure
 
     def _start(self, chunk: ChunkWire) -> None:
         """The first content: from here on the time and the name of the answer are known."""
@@ -472,6 +474,8 @@ class ChatStreamDecoder(BuildingDecoder):
         if any(not slot.name for choice in self._choices.values() for slot in choice.slots.all):
             raise DecodeError("a tool call never got a name")
         self._flush()
+        for number in self._choices:
+            self.builder.settle_unsaid(number)
         self.builder.end()
 
 

@@ -27,6 +27,7 @@ FINISH_REASONS: dict[str, FinishReason] = {
     "model_length": "length",
     "refusal": "refusal",
     "error": "error",
+    "abort": "error",
     "insufficient_system_resource": "error",
 }
 """Everything seen as a finish reason; what is not here is `other`."""
@@ -37,15 +38,16 @@ WIRE_REASONS: dict[FinishReason, str] = {
     "content_filter": "content_filter",
     "refusal": "content_filter",
     "pause": "stop",
-    "error": "stop",
     "other": "stop",
 }
 """The legal words of the wire; clients know no others."""
 
 
-def decode_finish(raw: str | None) -> FinishReason:
-    """The canonical finish reason of the wire's word."""
-    return FINISH_REASONS.get(raw or "", "other")
+def decode_finish(raw: str | None, *, holds: bool = True) -> FinishReason:
+    """The canonical finish reason of the wire's word; without one, whether the answer `holds` anything decides."""
+    if not raw:
+        return "stop" if holds else "error"
+    return FINISH_REASONS.get(raw, "other")
 
 
 def encode_finish(reason: FinishReason, *, refused: bool) -> str:

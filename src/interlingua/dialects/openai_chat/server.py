@@ -36,6 +36,7 @@ from interlingua.dialects.openai_chat.wire import (
     ResponseWire,
     ToolsWire,
 )
+from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart
 from interlingua.types.request import Request, ThinkingSummary
@@ -260,6 +261,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
 
 def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """The same, however unusual."""
+    if not context.says_own(NAME) and (failure := failure_of(response)):
+        return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
     members, choice_extra = reply_members(response.extra, changes)
     first = Alternative(
@@ -344,7 +347,7 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
     reason = alternative.finish_reason
     if own:
         return alternative.finish_reason_raw
-    if reason in ("pause", "error", "other"):
+    if reason in ("pause", "other"):
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
     return encode_finish(reason, refused=_has_refusal(alternative.parts))
 

@@ -24,6 +24,7 @@ from interlingua.dialects.openai_chat.assistant import AssistantEncoder, annotat
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
 from interlingua.dialects.openai_chat.usage import encode_usage
+from interlingua.stream.failure import failed_end
 from interlingua.stream.fold import error_of
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, ImagePart, OpaquePart, ServerToolPart, TextPart, ToolCall
@@ -276,6 +277,8 @@ class ChatStreamEncoder(ResumingEncoder):
     # The end
 
     def _end(self, event: StreamEnd) -> bytes:
+        if not self.context.says_own(NAME) and (failed := failed_end(event)):
+            return self._error(failed)
         told = self._last_chunks(event.response)
         hand_over(self.changes, self.context)
         return told + DONE

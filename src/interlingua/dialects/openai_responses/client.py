@@ -257,7 +257,8 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     items = output_of(wire)
     changes = changes_of(NAME, "decode_response", repairs)
     raw = raw_finish(wire.status, wire.incomplete_details)
-    reason = decode_finish(raw, called=any(item.type in CALLS for item in items))
+    called = any(item.type in CALLS for item in items)
+    reason = decode_finish(raw, called=called, background=wire.background is True)
     parts = tuple(_decode_output(items, context, changes, cut_off=reason == "length"))
     return Response(
         parts=parts,
@@ -294,7 +295,8 @@ def _decode_output(items: list[ItemWire], context: DecodeContext, changes: Chang
     """
     decoder = ItemDecoder(id_source(context), changes, "", context.target, context.undo)
     for place, item in enumerate(items, 1):
-        decoder.cut_off = cut_off and place == len(items) and item.type in CALLS
+        is_cut = item.status == "incomplete" or (cut_off and place == len(items))
+        decoder.cut_off = is_cut and item.type in CALLS
         try:
             decoder.decode(item)
         except DecodeError as error:

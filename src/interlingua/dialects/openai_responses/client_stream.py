@@ -210,7 +210,7 @@ class _Answer:
         if response.usage is not None and response.usage is not UNSET:
             self.builder.update_usage(decode_usage(response.usage))
         raw = raw_finish(response.status, response.incomplete_details)
-        self.builder.finish(decode_finish(raw, called=self.called), raw)
+        self.builder.finish(decode_finish(raw, called=self.called, background=response.background is True), raw)
         self.tell_members()
         self.builder.end()
 
@@ -397,6 +397,7 @@ _HANDLERS: dict[str, Callable[[_Answer, EventWire], None]] = {
     "response.custom_tool_call_input.done": _Answer.input_done,
     "response.completed": _Answer.completed,
     "response.incomplete": _Answer.completed,
+    "response.cancelled": _Answer.completed,
     "response.failed": _Answer.failed,
     "error": _Answer.error,
 }

@@ -332,10 +332,10 @@ class CallItem(Item):
             if was_object:
                 self.builder.changes.add("arguments_object", f"{block.path}/arguments_json")
         self._settle_members(block, wire)
+        if members := item_members(wire):  # a broken one keeps in `extra` what a whole call is sealed with
+            block.broken_extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
+        block.cut_off = wire.status == "incomplete"
         self.builder.close_call(block)
-        members = item_members(wire)
-        if members and block.part is None:  # broken: it keeps in `extra` what a whole call is sealed with
-            block.extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
 
     def _is_apart(self, wire: ItemWire) -> bool:
         """Whether the call wraps others, which are told in its place, the first with its id."""

@@ -35,8 +35,13 @@ FINISH_REASONS: dict[str, FinishReason] = {
     "incomplete/max_output_tokens": "length",
     "incomplete/content_filter": "content_filter",
     "failed": "error",
+    "cancelled": "error",
+    "queued": "error",
+    "in_progress": "error",
 }
 """Status, with its reason, -> what it means; what is not here is `other`."""
+UNFINISHED = frozenset({"queued", "in_progress"})
+"""Statuses of an answer that is still made; one that was awaited, and ends so, was given up."""
 WIRE_REASONS: dict[FinishReason, str] = {
     "length": "incomplete/max_output_tokens",
     "content_filter": "incomplete/content_filter",
@@ -51,8 +56,13 @@ def raw_finish(status: str | None, details: object) -> str | None:
     return f"{status}/{reason}" if status and isinstance(reason, str) and reason else status
 
 
-def decode_finish(raw: str | None, *, called: bool) -> FinishReason:
-    """The canonical finish reason of a status; `called` says that there are calls for the client to answer."""
+def decode_finish(raw: str | None, *, called: bool, background: bool = False) -> FinishReason:
+    """The canonical finish reason of a status; `called` says that there are calls for the client to answer.
+
+    An answer in the `background` is not at its end when it is handed out: its client comes back for it.
+    """
+    if background and raw in UNFINISHED:
+        return "other"
     reason = FINISH_REASONS.get(raw or "completed", "other")
     return "tool_calls" if called and reason == "stop" else reason
 

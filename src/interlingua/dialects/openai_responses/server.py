@@ -22,7 +22,7 @@ from interlingua.dialects.openai_responses.history_usual import read_usual_histo
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
-from interlingua.dialects.openai_responses.reasons import WIRE_REASONS, encode_finish
+from interlingua.dialects.openai_responses.reasons import UNFINISHED, WIRE_REASONS, encode_finish
 from interlingua.dialects.openai_responses.repeated import answer_text, repeat
 from interlingua.dialects.openai_responses.server_usual import write_usual
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
@@ -30,6 +30,7 @@ from interlingua.dialects.openai_responses.tools_usual import read_usual_tools
 from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import InputWire, ReceivedWire, ResponseWire, ToolsWire
 from interlingua.errors import DecodeError
+from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart
 from interlingua.types.request import Request, ServerState
@@ -252,8 +253,11 @@ def answer_wire(
     wire.store = None if own and context.request is None else own  # an answer of another dialect is not kept
     wire.completed_at = context.created if context.request is not None and status == COMPLETED else None
     merge_members(wire, response.extra.get(NAME, {}))
+    if status in UNFINISHED and response.finish_reason == "other":
+        wire.background = True
     if status == "failed":
-        wire.error = {"code": "server_error", "message": "the answer ended in an error"}
+        failure = failure_of(response)
+        wire.error = {"code": "server_error", "message": failure.message if failure else "the answer ended in an error"}
     return wire
 
 

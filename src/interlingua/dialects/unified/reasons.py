@@ -14,6 +14,7 @@ from interlingua.dialects._errors.bodies import ErrorBody, read_error
 from interlingua.dialects._errors.classes import COMMON_STATUSES, class_of, error_of, retry_after_s
 from interlingua.dialects._errors.classes import request_id as named_request
 from interlingua.dialects.unified.answer import decode_answer, encode_answer
+from interlingua.dialects.unified.parts import NAME
 from interlingua.dialects.unified.wire import ERROR_TYPES, ErrorBodyWire, ErrorWire, type_of_error
 from interlingua.errors import (
     APITimeoutError,
@@ -26,17 +27,20 @@ from interlingua.errors import (
     OutputFault,
     Phase,
     UnsupportedError,
+    UpstreamError,
 )
+from interlingua.stream.failure import failure_of
 from interlingua.types.content import BrokenToolCall
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from interlingua.dialects._contract import ServerContext
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers
 
-__all__ = ["broken_call", "decode_error_body", "encode_error_body", "error_of_wire", "malformed", "partial_of"]
+__all__ = ["broken_call", "decode_error_body", "encode_error_body", "error_of_wire", "fault", "partial_of"]
 
 
 # Writing
@@ -68,7 +72,11 @@ def partial_of(error: Error) -> Response[Any] | None:
     match error:
         case IncompleteStreamError(partial=partial):
             return partial
-        case MalformedArgumentsError(response=response) | OutputError(response=response):
+        case (
+            MalformedArgumentsError(response=response)
+            | OutputError(response=response)
+            | UpstreamError(response=response)
+        ):
             return response
         case _:
             return None
@@ -79,6 +87,14 @@ def broken_call(response: Response[Any]) -> BrokenToolCall | None:
     choices = (response.parts, *(one.parts for one in response.alternatives))
     calls = (part for parts in choices for part in parts if isinstance(part, BrokenToolCall))
     return next((call for call in calls if call.reason != "cut_off"), None)
+
+
+def fault(response: Response[Any], context: ServerContext) -> Error | None:
+    """The error that an answer is; one that came in this dialect keeps a finish that says so."""
+    broken = broken_call(response)
+    if broken is not None:
+        return malformed(broken, response)
+    return None if context.says_own(NAME) else failure_of(response)
 
 
 def malformed(call: BrokenToolCall, response: Response[Any]) -> MalformedArgumentsError:
@@ -113,8 +129,15 @@ def error_of_wire(wire: ErrorWire, partial: Response[Any] | None, status: int | 
         code=wire.code,
         request_id=wire.request_id or named_request(headers),
         attempts=tuple(wire.attempts),
-        **_FACTS[kind](wire, partial) if kind in _FACTS else {},
+        **_facts(kind, wire, partial),
     )
+
+
+def _facts(kind: type[Error], wire: ErrorWire, partial: Response[Any] | None) -> dict[str, Any]:
+    """What errors of a class know beyond the others."""
+    if issubclass(kind, UpstreamError):
+        return {"response": partial}
+    return _FACTS[kind](wire, partial) if kind in _FACTS else {}
 
 
 def _malformed_facts(wire: ErrorWire, partial: Response[Any] | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
 from interlingua.dialects.unified.history_usual import read_usual_history
 from interlingua.dialects.unified.parts import NAME, decode_part, kept
-from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
+from interlingua.dialects.unified.reasons import encode_error_body, fault
 from interlingua.dialects.unified.server_usual import write_usual
 from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
 from interlingua.dialects.unified.tools_usual import read_usual_tools
@@ -211,9 +211,9 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
 
 def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """The same, however unusual."""
-    broken = broken_call(response)
-    if broken is not None:
-        return encode_error(malformed(broken, response), context)
+    error = fault(response, context)
+    if error is not None:
+        return encode_error(error, context)
     made = None if response.id or context.make_id is None else context.make_id()
     wire = encode_answer(response, model=context.model or response.model, id=made)
     return HttpReply(status=200, headers=JSON_HEADERS, body=encode_wire(wire))

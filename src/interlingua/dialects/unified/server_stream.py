@@ -16,7 +16,7 @@ import msgspec
 from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.parts import encode_call, encode_parts
-from interlingua.dialects.unified.reasons import broken_call, encode_error_body, malformed
+from interlingua.dialects.unified.reasons import encode_error_body, fault
 from interlingua.dialects.unified.wire import BlockEndWire, StreamEndWire, StreamErrorWire, ToolCallReadyWire
 from interlingua.stream.fold import error_of
 from interlingua.types.event import (
@@ -105,9 +105,8 @@ class UnifiedStreamEncoder(ResumingEncoder):
         return _framed("stream_start", encode(msgspec.structs.replace(event, model=self._model, id=self._id)))
 
     def _end(self, response: Response[Any]) -> bytes:
-        broken = broken_call(response)
-        if broken is not None:
-            error = malformed(broken, response)
+        error = fault(response, self.context)
+        if error is not None:
             return self._error(error, response, error.http_status)
         answer = encode_answer(response, model=self._model or response.model, id=self._id)
         return _framed("stream_end", encode_wire(StreamEndWire(answer)))

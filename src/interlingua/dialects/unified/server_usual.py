@@ -62,6 +62,8 @@ def write_usual(response: Response[Any], context: ServerContext) -> HttpReply | 
     usage = response.usage
     if response.alternatives or NAME in response.extra or (usage is not None and NAME in usage.extra):
         return None
+    if response.finish_reason == "error" and not context.says_own(NAME):
+        return None
     parts = _parts(response.parts)
     if parts is None:
         return None

@@ -41,7 +41,9 @@ SIGNATURES = (
 )
 UNKNOWN_TYPE = "image/png"
 """The type of an image whose first bytes say nothing."""
-FINISH_REASONS = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop", "": "error"}
+FINISH_REASONS = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}
+COUNTED = ("total_duration", "eval_duration", "prompt_eval_duration", "eval_count", "prompt_eval_count")
+"""What a server says with the end of an answer: older ones say no reason beside it."""
 
 
 # Requests
@@ -141,7 +143,9 @@ def response_facts(body: Any) -> Facts:
     message = members(body.get("message")) or {**members(body), "content": body.get("response")}
     functions = [members(call.get("function")) for call in objects(message.get("tool_calls"))]
     calls = [{"name": call.get("name"), "arguments": arguments_value(call.get("arguments"))} for call in functions]
-    reason = FINISH_REASONS.get(word(body.get("done_reason")), "other")
+    said = word(body.get("done_reason"))
+    is_counted = any(body.get(name) is not None for name in COUNTED)
+    reason = FINISH_REASONS.get(said, "other") if said else "stop" if is_counted else "error"
     answer = {
         "text": word(message.get("content")),
         "thinking": word(message.get("thinking")),

@@ -59,6 +59,7 @@ FINISH_REASONS = {
     "function_call": "tool_calls",
     "content_filter": "content_filter",
     "error": "error",
+    "abort": "error",
     "insufficient_system_resource": "error",
 }
 CACHE_READ = (
@@ -227,15 +228,18 @@ def _answer(choice: Any) -> Facts:
     thinking, seals = thinking_of(message)
     calls = [{"name": name, "arguments": arguments_value(arguments)} for _, name, arguments in calls_of(message)]
     refusal = message.get("refusal") or None
-    reason = FINISH_REASONS.get(word(choice.get("finish_reason")), "other")
+    text, media = joined(message.get("content")), _answer_media(message)
+    said = word(choice.get("finish_reason"))
+    holds = any([text, thinking, seals, calls, refusal, media])
+    reason = FINISH_REASONS.get(said, "other") if said else "stop" if holds else "error"
     return {
-        "text": joined(message.get("content")),
+        "text": text,
         "thinking": thinking,
         "seals": seals,
         "calls": calls,
         "refusal": refusal,
         "finish_reason": _settled(reason, calls=bool(calls), refused=refusal is not None),
-        "media": _answer_media(message),
+        "media": media,
     }
 
 

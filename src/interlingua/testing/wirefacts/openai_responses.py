@@ -221,7 +221,9 @@ def _finish(body: Any, *, called: bool, refused: bool) -> str:
     reason = members(body.get("incomplete_details")).get("reason")
     if status == "incomplete" and reason in ("max_output_tokens", "content_filter"):
         return "length" if reason == "max_output_tokens" else "content_filter"
-    if status == "failed":
+    if status in ("failed", "cancelled") or (
+        status in ("queued", "in_progress") and body.get("background") is not True
+    ):
         return "error"
     if called:
         return "tool_calls"

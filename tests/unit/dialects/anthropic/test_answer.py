@@ -91,7 +91,6 @@ def test_use_14_every_stop_reason_is_known_or_other(raw: str, reason: str) -> No
         ("pause", "pause_turn", True),
         ("refusal", "refusal", True),
         ("content_filter", "refusal", False),
-        ("error", "end_turn", False),
         ("other", "end_turn", False),
     ],
 )

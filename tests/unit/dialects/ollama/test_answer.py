@@ -137,7 +137,7 @@ def test_the_reason_of_the_end(word: dict[str, str], finish: str) -> None:
     assert streamed(line("Hi") + line(done=True, **word)).finish_reason == finish
 
 
-@pytest.mark.parametrize("reason", ["content_filter", "refusal", "pause", "error", "other"])
+@pytest.mark.parametrize("reason", ["content_filter", "refusal", "pause", "other"])
 def test_reasons_that_the_wire_has_no_word_for_are_stop(reason: Any) -> None:
     """With an entry."""
     body, entries = encode_reply(Response(parts=(TextPart("Hi"),), finish_reason=reason, model="m"))

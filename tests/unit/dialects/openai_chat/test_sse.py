@@ -131,7 +131,7 @@ def test_sse_12_either_terminal_signal_suffices() -> None:
     finished = streamed(chunk('{"content":"Hi"}') + chunk("{}", "stop"))
     done = streamed(chunk('{"content":"Hi"}') + DONE)
     assert (finished.text, finished.finish_reason) == ("Hi", "stop")
-    assert (done.text, done.finish_reason, done.finish_reason_raw) == ("Hi", "other", None)
+    assert (done.text, done.finish_reason, done.finish_reason_raw) == ("Hi", "stop", None)
 
 
 @pytest.mark.parametrize(

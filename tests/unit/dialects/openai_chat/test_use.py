@@ -31,7 +31,7 @@ from interlingua.errors import (
 )
 from interlingua.types.change import Change
 from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
-from interlingua.types.event import UsageUpdate
+from interlingua.types.event import StreamError, UsageUpdate
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
 from tests.support.chat import (
@@ -114,7 +114,7 @@ def test_use_07_our_usage_has_its_three_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("raw", "reason"),
-    [("error", "error"), ("guardrail_intervened", "other"), ("", "other"), ("eos", "stop"), ("MAX", "other")],
+    [("guardrail_intervened", "other"), ("", "stop"), ("eos", "stop"), ("MAX", "other")],
 )
 def test_use_08_an_unknown_finish_reason_loses_no_answer(raw: str, reason: str) -> None:
     """Kept beside the canonical one; a foreign client sees one of the five legal words."""
@@ -125,10 +125,41 @@ def test_use_08_an_unknown_finish_reason_loses_no_answer(raw: str, reason: str) 
     assert (pieces.text, pieces.finish_reason) == ("Hi", reason)
 
 
-def test_use_08_a_null_finish_reason_is_none() -> None:
-    """Whole answer, `finish_reason: null`."""
-    response = reply('{"content":"Hi"}', None)
-    assert (response.finish_reason, response.finish_reason_raw) == ("other", None)
+@pytest.mark.parametrize(
+    ("message", "finish"),
+    [('{"content":"Hi"}', "stop"), (f'{{"content":null,{CALL}}}', "tool_calls"), ('{"content":""}', "error")],
+)
+def test_use_08_an_answer_without_a_finish_reason_is_settled_by_what_it_holds(message: str, finish: str) -> None:
+    """`finish_reason: null`, whole, and streamed up to `[DONE]`: text, a call, or nothing, which is a failure."""
+    whole = reply(message, None)
+    assert (whole.finish_reason, whole.finish_reason_raw) == (finish, None)
+    assert streamed(chunk(message) + DONE).finish_reason == finish
+
+
+@pytest.mark.parametrize("raw", ["error", "abort", "insufficient_system_resource"])
+def test_end_02_a_broken_off_answer_is_an_error_in_every_dialect(raw: str) -> None:
+    """It is read with what it holds, and told as the server's failure to whoever speaks another dialect."""
+    whole = reply('{"content":"Hi"}', raw)
+    assert (whole.text, whole.finish_reason, whole.finish_reason_raw) == ("Hi", "error", raw)
+    assert streamed(chunk('{"content":"Hi"}', raw) + DONE).finish_reason == "error"
+    told = DIALECT.encode_response(whole, ServerContext(source="google"))
+    assert (told.status, json.loads(told.body)["error"]["type"]) == (500, "server_error")
+
+
+def test_end_03_an_error_in_a_choice_is_that_error_whole_and_streamed() -> None:
+    """OpenRouter's `choices[0].error` under finish `error`: the class of its code, with what came."""
+    failed = '"error":{"code":502,"message":"upstream idle"},"finish_reason":"error"'
+    body = f'{{"id":"x","choices":[{{"index":0,"message":{{"content":"half"}},{failed}}}]}}'
+    with pytest.raises(InternalServerError, match="upstream idle") as caught:
+        DIALECT.decode_response(HttpReply(status=200, body=body.encode()), DecodeContext())
+    assert caught.value.response is not None
+    assert (caught.value.response.text, caught.value.response.finish_reason) == ("half", "error")
+    frame = f'data: {{"id":"x","choices":[{{"index":0,"delta":{{"content":"half"}},{failed}}}]}}\n\n'
+    last = events(frame.encode())[-1]
+    assert isinstance(last, StreamError)
+    assert (last.error, last.message) == ("InternalServerError", "upstream idle")
+    assert last.partial is not None
+    assert last.partial.text == "half"
 
 
 @pytest.mark.parametrize("word", ["stop", "eos", "weird"])
@@ -200,7 +231,7 @@ def test_use_15_vendor_members_may_be_null() -> None:
         b'"refusal":null,"annotations":null,"audio":null,"function_call":null,"tool_calls":null,"reasoning":null}}]}'
     )
     response = DIALECT.decode_response(HttpReply(status=200, body=body), DecodeContext())
-    assert response == answer(TextPart("Hi"), finish="other", model="")
+    assert response == answer(TextPart("Hi"), finish="stop", model="")
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"choices":null}'])

@@ -302,8 +302,8 @@ def test_the_status_of_an_answer_decides() -> None:
         ("incomplete", "max_output_tokens"): "length",
         ("incomplete", "content_filter"): "content_filter",
         ("incomplete", "steered"): "other",
-        ("queued", None): "other",
-        ("cancelled", None): "other",
+        ("queued", None): "error",
+        ("cancelled", None): "error",
     }
     for (status, reason), expected in table.items():
         found = reply(status=status, incomplete_details={"reason": reason} if reason else None)

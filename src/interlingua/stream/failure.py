@@ -1,0 +1,39 @@
+"""The error that an answer is whose finish reason says that the provider failed, whole or streamed.
+
+Rules
+- Finish `error` is a failure of the provider, whatever the answer holds beside it; every other finish is an end.
+- One failed choice among several fails the answer: its client would take it for a whole one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.errors import InternalServerError
+from interlingua.stream.build import stream_error
+from interlingua.types.event import StreamEnd
+
+if TYPE_CHECKING:
+    from interlingua.types.event import StreamError
+    from interlingua.types.response import Response
+
+__all__ = ["failed_end", "failure_of"]
+
+
+def failure_of(response: Response[Any]) -> InternalServerError | None:
+    """The error of an answer that the provider ended by a failure, with the answer beside it; None for any other."""
+    if response.finish_reason != "error" and not response.alternatives:  # the usual case
+        return None
+    failed = next((one for one in (response, *response.alternatives) if one.finish_reason == "error"), None)
+    if failed is None:
+        return None
+    raw = failed.finish_reason_raw
+    reason = f"with the finish reason {raw!r}" if raw else "without a finish reason"
+    sentence = f"{response.model or 'the provider'} broke its answer off, {reason}; ask again"
+    return InternalServerError(sentence, code=raw or None, response=response)
+
+
+def failed_end(event: StreamEnd) -> StreamError | None:
+    """The error event for the end of such an answer; None for any other end."""
+    failure = failure_of(event.response)
+    return None if failure is None else stream_error(failure, event.response)
