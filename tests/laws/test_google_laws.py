@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.google import DIALECT
 from interlingua.stream.check import check
+from interlingua.stream.failure import failure_of
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
@@ -65,7 +66,9 @@ def test_any_answer_can_be_told_and_is_a_lawful_stream(response: Response[Any], 
     assert {} not in parts
     assert {"text": ""} not in parts
     assert check(TRIPS.events_of([raw])) == ()
-    assert TRIPS.answered(DIALECT.encode_response(response, ServerContext()).body) is not None
+    told = DIALECT.encode_response(response, ServerContext())
+    assert (told.status >= 400) == (failure_of(response) is not None)
+    assert told.status >= 400 or TRIPS.answered(told.body) is not None
 
 
 @given(google_conversations(), st.integers(1, 3))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.anthropic import DIALECT
 from interlingua.stream.check import check
+from interlingua.stream.failure import failure_of
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
@@ -75,7 +76,9 @@ def test_any_answer_can_be_told_and_is_a_lawful_stream(response: Response[Any]) 
                 pass
     assert not is_open
     assert check(TRIPS.events_of([raw])) == ()
-    assert json.loads(DIALECT.encode_response(response, ServerContext()).body)["content"] is not None
+    told = DIALECT.encode_response(response, ServerContext())
+    assert (told.status >= 400) == (failure_of(response) is not None)
+    assert told.status >= 400 or json.loads(told.body)["content"] is not None
 
 
 @given(conversations(), st.integers(1, 3))

@@ -427,7 +427,7 @@ class StreamBuilder:
             block.id, block.name, text,
             cut_off=cut_off, freeform=block.freeform, sealed=block.sealed, extra=block.extra,
         )  # fmt: skip
-        return part if type(part) is ToolCall else _broken(part, block)
+        return _broken(part, block) if isinstance(part, BrokenToolCall) else part
 
     def _close_all(self, *, cut: bool) -> None:
         for state in self._choices.values():
@@ -480,7 +480,7 @@ def _cut_call(block: Block) -> BrokenToolCall:
     return _broken(BrokenToolCall(block.id, block.name, block.content, "cut_off", block.freeform, block.extra), block)
 
 
-def _broken(call: ToolCall | BrokenToolCall, block: Block) -> ToolCall | BrokenToolCall:
+def _broken(call: BrokenToolCall, block: Block) -> BrokenToolCall:
     """A broken call, with what a whole one is sealed with among its members."""
     return call if block.broken_extra is None else msgspec.structs.replace(call, extra=block.broken_extra)
 

@@ -205,14 +205,16 @@ class AssistantEncoder:
         ids: Mapping[str, str] | None = None,
         *,
         reply: bool,
+        own: bool = False,
     ) -> None:
-        """`names` and `ids` map the caller's own names and ids to those of the wire."""
+        """`names` and `ids` map the caller's own names and ids to those of the wire; an `own` reply came so."""
         self.blocks = blocks
         self.target = target
         self.changes = changes
         self.names: Mapping[str, str] | dict[str, str] = names or {}
         self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
+        self.own = own
 
     def encode(self, parts: Sequence[Part], path: str) -> list[BlockWire]:
         """The blocks of one turn, in order."""
@@ -232,6 +234,8 @@ class AssistantEncoder:
 
     def broken(self, part: BrokenToolCall, path: str) -> BlockWire | None:
         """A broken call: as it is where that is JSON, else told as text, so that nobody runs it."""
+        if self.own and not part.raw_arguments:
+            return self._call(part, b"{}", path)
         if part.reason in ("not_object", "duplicate_key") and _is_json(part.raw_arguments):
             return self._call(part, part.raw_arguments.encode(), path)
         self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")

@@ -193,10 +193,10 @@ class _RequestDecoder:
 # The answer
 
 
-def reply_encoder(changes: Changes) -> AssistantEncoder:
-    """An encoder for the blocks of an answer."""
+def reply_encoder(changes: Changes, *, own: bool = False) -> AssistantEncoder:
+    """An encoder for the blocks of an answer; an `own` one came in this dialect."""
     blocks = BlockEncoder(_FACTS, Marks(_QUIRKS, changes), changes)
-    return AssistantEncoder(blocks, _CLIENT, changes, reply=True)
+    return AssistantEncoder(blocks, _CLIENT, changes, reply=True, own=own)
 
 
 _FACTS, _QUIRKS, _CLIENT = Facts(), Quirks(), Target()
@@ -218,7 +218,7 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
         type="message",
         role="assistant",
         model=context.model or response.wire_model or response.model,
-        content=reply_encoder(changes).encode(response.parts, ""),
+        content=reply_encoder(changes, own=context.source == NAME).encode(response.parts, ""),
         stop_reason=stop_word(response, changes, own=own),
         stop_sequence=None,
         usage=None if own and response.usage is None else encode_usage(response.usage, changes, own=own),

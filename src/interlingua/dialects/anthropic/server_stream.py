@@ -94,7 +94,7 @@ class MessagesStreamEncoder(ResumingEncoder):
         """An encoder for one answer."""
         self.context = context
         self.changes: Changes = Changes(NAME, "encode_response")
-        self._turns = reply_encoder(self.changes)
+        self._turns = reply_encoder(self.changes, own=context.source == NAME)
         self._start: StreamStart | None = StreamStart()
         self._usage: Usage | None = None
         self._counted: dict[str, Any] = {}
@@ -130,7 +130,7 @@ class MessagesStreamEncoder(ResumingEncoder):
         super().resume(events, last_frame)
         self._settle()
         block = None if self._active is None else self._blocks.get(self._active)
-        if block is not None and block.start.block in STARTS:
+        if block is not None and block.start.block in (*STARTS, "tool_call"):
             self._opened(block)
 
     def _other(self, event: Event) -> bytes:
@@ -221,19 +221,10 @@ class MessagesStreamEncoder(ResumingEncoder):
     # Blocks
 
     def _block_start(self, event: BlockStart) -> bytes:
-        block = self._blocks[event.index] = _Block(event)
-        if self._active is not None:
-            return b""
-        self._active = event.index
-        return self._activate(block)
-
-    def _activate(self, block: _Block) -> bytes:
-        """The block's turn has come: a call opens at once, anything else when there is something to say."""
-        start = block.start
-        if start.block != "tool_call":
-            return b""
-        call: dict[str, Any] = {"type": "tool_use", "id": start.id, "name": start.name, "input": {}}
-        return self._open(block, {**call, **_start_members(start)})
+        self._blocks[event.index] = _Block(event)
+        if self._active is None:
+            self._active = event.index
+        return b""
 
     def _open(self, block: _Block, content: dict[str, Any]) -> bytes:
         settled = self._settle()
@@ -244,10 +235,12 @@ class MessagesStreamEncoder(ResumingEncoder):
         return settled + _event("content_block_start", body)
 
     def _opened(self, block: _Block) -> bytes:
-        """The opening of a prose block, once."""
+        """The opening of a block, once, when there is something to say in it."""
         if block.number is not None:
             return b""
-        return self._open(block, {**STARTS[block.start.block], **_start_members(block.start)})
+        start = block.start
+        call: dict[str, Any] = {"type": "tool_use", "id": start.id, "name": start.name, "input": {}}
+        return self._open(block, {**(STARTS.get(start.block) or call), **_start_members(start)})
 
     def _delta(self, event: TextDelta | ThinkingDelta | ToolCallDelta | RefusalDelta | Annotation) -> bytes:
         if event.choice:
@@ -302,7 +295,7 @@ class MessagesStreamEncoder(ResumingEncoder):
         index = min(self._blocks)
         block = self._blocks[index]
         self._active = index
-        pieces = [self._activate(block)]
+        pieces: list[bytes] = []
         for event in block.held:
             if isinstance(event, BlockEnd):
                 pieces.append(self._finish(self._blocks.pop(index), event.part))
@@ -349,6 +342,8 @@ class MessagesStreamEncoder(ResumingEncoder):
         told = b""
         if isinstance(part, ToolCall):
             self._note_seal(part.sealed, path)
+        elif not (part.raw_arguments or self._turns.own) and block.number is None:  # a call would be one to run
+            return self._whole(block, part, path)
         if not block.grown:
             text = part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments
             told = self._string(block, "input_json_delta", "partial_json", text)
