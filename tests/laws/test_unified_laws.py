@@ -51,13 +51,13 @@ FORMS = {
 
 def streamed(events: list[Event]) -> bytes:
     """Events as a stream."""
-    encoder = DIALECT.stream_encoder(ServerContext())
+    encoder = DIALECT.stream_encoder(ServerContext(source="unified"))
     return b"".join(map(encoder.encode, events))
 
 
 def whole(response: Response[Any]) -> HttpReply:
     """An answer in one body."""
-    return DIALECT.encode_response(response, ServerContext())
+    return DIALECT.encode_response(response, ServerContext(source="unified"))
 
 
 def data_of(raw: bytes) -> list[Any]:

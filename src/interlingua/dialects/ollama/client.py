@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpReply
 
 __all__ = [
-    "ANSWER_MEMBERS", "CHAT_PATH", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_any_response",
-    "decode_error", "decode_response", "encode_request", "turn_of",
+    "ANSWER_MEMBERS", "CHAT_PATH", "COUNTED", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_any_response",
+    "decode_error", "decode_response", "encode_request", "is_counted", "turn_of",
 ]  # fmt: skip
 
 CHAT_PATH = "/api/chat"

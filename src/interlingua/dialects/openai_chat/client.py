@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpReply
 
 __all__ = [
-    "decode_any_response", "decode_error", "decode_response", "encode_request", "is_bare_error", "top_members",
+    "decode_any_response", "decode_error", "decode_response", "encode_request", "failed_choice", "is_bare_error",
+    "top_members",
 ]  # fmt: skip
 
 PATH = "/chat/completions"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers
 
-__all__ = ["broken_call", "decode_error_body", "encode_error_body", "error_of_wire", "fault", "partial_of"]
+__all__ = ["broken_call", "decode_error_body", "encode_error_body", "error_of_wire", "fault", "malformed", "partial_of"]
 
 
 # Writing
