@@ -59,7 +59,7 @@ Behind each gateway stands the strict upstream of this package, as OpenAI (`gpt-
 (`claude-sonnet-4-5`); it refuses what the real ones refuse, so that a gateway that sends a bad request fails. What a
 contestant says itself that it does not offer is no failure and does not count, nor does a check that cannot be made
 there. Settings are those that each one's own guide recommends, without tuning for these judges. A figure is *passed of
-made*.
+made*; it may change by a few checks from run to run where a contestant's answer depends on timing.
 
 ## Summary
 """
