@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["wording"]
 
 
-class Phrase(NamedTuple):
+class _Phrase(NamedTuple):
     """A vendor's phrase for a class of errors."""
 
     sentence: str
@@ -39,53 +39,55 @@ class Phrase(NamedTuple):
 
 
 _NO_MODEL = (NotFoundError, UnknownModelError)
-_CHAT: dict[type[Error], Phrase] = {
-    ContextWindowExceededError: Phrase("This model's maximum context length is exceeded:", "maximum context length is"),
-    AuthenticationError: Phrase("Incorrect API key provided:", "incorrect api key"),
-    RateLimitError: Phrase("Rate limit reached:", "rate limit"),
-    BillingError: Phrase(
+_CHAT: dict[type[Error], _Phrase] = {
+    ContextWindowExceededError: _Phrase(
+        "This model's maximum context length is exceeded:", "maximum context length is"
+    ),
+    AuthenticationError: _Phrase("Incorrect API key provided:", "incorrect api key"),
+    RateLimitError: _Phrase("Rate limit reached:", "rate limit"),
+    BillingError: _Phrase(
         "You exceeded your current quota, please check your plan and billing details:", "current quota"
     ),
-    ContentPolicyViolationError: Phrase(
+    ContentPolicyViolationError: _Phrase(
         "Invalid prompt: your prompt was flagged as potentially violating our usage policy:",
         "violating our usage policy",
     ),
-    **dict.fromkeys(_NO_MODEL, Phrase("The requested model does not exist:", "does not exist")),
+    **dict.fromkeys(_NO_MODEL, _Phrase("The requested model does not exist:", "does not exist")),
 }
-_PHRASES: dict[str, dict[type[Error], Phrase]] = {
+_PHRASES: dict[str, dict[type[Error], _Phrase]] = {
     "openai-chat": _CHAT,
     "openai-responses": _CHAT
     | {
-        ContextWindowExceededError: Phrase(  # LiteLLM looks for the words of Chat here, too
+        ContextWindowExceededError: _Phrase(  # LiteLLM looks for the words of Chat here, too
             "Your input exceeds the context window of this model. This model's maximum context length is exceeded:",
             "the context window",
         ),
     },
     "anthropic": {
-        ContextWindowExceededError: Phrase("prompt is too long:", "prompt is too long"),
-        AuthenticationError: Phrase("invalid x-api-key:", "x-api-key"),
-        RateLimitError: Phrase("This request would exceed your organization's rate limit:", "rate limit"),
-        BillingError: Phrase("Your credit balance is too low to access the API:", "credit balance is too low"),
-        ContentPolicyViolationError: Phrase("Output blocked by content filtering policy:", "content filtering policy"),
-        **dict.fromkeys(_NO_MODEL, Phrase("model:", "model:")),
+        ContextWindowExceededError: _Phrase("prompt is too long:", "prompt is too long"),
+        AuthenticationError: _Phrase("invalid x-api-key:", "x-api-key"),
+        RateLimitError: _Phrase("This request would exceed your organization's rate limit:", "rate limit"),
+        BillingError: _Phrase("Your credit balance is too low to access the API:", "credit balance is too low"),
+        ContentPolicyViolationError: _Phrase("Output blocked by content filtering policy:", "content filtering policy"),
+        **dict.fromkeys(_NO_MODEL, _Phrase("model:", "model:")),
     },
     "google": {
-        ContextWindowExceededError: Phrase(
+        ContextWindowExceededError: _Phrase(
             "The input token count exceeds the maximum number of tokens allowed:",
             "exceeds the maximum number of tokens allowed",
         ),
-        AuthenticationError: Phrase("API key not valid. Please pass a valid API key:", "api key not valid"),
-        RateLimitError: Phrase("Resource has been exhausted (e.g. check quota):", "exhausted"),
-        ContentPolicyViolationError: Phrase("The response was blocked.", "the response was blocked."),
-        **dict.fromkeys(_NO_MODEL, Phrase("The model is not found for this API version:", "is not found for")),
+        AuthenticationError: _Phrase("API key not valid. Please pass a valid API key:", "api key not valid"),
+        RateLimitError: _Phrase("Resource has been exhausted (e.g. check quota):", "exhausted"),
+        ContentPolicyViolationError: _Phrase("The response was blocked.", "the response was blocked."),
+        **dict.fromkeys(_NO_MODEL, _Phrase("The model is not found for this API version:", "is not found for")),
     },
     "ollama": {
-        ContextWindowExceededError: Phrase(
+        ContextWindowExceededError: _Phrase(
             "the input length exceeds the context length:", "exceeds the context length"
         ),
-        AuthenticationError: Phrase("unauthorized:", "unauthorized"),
-        RateLimitError: Phrase("too many requests:", "too many requests"),
-        **dict.fromkeys(_NO_MODEL, Phrase("model not found:", "not found")),
+        AuthenticationError: _Phrase("unauthorized:", "unauthorized"),
+        RateLimitError: _Phrase("too many requests:", "too many requests"),
+        **dict.fromkeys(_NO_MODEL, _Phrase("model not found:", "not found")),
     },
 }
 _NO_MODELS = frozenset({"unknown_url", "response_not_found", "id_not_found"})
@@ -103,7 +105,7 @@ def wording(dialect: str, error: Error) -> str:
     return f"{message.rstrip('.')}. Please try again in {wait:g}s."  # Codex waits for so long
 
 
-def _phrased(phrase: Phrase | None, error: Error) -> str:
+def _phrased(phrase: _Phrase | None, error: Error) -> str:
     message = error.message
     low = message.lower()
     if phrase is None or phrase.mark in low:
