@@ -56,6 +56,7 @@ class OllamaStreamEncoder(ResumingEncoder):
         self._head = b"{"
         self._text = b""
         self._thinking = b""
+        self._thinking_block: int | None = None
         self._tail = b""
         self._calls = 0
 
@@ -72,7 +73,10 @@ class OllamaStreamEncoder(ResumingEncoder):
         match event:
             case RefusalDelta(text=text, choice=0):
                 return self._text + encode_text(text) + self._tail
-            case ThinkingDelta(text=text, choice=0):
+            case ThinkingDelta(text=text, choice=0, index=index):
+                if text and self._thinking_block != index:
+                    text = text if self._thinking_block is None else f"\n\n{text}"  # as a whole answer joins them
+                    self._thinking_block = index
                 return self._thinking + encode_text(text) + self._tail
             case StreamStart():
                 return self._start(event)

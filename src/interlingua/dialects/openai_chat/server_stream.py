@@ -67,7 +67,7 @@ _OPENING = b',"choices":[{"index":%d,"delta":{"role":"assistant","content":""' +
 class _Choice:
     """What one choice has said so far."""
 
-    __slots__ = ("audio", "freeform", "length", "ordinals", "reasoning_field")
+    __slots__ = ("audio", "freeform", "length", "ordinals", "reasoning_field", "thinking")
 
     def __init__(self) -> None:
         self.audio: set[int] = set()
@@ -75,6 +75,7 @@ class _Choice:
         self.ordinals: dict[int, int] = {}
         self.freeform: set[int] = set()
         self.reasoning_field = "reasoning_content"
+        self.thinking: int | None = None
 
 
 class ChatStreamEncoder(ResumingEncoder):
@@ -207,7 +208,8 @@ class ChatStreamEncoder(ResumingEncoder):
 
     def _thinking(self, event: ThinkingDelta) -> bytes:
         text, choice = event.text, event.choice
-        field = self._choices[choice].reasoning_field
+        state = self._choices[choice]
+        field = state.reasoning_field
         match field:
             case "thinking_chunks":
                 chunk = {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
@@ -215,6 +217,9 @@ class ChatStreamEncoder(ResumingEncoder):
             case "reasoning_details":
                 return b""
             case _:
+                if text and state.thinking != event.index:
+                    text = text if state.thinking is None else f"\n\n{text}"  # as a whole answer joins its blocks
+                    state.thinking = event.index
                 return self._string(field, text, choice)
 
     def _seal(self, event: Seal) -> bytes:

@@ -277,7 +277,7 @@ class _Answer:
         if live is None:
             live = self.open(item, wire)
         live.settled = True
-        live.settle(item)
+        live.settle(item if item.type or item.id else live.wire)  # an empty one says that the item is over, no more
 
     def message(self, wire: EventWire) -> MessageItem:
         """The message that an event is about; one that never began, begins."""

@@ -34,6 +34,8 @@ from interlingua.types.content import OpaquePart, RefusalPart, Sealed, TextPart
 from interlingua.wire.json import decode_any, encode_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects.openai_responses.wire import PartWire
     from interlingua.stream.build import Block, StreamBuilder
@@ -95,11 +97,12 @@ class OtherItem(Item):
 class MessageItem(Item):
     """A message: each content part is a block."""
 
-    __slots__ = ("_place", "_seen")
+    __slots__ = ("_first", "_place", "_seen")
 
     def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
         """A message without content so far."""
         super().__init__(wire, builder, context)
+        self._first: Block | None = None
         self._seen: set[int] = set()
         self._place = -1
 
@@ -124,6 +127,7 @@ class MessageItem(Item):
             self.builder.seal(block, self.sealed(members))
         else:
             block = self.builder.open_beside(kind, extra={NAME: {"item": members}} if members else None)
+        self._first = self._first or block
         return self._keep(block)
 
     def say(self, kind: BlockKind, place: int, text: str) -> None:
@@ -173,7 +177,8 @@ class MessageItem(Item):
         """The message is whole: parts that were never streamed, and members that have changed."""
         self.wire = wire
         content = wire.content
-        for place, part in enumerate(content if isinstance(content, list) else ()):
+        parts = content if isinstance(content, list) else []
+        for place, part in zip(self._places(parts), parts, strict=True):
             if place not in self._seen or place == self._place:
                 self.part(place, part)
         if isinstance(content, str) and not self._seen:
@@ -184,6 +189,15 @@ class MessageItem(Item):
             self.builder.close_beside(block)
         elif not self._seen:
             super().settle(wire)
+
+    def _places(self, parts: list[PartWire]) -> Sequence[int]:
+        """The streamed places of a whole message's parts: some servers do not begin to count at 0 (vLLM, gpt-oss)."""
+        streamed, count = sorted(self._seen), len(parts)
+        first = self._first
+        if first is None or 0 in self._seen or (streamed[-1] < count and _rest(first, parts[0].text or "")):
+            return range(count)
+        after = streamed[-1] + 1
+        return [*streamed, *range(after, after + count)][:count]
 
     def _reseal(self, block: Block) -> None:
         members = self._members(settled=True)

@@ -159,7 +159,7 @@ def test_what_an_answer_cannot_say_is_recorded() -> None:
         model="m",
         usage=Usage(input_tokens=5, output_tokens=2, cache_read_tokens=0, reasoning_tokens=1),
         alternatives=(Alternative(parts=(TextPart("B"),)),),
-        extra={"openai-chat": {"system_fingerprint": "f"}},
+        extra={"openai-chat": {"timings": {"prompt_ms": 1}}},
     )
     body, entries = encode_reply(response)
     message: Any = {"role": "assistant", "content": "ANo", "thinking": "Hm"}

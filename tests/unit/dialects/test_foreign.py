@@ -1,0 +1,70 @@
+"""What an answer says beside its content, told in another dialect: an entry only for what somebody could miss."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from interlingua.dialects._contract import DecodeContext, ServerContext
+from interlingua.dialects.table import get_dialect
+from interlingua.types.change import Change
+from interlingua.wire.http import HttpReply
+
+RESPONSES: dict[str, Any] = {
+    "id": "r1",
+    "object": "response",
+    "created_at": 1,
+    "completed_at": 2,
+    "model": "gpt-6",
+    "status": "completed",
+    "instructions": "Be brief.",
+    "temperature": 1.0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+    "service_tier": "default",
+    "text": {"format": {"type": "text"}},
+    "reasoning": {"effort": "low", "summary": None},
+    "output": [
+        {"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "Hi"}]},
+    ],
+}
+CHAT: dict[str, Any] = {
+    "id": "c1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "gpt-6",
+    "service_tier": "default",
+    "system_fingerprint": "fp_1",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}],
+}
+
+
+def codes(source: str, body: dict[str, Any], target: str) -> list[str]:
+    """The entries for members that telling an answer in another dialect left out."""
+    reply = HttpReply(status=200, body=json.dumps(body).encode())
+    response = get_dialect(source).decode_response(reply, DecodeContext())
+    changes: list[Change] = []
+    get_dialect(target).encode_response(response, ServerContext(source=source, changes=changes))
+    return [f"{change.code} {change.path}" for change in changes if change.code == "extra_foreign"]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "google", "ollama"])
+def test_an_answer_of_responses_brings_no_entry_for_what_repeats_the_request(target: str) -> None:
+    """Every real answer repeats its request."""
+    assert codes("openai-responses", RESPONSES, target) == []
+
+
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "google", "ollama"])
+def test_an_answer_of_chat_brings_no_entry_for_its_time_and_build(target: str) -> None:
+    """They say nothing about the answer."""
+    assert codes("openai-chat", CHAT, target) == []
+
+
+def test_what_somebody_could_miss_has_its_entry() -> None:
+    """The conversation that goes on at the provider, and the timings of a local server."""
+    kept = {**RESPONSES, "conversation": {"id": "conv_1"}}
+    assert codes("openai-responses", kept, "openai-chat") == ["extra_foreign /extra/openai-responses"]
+    timed = {**CHAT, "timings": {"prompt_ms": 1}}
+    assert codes("openai-chat", timed, "ollama") == ["extra_foreign /extra/openai-chat"]
