@@ -2,5 +2,8 @@
 
 from __future__ import annotations
 
-REPLIES = ["Oslo.", "Bergen.", "Oslo is larger.", "Oslo is by far the larger one.", "Gladly.", "Everybody.", "4 °C."]
+REPLIES = [
+    "Oslo.", "Bergen.", "Oslo is larger.", "Oslo is by far the larger one.", "Not for Oslo.", "Gladly.", "Everybody.",
+    "4 °C.",
+]  # fmt: skip
 """The script of the fake model."""

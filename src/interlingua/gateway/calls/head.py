@@ -82,8 +82,8 @@ class Head(msgspec.Struct, frozen=True, eq=False):
                 ids = SHAPES[self.dialect][name].ids(self.body.shaped[name])
             else:
                 objects = self.objects(name)
-                if self.dialect == "anthropic" and any([node.get("signature") == "" for node in objects]):
-                    return True  # thinking that nobody signed is what Messages wrote for another dialect's model
+                if self.dialect == "anthropic" and any([_is_written_for_another(node) for node in objects]):
+                    return True
                 ids = [node[name] for node in objects for name in _ID_NAMES if type(node.get(name)) is str]
             if ids and _OUR_ID.search("\n".join(ids)) is not None:
                 return True
@@ -129,6 +129,11 @@ class Head(msgspec.Struct, frozen=True, eq=False):
         """Whether a member holds something."""
         shaped = self.body.shaped
         return bool(shaped[name] if name in shaped else self.body.get(name))
+
+
+def _is_written_for_another(node: dict[str, Any]) -> bool:
+    """Whether Messages wrote this for another dialect's model: thinking or a source of which nobody signed anything."""
+    return node.get("signature") == "" or node.get("encrypted_index") == ""
 
 
 def _is_unusual(node: dict[str, Any], dialect: str) -> bool:
