@@ -2,6 +2,7 @@
 
 Rules
 - Text that is JSON is taken as it is.
+- Thinking that a server left at the beginning, in `<think>…</think>`, is no part of the answer.
 - What stands in the first fence counts, unless the text begins like JSON.
 - Of an answer with words around, the one object or array counts; of several none is chosen.
 - Nor is one chosen of two values under one key.
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["body_of", "parse_answer"]
 
+_THOUGHT = re.compile(r"<think(?P<more>ing)?>.*?</think(?(more)ing)>\s*", re.DOTALL)
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 
 
@@ -48,6 +50,9 @@ def body_of(text: str) -> str:
     Raises: DecodeError for one that is empty.
     """
     body = text.strip()
+    if body.startswith("<think"):
+        thought = _THOUGHT.match(body)
+        body = body[thought.end() :] if thought else body
     if not body:
         raise DecodeError("the answer is empty")
     fenced = None if body[0] in '{["' else _FENCED.search(body)

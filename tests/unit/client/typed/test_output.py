@@ -79,6 +79,20 @@ def test_what_is_no_class_is_an_answer_too(output: Any, text: str, value: Any) -
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        '<think>hm {x}</think>{"number": "A1", "total": 7}',
+        '<thinking>hm {x}\n</thinking>\n\n```json\n{"number": "A1", "total": 7}\n```',
+    ],
+)
+def test_tol_03_thinking_left_in_the_text_is_no_part_of_the_answer(text: str) -> None:
+    """Braces in it are not taken for the value."""
+    with scripted(chat(text)):
+        reply = il.model("openai-chat/gpt-4.1").generate("Hi", output=Invoice)
+    assert reply.output == Invoice("A1", 7)
+
+
+@pytest.mark.parametrize(
     ("reply", "fault", "sentence"),
     [
         (chat("I cannot say."), "invalid", "gave no Invoice"),
