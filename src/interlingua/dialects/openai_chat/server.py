@@ -135,7 +135,7 @@ class _RequestDecoder:
             json_mode=wire.response_format is not None and wire.response_format.type == "json_object",
             max_tokens=wire.max_tokens if wire.max_completion_tokens is None else wire.max_completion_tokens,
             temperature=wire.temperature,
-            top_p=wire.top_p,
+            top_p=None if wire.top_p == -1 else wire.top_p,  # so some clients say that it is not set
             top_k=wire.top_k,
             min_p=wire.min_p,
             stop=(wire.stop,) if isinstance(wire.stop, str) else tuple(wire.stop or ()),

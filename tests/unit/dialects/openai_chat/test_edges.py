@@ -347,3 +347,10 @@ def test_the_body_of_an_error_in_any_shape(body: str, message: str) -> None:
     """The status decides the class, the body the sentence."""
     error = decode_error(400, body.encode())
     assert (type(error).__name__, error.status, error.message) == ("BadRequestError", 400, message)
+
+
+def test_a_top_p_of_minus_one_is_not_said() -> None:
+    """Some clients write so what is not set; every provider refuses the number."""
+    body = b'{"model":"m","messages":[{"role":"user","content":"Hi"}],"top_p":-1}'
+    request = HttpRequest(method="POST", url="/v1/chat/completions", body=body)
+    assert DIALECT.decode_request(request, DecodeOptions()).request.top_p is None
