@@ -68,6 +68,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasoning_echo: Literal["as_given", "always", "calls", "never"] = "as_given"
     """When readable reasoning goes back; where there was none `always` sends an empty text, `calls` a blank in turns
     with calls."""
+    reasoning_followed: bool = False
+    """Whether reasoning with an id is taken only directly before the item that it led to (OpenAI refuses it alone)."""
     tool_only_content: Literal["null", "empty", "omit"] = "null"
     """What stands for the text of an assistant message that only calls tools."""
     call_id_rule: CallIdRule = "any"

@@ -50,6 +50,7 @@ OPENAI = _server(
     system_role="as_read",
     allowed_tools=True,
     freeform_tools=True,
+    reasoning_followed=True,
     call_id_rule="max40",
     bounds="vendor",
     video_files=False,

@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 from msgspec.structs import asdict
 
 from interlingua.dialects._contract import Quirks, Target
+from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.testing.exchange import Exchange
 from interlingua.testing.wirefacts.values import members, word
 
-__all__ = ["faithful_target"]
+__all__ = ["faithful_target", "row_of"]
 
 SPELLING = ("max_tokens_field", "seed_field", "image_url_string", "document_part")
 """Quirks by which a server spells what another one spells otherwise; the other ones refuse, add or leave out."""
@@ -30,8 +31,14 @@ def faithful_target(dialect: str, exchange: Exchange) -> Target:
     return Target(model=word(members(exchange.request).get("model")), quirks=quirks)
 
 
-@cache
 def _quirks(dialect: str, host: str) -> Quirks:
     """The quirks of the row whose address is at that host."""
+    row = row_of(dialect, host)
+    return row.quirks if row is not None else Quirks()
+
+
+@cache
+def row_of(dialect: str, host: str) -> Provider | None:
+    """The row whose address is at that host, where it speaks that dialect."""
     rows = [row for row in ROWS.values() if dialect in row.dialects and urlsplit(row.base_url).netloc == host]
-    return rows[0].quirks if rows else Quirks()
+    return rows[0] if rows else None

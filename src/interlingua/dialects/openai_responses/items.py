@@ -92,12 +92,38 @@ class ItemEncoder:
         self.make_id = make_id
         self.items: list[ItemWire] = []
         self._open: tuple[ItemWire, object] | None = None
+        self._thoughts: dict[int, str] = {}
+        """Places of reasoning with an id among the items, and where in the request it stands."""
 
     def encode(self, parts: Sequence[Part], path: str) -> list[ItemWire]:
         """The items of `parts`; `path` points to the value that holds them."""
         for place, part in enumerate(parts):
             self.part(part, f"{path}/parts/{place}")
+        if self._thoughts and self.target.quirks.reasoning_followed:
+            self._put_before_followers()
         return self.items
+
+    def _put_before_followers(self) -> None:
+        """Put each piece of reasoning directly before what it led to; where there is nothing, leave it out."""
+        items: list[ItemWire] = []
+        waiting: list[tuple[ItemWire, str]] = []
+        moved: set[str] = set()
+        for place, wire in enumerate(self.items):
+            if place in self._thoughts:
+                waiting.append((wire, self._thoughts[place]))
+                continue
+            if _can_follow(wire):
+                items += [thought for thought, _ in waiting]
+                waiting = []
+            else:
+                moved.update(path for _, path in waiting)
+            items.append(wire)
+        alone = [path for _, path in waiting]
+        for path in sorted(moved.difference(alone)):
+            self.changes.add("order_changed", path, "the reasoning is told directly before the item that it led to")
+        for path in alone:
+            self.changes.add("thinking_unsupported", path, "the item that the reasoning led to does not follow it")
+        self.items = items
 
     def part(self, part: Part, path: str) -> None:
         """Write one part into `items`, or into the message that is open."""
@@ -146,6 +172,8 @@ class ItemEncoder:
     def _prose(self, part: TextPart | RefusalPart, path: str) -> None:
         extra = part.extra.get(NAME, {})
         members = self._members(part.sealed, path) if isinstance(part, TextPart) else object_in(extra, "item")
+        if isinstance(part, TextPart) and part.cache is not None and not self.reply:
+            self.changes.add("cache_unsupported", f"{path}/cache")
         if isinstance(part, TextPart) and members is None and not self.reply:
             self._plain(part, path)
             return
@@ -196,6 +224,8 @@ class ItemEncoder:
         if not self.reply and self.target.quirks.reasoning_echo == "never":
             self.changes.add("thinking_unsupported", path)
         elif item is not None and (self.reply or _is_the_providers(item)):
+            if not self.reply and item.get("id"):
+                self._thoughts[len(self.items)] = path
             self._add(opaque_item(item if self.reply else {"summary": [], **item}), "rs")
         elif self.reply:
             summary = [{"type": "summary_text", "text": part.text}] if part.text else []
@@ -258,6 +288,12 @@ class ItemEncoder:
         else:
             self.items.append(opaque_item(part.raw))
             self._open = None
+
+
+def _can_follow(wire: ItemWire) -> bool:
+    """Whether the provider takes an item as that which reasoning led to: a text only under its own id."""
+    kind = wire.type or ""
+    return kind.endswith("_call") or kind == "compaction" or (kind == "message" and wire.id is not None)
 
 
 def _is_the_providers(item: Mapping[str, Any]) -> bool:

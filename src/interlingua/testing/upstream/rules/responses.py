@@ -66,7 +66,8 @@ def _item_ids(asked: Asked) -> Iterator[Finding]:
     for place, item in _items(asked):
         prefix = _PREFIXES.get(word(item.get("type")))
         name = item.get("id")
-        if prefix is not None and isinstance(name, str) and not name.startswith(prefix):
+        is_own = asked.issued is not None and name in asked.issued.items
+        if prefix is not None and isinstance(name, str) and not name.startswith(prefix) and not is_own:
             yield ("input", place, "id"), f"Invalid 'id': {name!r}. Expected an ID that begins with '{prefix[:-1]}'."
 
 
