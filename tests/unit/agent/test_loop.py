@@ -185,9 +185,9 @@ def test_use_09_calls_of_an_answer_that_failed_do_not_run(face: AgentFace) -> No
     part = {"functionCall": {"name": "get_weather", "args": {"city": "Oslo"}}}
     candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "MALFORMED_FUNCTION_CALL"}
     body = encode({"candidates": [candidate]})
-    with scripted(HttpReply(status=200, headers=(("content-type", "application/json"),), body=body)):
-        with pytest.raises(il.InternalServerError, match="MALFORMED_FUNCTION_CALL") as caught:
-            face.run(face.agent("google/gemini-3-pro"))
+    reply = HttpReply(status=200, headers=(("content-type", "application/json"),), body=body)
+    with scripted(reply), pytest.raises(il.InternalServerError, match="MALFORMED_FUNCTION_CALL") as caught:
+        face.run(face.agent("google/gemini-3-pro"))
     answer, run = caught.value.response, caught.value.run
     assert answer is not None
     assert [item.name for item in answer.tool_calls] == ["get_weather"]
