@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec.structs import replace
+
 from interlingua.dialects._contract import Target
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_list, object_in
@@ -269,6 +271,9 @@ class ChatStreamEncoder(ResumingEncoder):
         if isinstance(part, ServerToolPart) and not at_home(part, NAME, Target()):
             told = thinking_events(part, self.changes, f"/parts/{event.index}", event)
             return b"".join([self.encode(one) for one in told])
+        if isinstance(part, ImagePart) and part.sealed is not None:  # noted at its own place among the parts
+            note_seal(self.changes, part.sealed, f"/parts/{event.index}")
+            part = replace(part, sealed=None)
         message = AssistantEncoder(Target(), self.changes).encode((part,), "", reply=True)
         body = decode_any(encode_wire(message))
         said = {name: value for name, value in body.items() if name != "role"}
