@@ -62,13 +62,14 @@ FAILED = (
     *("TOO_MANY_TOOL_CALLS", "PUP_LIMITED_DISABLED"),
 )
 WORDS: list[tuple[str, Any, str]] = [
-    *[("openai-chat", word, "stop") for word in ("stop", "eos", "end_turn", "stop_sequence")],
-    *[("openai-chat", word, "length") for word in ("length", "max_tokens", "model_length")],
+    *[("openai-chat", word, "stop") for word in ("stop", "eos", "eos_token", "end_turn", "stop_sequence", "STOP")],
+    *[("openai-chat", word, "length") for word in ("length", "max_tokens", "model_length", "MAX_TOKENS")],
+    ("openai-chat", "model_context_window_exceeded", "length"),
     # They announce calls that are not there.
     *[("openai-chat", word, "stop") for word in ("tool_calls", "function_call", "tool", "tool_use")],
     ("anthropic", "tool_use", "stop"),
-    *[("openai-chat", word, "error") for word in ("abort", "error", "insufficient_system_resource")],
-    ("openai-chat", "content_filter", "content_filter"),
+    *[("openai-chat", word, "error") for word in ("error", "insufficient_system_resource", "network_error", "abort")],
+    *[("openai-chat", word, "content_filter") for word in ("content_filter", "content-filter", "sensitive", "SAFETY")],
     ("openai-chat", "refusal", "refusal"),
     ("openai-chat", "new_word", "other"),
     *[("openai-responses", word, "stop") for word in ("completed", "complete")],

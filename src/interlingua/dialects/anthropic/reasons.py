@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._errors.classes import ErrorRow, error_of, row_of, told_status
+from interlingua.dialects._finish import finish_words
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -47,15 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_body"]
 
-FINISH_REASONS: dict[str, FinishReason] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "pause_turn": "pause",
-    "refusal": "refusal",
-}
+FINISH_REASONS = finish_words("anthropic")
 """The wire's stop reasons; what is not here is `other`."""
 WIRE_REASONS: dict[FinishReason, str] = {
     "stop": "end_turn",

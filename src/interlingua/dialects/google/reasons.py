@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._errors.classes import ErrorRow, error_of, is_upstream, row_of, told_status
+from interlingua.dialects._finish import finish_words
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -44,31 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_finish", "encode_error_body", "encode_finish", "error_of_body"]
 
-FINISH_REASONS: dict[str, FinishReason] = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "CONTINUATION": "length",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-    "MODEL_ARMOR": "content_filter",
-    "ESCALATION": "content_filter",
-    "MALFORMED_FUNCTION_CALL": "error",
-    "UNEXPECTED_TOOL_CALL": "error",
-    "MALFORMED_RESPONSE": "error",
-    "MISSING_THOUGHT_SIGNATURE": "error",
-    "TOO_MANY_TOOL_CALLS": "error",
-    "PUP_LIMITED_DISABLED": "error",
-    "1": "stop",
-    "2": "length",
-    "3": "content_filter",
-    "4": "content_filter",
-}
+FINISH_REASONS = finish_words("google")
 """Every reason with a meaning of ours; what is not here is `other`."""
 WIRE_REASONS: dict[FinishReason, str] = {
     "stop": "STOP",

@@ -24,7 +24,7 @@ from interlingua.dialects.google.schemas import style_of, to_json_schema
 from interlingua.dialects.google.server_usual import write_usual
 from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
-from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools
+from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools, is_strict, strict_tools
 from interlingua.dialects.google.tools_usual import read_usual_tools
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import (
@@ -147,11 +147,12 @@ class _RequestDecoder:
         messages = self._messages(first)
         thinking = self._thinking()
         schema, json_mode = self._output()
+        tools = self._tools()
         return Request(
             messages=messages,
             system=system,
-            tools=self._tools(),
-            tool_choice=self._choice(),
+            tools=tools,
+            tool_choice=self._choice(tools),
             output_schema=schema,
             json_mode=json_mode,
             max_tokens=config.maxOutputTokens,
@@ -182,22 +183,23 @@ class _RequestDecoder:
         read, further = partial(_read_history, self.options), partial(_read_further, self.options)
         return _HISTORIES.read(text, self.changes, read, further)[1]
 
-    def _tools(self) -> Any:
-        given = self.wire.tools
-        return () if given is UNSET else _TOOLS.read(bytes(given), self.changes, self._offered)
+    def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
+        given, config = self.wire.tools, self.wire.toolConfig
+        tools = () if given is UNSET else _TOOLS.read(bytes(given), self.changes, self._offered)
+        return strict_tools(tools) if config is not None and is_strict(config.functionCallingConfig) else tools
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         given = _read_part(b"tools", text, ToolsWire).tools
         return decode_tools([given] if isinstance(given, ToolWire) else given or ())
 
-    def _choice(self) -> ToolChoice | None:
+    def _choice(self, tools: tuple[Tool | OpaqueTool, ...]) -> ToolChoice | None:
         given = self.wire.toolConfig
         if given is None:
             return None
         rest: dict[str, Any] = dict(given.extra or {})
         choice: ToolChoice | None = None
         if given.functionCallingConfig is not None:
-            choice, members = decode_choice(given.functionCallingConfig)
+            choice, members = decode_choice(given.functionCallingConfig, tools)
             if members:
                 rest["functionCallingConfig"] = members
         if rest:

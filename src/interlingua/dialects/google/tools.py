@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import freeform_description
 from interlingua.dialects._members import merge_members, plain
@@ -26,6 +28,8 @@ __all__ = [
     "decode_tools",
     "encode_choice",
     "encode_tool",
+    "is_strict",
+    "strict_tools",
 ]
 
 FIELD = "field"
@@ -37,6 +41,8 @@ FREEFORM: dict[str, Any] = {
 }
 """The parameters of a function that stands for a freeform tool."""
 CHOICES: dict[str, ToolChoice] = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
+STRICT = "VALIDATED"
+"""The mode that holds free calls to their schemas."""
 MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
@@ -73,18 +79,30 @@ def _declared(wire: DeclarationWire, path: str) -> Tool:
     )
 
 
-def decode_choice(wire: CallingWire) -> tuple[ToolChoice | None, dict[str, Any]]:
-    """The tool choice, and the members that it does not say."""
+def is_strict(wire: CallingWire | None) -> bool:
+    """Whether free calls are held to their schemas; an allowed subset has no other mode, so that its mode says less."""
+    return wire is not None and str(wire.mode or "").upper() == STRICT and not wire.allowedFunctionNames
+
+
+def strict_tools(tools: Sequence[Tool | OpaqueTool]) -> tuple[Tool | OpaqueTool, ...]:
+    """The tools with strict functions."""
+    return tuple([replace(tool, strict=True) if isinstance(tool, Tool) else tool for tool in tools])
+
+
+def decode_choice(wire: CallingWire, tools: Sequence[Tool | OpaqueTool]) -> tuple[ToolChoice | None, dict[str, Any]]:
+    """The tool choice, and the members that neither it nor the tools say."""
     mode, names = str(wire.mode or "").upper(), tuple(wire.allowedFunctionNames or ())
     rest: dict[str, Any] = dict(wire.extra) if wire.extra else {}
     if mode == "ANY" and names:
         return (NamedTool(names[0]) if len(names) == 1 else AllowedTools(names, "required")), rest
     if names and mode != "NONE":
-        return AllowedTools(names, "auto"), rest | ({} if mode == "VALIDATED" else {"mode": wire.mode})
+        return AllowedTools(names, "auto"), rest | ({} if mode == STRICT else {"mode": wire.mode})
     if names:
         rest["allowedFunctionNames"] = list(names)
+    if is_strict(wire) and any(isinstance(tool, Tool) for tool in tools):
+        return "auto", rest
     if mode not in CHOICES:
-        return ("auto" if mode == "VALIDATED" else None), rest | ({"mode": wire.mode} if mode else {})
+        return ("auto" if mode == STRICT else None), rest | ({"mode": wire.mode} if mode else {})
     return CHOICES[mode], rest
 
 
@@ -117,9 +135,9 @@ def encode_choice(choice: ToolChoice | None, names: Mapping[str, str], *, strict
             return CallingWire(mode="ANY", allowedFunctionNames=[names.get(name, name)])
         case AllowedTools(names=allowed, mode=mode):
             listed = [names.get(name, name) for name in allowed]
-            return CallingWire(mode="ANY" if mode == "required" else "VALIDATED", allowedFunctionNames=listed)
+            return CallingWire(mode="ANY" if mode == "required" else STRICT, allowedFunctionNames=listed)
         case None | "auto" if strict:
-            return CallingWire(mode="VALIDATED")
+            return CallingWire(mode=STRICT)
         case None:
             return None
         case word:

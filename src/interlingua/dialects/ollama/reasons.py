@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._errors.classes import ErrorRow, class_of_status, error_of, row_of, told_status
+from interlingua.dialects._finish import finish_words
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -45,12 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_finish", "done_reason", "encode_error_body", "error_of_body"]
 
-FINISH_REASONS: dict[str, FinishReason] = {
-    "stop": "stop",
-    "length": "length",
-    "load": "stop",
-    "unload": "stop",
-}
+FINISH_REASONS = finish_words("ollama")
 """Everything that the wire says; what is not here is `other`."""
 WIRE_REASONS: dict[FinishReason, str] = {"stop": "stop", "tool_calls": "stop", "length": "length"}
 """The words of the wire; every other reason is told as `stop`."""

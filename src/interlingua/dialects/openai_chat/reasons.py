@@ -7,29 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlingua.dialects._finish import finish_words
+
 if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
 
 __all__ = ["decode_finish", "encode_finish"]
 
-FINISH_REASONS: dict[str, FinishReason] = {
-    "stop": "stop",
-    "length": "length",
-    "tool_calls": "tool_calls",
-    "content_filter": "content_filter",
-    "function_call": "tool_calls",
-    "tool": "tool_calls",
-    "tool_use": "tool_calls",
-    "eos": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_length": "length",
-    "refusal": "refusal",
-    "error": "error",
-    "abort": "error",
-    "insufficient_system_resource": "error",
-}
+FINISH_REASONS = finish_words("openai-chat")
 """Everything seen as a finish reason; what is not here is `other`."""
 WIRE_REASONS: dict[FinishReason, str] = {
     "stop": "stop",

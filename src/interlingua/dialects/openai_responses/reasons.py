@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from interlingua.dialects._errors.bodies import ErrorBody, error_body
+from interlingua.dialects._finish import finish_words
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai.errors import CODE_CLASSES as HTTP_CODES
 from interlingua.dialects._openai.errors import encode_error_body, error_of_body
@@ -29,16 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_finish", "encode_finish", "error_of_failure", "failure_members", "raw_finish"]
 
-FINISH_REASONS: dict[str, FinishReason] = {
-    "completed": "stop",
-    "complete": "stop",
-    "incomplete/max_output_tokens": "length",
-    "incomplete/content_filter": "content_filter",
-    "failed": "error",
-    "cancelled": "error",
-    "queued": "error",
-    "in_progress": "error",
-}
+FINISH_REASONS = finish_words("openai-responses")
 """Status, with its reason, -> what it means; what is not here is `other`."""
 UNFINISHED = frozenset({"queued", "in_progress"})
 """Statuses of an answer that is still made; one that was awaited, and ends so, was given up."""

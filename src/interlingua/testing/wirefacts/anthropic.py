@@ -15,6 +15,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, is_bare, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
@@ -31,15 +32,8 @@ from interlingua.testing.wirefacts.values import (
 
 __all__ = ["error_facts", "request_facts", "request_faults", "response_facts", "usage_facts"]
 
-STOP_REASONS = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "pause_turn": "pause",
-    "refusal": "content_filter",
-}
+STOP_REASONS = {**finish_words("anthropic"), "refusal": "content_filter"}
+"""A refusal is told in words of the model by a refusal part alone; without one it is a filter's to every reader."""
 
 
 def request_facts(body: Any, model: str | None = None) -> Facts:

@@ -19,6 +19,7 @@ import re
 from itertools import groupby
 from typing import Any
 
+from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, named_status
 from interlingua.testing.wirefacts.google_schema import json_schema
 from interlingua.testing.wirefacts.values import (
@@ -35,31 +36,7 @@ from interlingua.testing.wirefacts.values import (
 
 __all__ = ["camel", "error_facts", "request_facts", "request_faults", "response_facts", "usage_facts"]
 
-FINISH_REASONS = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "CONTINUATION": "length",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-    "MODEL_ARMOR": "content_filter",
-    "ESCALATION": "content_filter",
-    "MALFORMED_FUNCTION_CALL": "error",
-    "UNEXPECTED_TOOL_CALL": "error",
-    "MALFORMED_RESPONSE": "error",
-    "MISSING_THOUGHT_SIGNATURE": "error",
-    "TOO_MANY_TOOL_CALLS": "error",
-    "PUP_LIMITED_DISABLED": "error",
-    "1": "stop",
-    "2": "length",
-    "3": "content_filter",
-    "4": "content_filter",
-}
+FINISH_REASONS = finish_words("google")
 VERBATIM = frozenset({"args", "response", "parameters", "parametersJsonSchema", "responseSchema", "responseJsonSchema"})
 FILLER = "skip_thought_signature_validator"
 

@@ -16,6 +16,7 @@ import binascii
 import json
 from typing import Any
 
+from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
@@ -41,7 +42,7 @@ SIGNATURES = (
 )
 UNKNOWN_TYPE = "image/png"
 """The type of an image whose first bytes say nothing."""
-FINISH_REASONS = {"stop": "stop", "length": "length", "load": "stop", "unload": "stop"}
+FINISH_REASONS = finish_words("ollama")
 COUNTED = ("total_duration", "eval_duration", "prompt_eval_duration", "eval_count", "prompt_eval_count")
 """What a server says with the end of an answer: older ones say no reason beside it."""
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, failed_base, is_bare, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
@@ -45,23 +46,8 @@ __all__ = [
 ]
 
 AUDIO_TYPES = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-FINISH_REASONS = {
-    "stop": "stop",
-    "eos": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "model_length": "length",
-    "tool_calls": "tool_calls",
-    "tool": "tool_calls",
-    "tool_use": "tool_calls",
-    "function_call": "tool_calls",
-    "content_filter": "content_filter",
-    "error": "error",
-    "abort": "error",
-    "insufficient_system_resource": "error",
-}
+FINISH_REASONS = {**finish_words("openai-chat"), "refusal": "content_filter"}
+"""A refusal is told by a refusal part alone; without one it is a filter's to every reader."""
 CACHE_READ = (
     ("prompt_tokens_details", "cached_tokens"),
     ("prompt_token_details", "cached_tokens"),

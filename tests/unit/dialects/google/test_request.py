@@ -218,6 +218,23 @@ def test_strict_tools_are_validated() -> None:
     assert [(change.code, change.path) for change in encoded.changes] == [("strict_unsupported", "/tools/1/strict")]
 
 
+def test_the_validated_mode_is_read_as_strict_tools() -> None:
+    """Every function is strict and the choice is free, in any case of the word; the same mode goes back."""
+    declared: list[dict[str, Any]] = [{"functionDeclarations": [{"name": "f"}, {"name": "g"}]}, {"googleSearch": {}}]
+    config = {"functionCallingConfig": {"mode": "validated"}}
+    request = decode({**BODY, "tools": declared, "toolConfig": config}).request
+    assert [tool.strict for tool in request.tools if isinstance(tool, Tool)] == [True, True]
+    assert (request.tool_choice, request.extra) == ("auto", {})
+    assert again({"tools": declared, "toolConfig": config})["toolConfig"] == {
+        "functionCallingConfig": {"mode": "VALIDATED"}
+    }
+    named = {"functionCallingConfig": {"mode": "VALIDATED", "allowedFunctionNames": ["f"]}}
+    subset = decode({**BODY, "tools": declared, "toolConfig": named}).request
+    assert [tool.strict for tool in subset.tools if isinstance(tool, Tool)] == [None, None]
+    alone = decode({**BODY, "tools": [{"googleSearch": {}}], "toolConfig": config}).request
+    assert alone.extra == {"google": {"toolConfig": {"functionCallingConfig": {"mode": "validated"}}}}
+
+
 # Output, thinking, knobs
 
 
