@@ -347,6 +347,8 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
     reason = alternative.finish_reason
     if own:
         return alternative.finish_reason_raw
+    if reason == "error":  # what had come before an error, which says it
+        return None
     if reason in ("pause", "other"):
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
     return encode_finish(reason, refused=_has_refusal(alternative.parts))

@@ -114,7 +114,7 @@ def test_use_07_our_usage_has_its_three_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("raw", "reason"),
-    [("guardrail_intervened", "other"), ("", "stop"), ("eos", "stop"), ("MAX", "other")],
+    [("a_new_word", "other"), ("", "stop"), ("eos", "stop"), ("MAX", "other")],
 )
 def test_use_08_an_unknown_finish_reason_loses_no_answer(raw: str, reason: str) -> None:
     """Kept beside the canonical one; a foreign client sees one of the five legal words."""
@@ -450,3 +450,11 @@ def test_details_that_are_none_stay_what_they_are(details: object) -> None:
     extra = {"openai-chat": {"prompt_tokens_details": details}}
     usage = Usage(input_tokens=3, output_tokens=2, cache_read_tokens=1, extra=extra)
     assert encode_reply(answer(TextPart("Hi"), usage=usage))["usage"]["prompt_tokens_details"] == details
+
+
+def test_end_02_what_came_before_an_error_has_no_finish() -> None:
+    """Of an answer of the dialect, told to a client with legal words: the error follows, and no `stop` before it."""
+    encoder = DIALECT.stream_encoder(ServerContext(source="openai-chat", legal=True))
+    raw = b"".join([encoder.encode(event) for event in events(chunk('{"content":"Hi"}'))])
+    assert b'"finish_reason":"stop"' not in raw
+    assert b'"error":' in raw.splitlines()[-2]
