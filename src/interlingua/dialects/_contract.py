@@ -142,6 +142,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     sampling: bool | None = None
     """Whether temperature, top_p, penalties and log probabilities are taken."""
+    sampling_efforts: frozenset[str] = frozenset()
+    """The efforts at which a family without `sampling` takes those knobs all the same."""
     sampling_pair: bool | None = None
     """Whether temperature and top_p are taken together."""
     system_role: Literal["system", "developer"] | None = None

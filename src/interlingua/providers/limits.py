@@ -41,14 +41,18 @@ class Family(msgspec.Struct, frozen=True, eq=False):
 
 
 REASONING = Facts(sampling=False, system_role="developer", audio=False)
-"""Reasoning models refuse sampling knobs and want developer messages. 5.1 to 5.x take a temperature at effort `none`
-alone; a knob that is dropped is said, while a refused request would be lost."""
+"""Reasoning models refuse sampling knobs and want developer messages."""
+UNREASONED = msgspec.structs.replace(REASONING, sampling_efforts=frozenset({"none"}))
+"""From 5.1 on they take those knobs at the effort `none`: recorded exchange 937a5b448aab, gpt-5.6-sol with temperature
+0.5. Without an effort they may reason: a knob that is dropped is said, while a refused request would be lost."""
 
 CHAT_EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh"})
 """What Chat takes; `max` is for Responses alone."""
 OPENAI_REASONING: tuple[tuple[str, Facts], ...] = (
-    (r"gpt-(5\.([6-9]|\d\d)|6)(-.*)?", msgspec.structs.replace(REASONING, cache_life="prompt_cache_options")),
-    (r"gpt-5(\.\d+)?(-.*)?", msgspec.structs.replace(REASONING, cache_life="prompt_cache_retention")),
+    (r"gpt-6(-.*)?", msgspec.structs.replace(REASONING, cache_life="prompt_cache_options")),
+    (r"gpt-5\.([6-9]|\d\d)(-.*)?", msgspec.structs.replace(UNREASONED, cache_life="prompt_cache_options")),
+    (r"gpt-5\.\d+(-.*)?", msgspec.structs.replace(UNREASONED, cache_life="prompt_cache_retention")),
+    (r"gpt-5(-.*)?", msgspec.structs.replace(REASONING, cache_life="prompt_cache_retention")),
     (r"o[134](-.*)?", msgspec.structs.replace(REASONING, efforts=frozenset({"low", "medium", "high"}))),
 )
 """The reasoning models of OpenAI, newest first."""
@@ -156,7 +160,7 @@ FAMILIES: tuple[Family, ...] = (
         OPENAI_ROWS,
         CHAT,
         r"gpt-5\.6(-.*)?",
-        msgspec.structs.replace(REASONING, tools=False, efforts=CHAT_EFFORTS, cache_life="prompt_cache_options"),
+        msgspec.structs.replace(UNREASONED, tools=False, efforts=CHAT_EFFORTS, cache_life="prompt_cache_options"),
     ),
     # Named like the reasoning family, and not of it.
     Family(OPENAI_ROWS, CHAT, r"gpt-5-chat.*", Facts(efforts=frozenset())),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from interlingua.dialects._contract import Facts
+from interlingua.dialects._contract import EncodeOptions, Facts, Target
+from interlingua.dialects.table import get_dialect
 from interlingua.providers.limits import FAMILIES, facts_for
 from interlingua.providers.rows import ROWS
+from interlingua.types.capability import Effort
+from interlingua.types.content import TextPart
+from interlingua.types.message import Message
+from interlingua.types.request import Request
 
 
 def test_gpt_5_6_takes_no_tools_on_chat() -> None:
@@ -38,6 +46,22 @@ def test_the_greatest_effort_is_for_responses() -> None:
 def test_cached_prompts_live_longer_in_the_words_of_the_generation(model: str, life: str | None) -> None:
     """The older member is refused by the newer models."""
     assert facts_for("openai", "openai-responses", model).cache_life == life
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize(
+    ("model", "effort", "temperature"),
+    [("gpt-5.6-sol", "none", 0.5), ("gpt-5.1", "none", 0.5), ("gpt-5.6-sol", "low", None), ("gpt-5.6-sol", None, None),
+     ("gpt-5", "none", None), ("gpt-6", "none", None)],
+)  # fmt: skip
+def test_sampling_depends_on_the_effort(dialect: str, model: str, effort: Effort | None, temperature: Any) -> None:
+    """From 5.1 on a model that is told not to reason takes a temperature; recorded exchange 937a5b448aab."""
+    request = Request(messages=(Message("user", (TextPart("q"),)),), temperature=0.5, effort=effort)
+    target = Target(model=model, provider="openai", facts=facts_for("openai", dialect, model))
+    encoded = get_dialect(dialect).encode_request(request, EncodeOptions(target=target))
+    assert json.loads(encoded.body).get("temperature") == temperature
+    dropped = [change.path for change in encoded.changes if change.code == "parameter_unsupported"]
+    assert dropped == ([] if temperature else ["/temperature"])
 
 
 @pytest.mark.parametrize("model", ["o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5-nano", "gpt-5.2", "gpt-6-astra"])
