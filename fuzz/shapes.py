@@ -75,6 +75,21 @@ def _messages(name: str, size: int, random: Random) -> bytes:
     return _history(name, _elements(turn, size))
 
 
+_RESULTS: dict[str, Body] = {
+    "openai-chat": {"role": "tool", "tool_call_id": "c", "content": "x"},
+    "openai-responses": {"type": "function_call_output", "call_id": "c", "output": "x"},
+    "anthropic": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]},
+    "google": {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}]},
+    "ollama": {"role": "tool", "tool_name": "f", "content": "x"},
+    "unified": {"role": "tool", "parts": [{"type": "tool_result", "id": "c", "name": "f", "content": "x"}]},
+}
+
+
+def _results(name: str, size: int, random: Random) -> bytes:
+    del random
+    return _history(name, _elements(json.dumps(_RESULTS[name]).encode(), size))
+
+
 def _parts(name: str, size: int, random: Random) -> bytes:
     del random
     turn = _turn(name, "a")
@@ -150,6 +165,7 @@ SHAPES: dict[str, Shape] = {
     "colons": _text(b":"),
     "backslashes": _text(b"\\\\"),
     "many messages": _messages,
+    "many results": _results,
     "many parts": _parts,
     "many members": _members("top"),
     "members of a message": _members("message"),

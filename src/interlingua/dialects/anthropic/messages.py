@@ -18,6 +18,7 @@ from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import members_of, merge_members
+from interlingua.dialects._turns import Turns
 from interlingua.dialects.anthropic.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder, decode_content, decode_nested
@@ -55,7 +56,7 @@ class _History:
     def __init__(self, system: tuple[TextPart, ...], changes: Changes) -> None:
         self.changes = changes
         self.system = system
-        self.messages: list[Message] = []
+        self.messages: Turns = Turns()
         self.names: dict[str, str] = {}
         ids = CallIdSource(keeps_repeats=True)
         self.turns = AssistantDecoder(ids, Target(), Undo(), changes)
@@ -115,21 +116,18 @@ class _History:
 
     def _results(self, results: Sequence[Part], extra: Members) -> None:
         """Results go before what the same message has said already."""
-        late = self.messages[-1] if self.messages and self.messages[-1].role == "user" else None
+        late = self.messages.pop() if self.messages.last_role == "user" else None
         if late is not None:
-            self.changes.add("order_changed", f"/messages/{len(self.messages) - 1}", "results of tools are told first")
-            self.messages.pop()
+            self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
         self._add("tool", results, extra)
         if late is not None:
             self.messages.append(late)
 
     def _add(self, role: Any, parts: Sequence[Part], extra: Members) -> None:
         """A message, or more of the last one where that has the same role."""
-        last = self.messages[-1] if self.messages else None
-        if last is not None and last.role == role:
-            joined = {NAME: {**last.extra.get(NAME, {}), **extra.get(NAME, {})}} if extra else last.extra
-            self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, *parts), extra=joined)
-        elif parts or last is None or last.role != "tool":
+        if self.messages.last_role == role:
+            self.messages.extend(parts, extra)
+        elif parts or self.messages.last_role != "tool":
             self.messages.append(Message(role, tuple(parts), None, extra))
 
 
@@ -153,7 +151,7 @@ def decode_messages(
             history.read(wire)
         except DecodeError as error:
             raise error.under(f"/messages/{place}") from None
-    return history.system, tuple(history.messages)
+    return history.system, history.messages.done()
 
 
 def _system(given: str | Sequence[BlockWire] | None) -> tuple[TextPart, ...]:

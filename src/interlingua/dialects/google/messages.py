@@ -21,6 +21,7 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import is_list, is_object, members_of, merge_members
 from interlingua.dialects._system import note_system
+from interlingua.dialects._turns import Turns
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.parts import (
     NAME,
@@ -131,14 +132,14 @@ def decode_contents(
             history.content(wire)
         except DecodeError as error:
             raise error.under(f"/contents/{place}") from None
-    return tuple(history.messages)
+    return history.messages.done()
 
 
 class _History:
     """Reads contents one by one, remembering the calls."""
 
-    def __init__(self, messages: list[Message], changes: Changes, ids: CallIdSource) -> None:
-        self.messages = messages
+    def __init__(self, messages: Sequence[Message], changes: Changes, ids: CallIdSource) -> None:
+        self.messages: Turns = Turns(messages)
         self.changes = changes
         self.pending = _Pending()
         self.decoder = _decoder(ids, changes, "")
@@ -151,25 +152,24 @@ class _History:
                 return
         model = wire.role == "model"
         extra = _beside(wire)
-        last = self.messages[-1] if model and self.messages else None
-        joins = last is not None and last.role == "assistant" and last.extra == extra
-        before = last.parts if joins and last is not None else ()
-        place = len(self.messages) - (1 if joins else 0)
-        self.decoder.prefix = f"/messages/{place}"
-        decoded = self.decoder.decode(parts, len(before))
+        joins = model and self.messages.last_role == "assistant" and self.messages.last_extra == extra
+        self.decoder.prefix = f"/messages/{len(self.messages) - joins}"
+        decoded = self.decoder.decode(parts, self.messages.last_size if joins else 0)
         if model:
             self.pending.remember(decoded, parts)
-        self.messages[place:] = [Message("assistant" if model else "user", (*before, *decoded), extra=extra)]
+        if joins:
+            self.messages.extend(decoded)
+        else:
+            self.messages.append(Message("assistant" if model else "user", tuple(decoded), extra=extra))
 
     def _results(self, wire: ContentWire, parts: Sequence[PartWire]) -> None:
-        last = self.messages[-1] if self.messages else None
         extra = _beside(wire)
-        joins = last is not None and last.role == "tool" and last.extra == extra
-        before = last.parts if joins and last is not None else ()
-        place = len(self.messages) - (1 if joins else 0)
-        decoded = [self._part(part) for part in parts]
-        message = Message("tool", (*before, *[part for part in decoded if part is not None]), extra=extra)
-        self.messages[place:] = [message]
+        joins = self.messages.last_role == "tool" and self.messages.last_extra == extra
+        decoded = [part for part in map(self._part, parts) if part is not None]
+        if joins:
+            self.messages.extend(decoded)
+        else:
+            self.messages.append(Message("tool", tuple(decoded), extra=extra))
 
     def _part(self, wire: PartWire) -> Part | None:
         if wire.functionResponse is None:
@@ -269,7 +269,9 @@ class MessageEncoder:
         if last is not None and message.role == self._last_role and message.role in JOINED and not message.extra:
             if message.role == "assistant":
                 self.changes.add("messages_merged", path, "the model's turn goes on")
-            last.parts = [*part_list(last.parts), *parts]
+            joined = part_list(last.parts)
+            joined += parts
+            last.parts = joined
             return
         if not message.parts:
             parts = [PartWire(text="")]

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-import msgspec
-
 from interlingua.dialects._contract import Undo
 from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._turns import Turns
 from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
 from interlingua.dialects.ollama.wire import MessageWire
@@ -68,7 +67,7 @@ class _History:
         self.reader = CallReader(Undo(), changes)
         self.changes = changes
         self.system: tuple[TextPart, ...] = ()
-        self.messages: list[Message] = [] if before is None else list(before.messages)
+        self.messages: Turns = Turns(() if before is None else before.messages)
         self.open: list[_OpenCall] = []
 
     @property
@@ -108,9 +107,8 @@ class _History:
         name = said if call is None else call.name
         content, is_error = _result_content(wire, self.changes, self.here)
         result = ToolResult(call_id, name, content, is_error, None, _naming(wire, said, name))
-        last = self.messages[-1] if self.messages else None
-        if last is not None and last.role == "tool":
-            self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, result))
+        if self.messages.last_role == "tool":
+            self.messages.extend((result,))
         else:
             self.messages.append(Message("tool", (result,)))
 
@@ -183,7 +181,7 @@ def decode_messages(
             reader(history, wire)
         except DecodeError as error:
             raise error.under(f"/messages/{place}") from None
-    return history.system, tuple(history.messages)
+    return history.system, history.messages.done()
 
 
 def decode_prompt(

@@ -20,6 +20,7 @@ from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import members_of, merge_members
 from interlingua.dialects._openai.requests import system_role
 from interlingua.dialects._seals import note_seal
+from interlingua.dialects._turns import Turns
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content
 from interlingua.dialects.openai_chat.wire import MessageWire
@@ -58,7 +59,7 @@ class _History:
     def __init__(self, changes: Changes) -> None:
         self.changes = changes
         self.system: tuple[TextPart, ...] = ()
-        self.messages: list[Message] = []
+        self.messages: Turns = Turns()
         self.names: dict[str, str] = {}
         self.unnamed: list[str] = []
         self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), _NOBODY, _NOTHING, changes)
@@ -108,9 +109,8 @@ class _History:
             extra = {NAME: {"name": wire.name, **extra.get(NAME, {})}}
         name = self.names.get(call_id) or wire.name or ""
         result = ToolResult(call_id, name, content, is_error, None, extra)
-        last = self.messages[-1] if self.messages else None
-        if last is not None and last.role == "tool":
-            self.messages[-1] = msgspec.structs.replace(last, parts=(*last.parts, result))
+        if self.messages.last_role == "tool":
+            self.messages.extend((result,))
         else:
             self.messages.append(Message("tool", (result,)))
 
@@ -138,7 +138,7 @@ def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tup
             (_ROLES.get(wire.role or "") or _unknown_role(wire))(history, wire)
         except DecodeError as error:
             raise error.under(f"/messages/{place}") from None
-    return history.system, tuple(history.messages)
+    return history.system, history.messages.done()
 
 
 def _unknown_role(wire: MessageWire) -> NoReturn:
