@@ -29,35 +29,38 @@ class FinishWords(NamedTuple):
     words: tuple[str, ...]
     """The words on the wire; for Responses a status, with the reason of an incomplete one after a slash."""
     source: str
-    """Who says so: a recorded exchange, or a vendor's page or types with the day they were read."""
+    """Who says so: a recorded exchange, our notes on a vendor's page or types, or that nobody does."""
 
 
 CHAT, RESPONSES, ANTHROPIC, GOOGLE, OLLAMA = "openai-chat", "openai-responses", "anthropic", "google", "ollama"
-OPENAI_PAGE = "vendor reference 'Create chat completion', 2026-11-22"
-GLM_PAGE = "Z.AI reference 'Chat completion', finish_reason, 2026-11-28"
-CLAUDE_PAGE = "vendor page 'Handling stop reasons', 2026-11-22"
-GEMINI_PAGE = "vendor page 'FinishReason', 2026-11-22"
+OPENAI_PAGE = "vendor reference 'Create chat completion', our notes"
+REPORT = "a user's report, November 2026; neither recorded nor read on a page"
+ASSUMED = "assumed of proxies that pass a word on; not recorded on this wire"
+BUILDS = "llama.cpp, old builds (our notes)"
+GLM_PAGE = "a user's report on GLM, November 2026; the vendor's page was not read"
+CLAUDE_PAGE = "vendor page 'Handling stop reasons', our notes"
+GEMINI_PAGE = "vendor page 'FinishReason', our notes"
 OPENAI_TYPES = "types of the official client, November 2026"
 
 FINISH_WORDS: tuple[FinishWords, ...] = (
     FinishWords(CHAT, "stop", ("stop",), OPENAI_PAGE),
     FinishWords(CHAT, "stop", ("eos",), "Together, 57b8e74fdedf"),
-    FinishWords(CHAT, "stop", ("eos_token", "stop_token"), "text-generation-inference, 'FinishReason'; old servers"),
-    FinishWords(CHAT, "stop", ("completed",), "OpenRouter's native reason, edea29bc5b48"),
-    FinishWords(CHAT, "stop", ("COMPLETE", "STOP_SEQUENCE"), "Cohere, 627fbed3a981, eb247bda8e12"),
+    FinishWords(CHAT, "stop", ("eos_token", "stop_token"), REPORT),
+    FinishWords(CHAT, "stop", ("completed",), ASSUMED + "; OpenRouter, native, edea29bc5b48"),
+    FinishWords(CHAT, "stop", ("COMPLETE", "STOP_SEQUENCE"), ASSUMED + "; Cohere's own wire, 627fbed3a981"),
     FinishWords(CHAT, "length", ("length",), OPENAI_PAGE),
-    FinishWords(CHAT, "length", ("model_length",), "Mistral's types, 2026-11-22"),
-    FinishWords(CHAT, "length", ("max_length", "max_output_tokens"), "proxies that pass a limit's own name on"),
+    FinishWords(CHAT, "length", ("model_length",), "Mistral's types, our notes"),
+    FinishWords(CHAT, "length", ("max_length", "max_output_tokens"), ASSUMED),
     FinishWords(CHAT, "tool_calls", ("tool_calls", "function_call"), OPENAI_PAGE + "; 0e9809d49d23"),
-    FinishWords(CHAT, "tool_calls", ("tool", "tool_call", "TOOL_CALL"), "llama.cpp, old builds; Cohere, 1402583f1e46"),
+    FinishWords(CHAT, "tool_calls", ("tool", "tool_call", "TOOL_CALL"), BUILDS + "; Cohere's own wire, 1402583f1e46"),
     FinishWords(CHAT, "content_filter", ("content_filter",), OPENAI_PAGE + "; 8d1636105bef"),
-    FinishWords(CHAT, "content_filter", ("content-filter", "guardrail_intervened"), "AI SDK; Bedrock, 4729fde383ab"),
+    FinishWords(CHAT, "content_filter", ("content-filter", "guardrail_intervened"), REPORT + "; Bedrock, 4729fde383ab"),
     FinishWords(CHAT, "content_filter", ("sensitive",), GLM_PAGE),
     FinishWords(CHAT, "error", ("network_error",), GLM_PAGE),
-    FinishWords(CHAT, "error", ("error",), "Mistral's types; OpenRouter's page 'Errors', 2026-11-22"),
-    FinishWords(CHAT, "error", ("insufficient_system_resource",), "DeepSeek's page 'Chat completion', 2026-11-22"),
-    FinishWords(CHAT, "error", ("abort",), "vLLM and SGLang, of a request that was given up"),
-    FinishWords(CHAT, "error", ("ERROR", "TIMEOUT"), "Cohere's types, 2026-11-22"),
+    FinishWords(CHAT, "error", ("error",), "Mistral's types; OpenRouter's page 'Errors', our notes"),
+    FinishWords(CHAT, "error", ("insufficient_system_resource",), "DeepSeek's page 'Chat completion', our notes"),
+    FinishWords(CHAT, "error", ("abort",), REPORT),
+    FinishWords(CHAT, "error", ("ERROR", "TIMEOUT"), "Cohere's types, our notes"),
     FinishWords(RESPONSES, "stop", ("completed",), OPENAI_TYPES),
     FinishWords(RESPONSES, "stop", ("complete",), "servers of other vendors, November 2026"),
     FinishWords(RESPONSES, "length", ("incomplete/max_output_tokens",), OPENAI_TYPES),
