@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._errors.classes import ErrorRow, error_of, row_of, told_status
-from interlingua.dialects._finish import finish_words
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -39,6 +38,7 @@ from interlingua.errors import (
     UpstreamError,
     UsageError,
 )
+from interlingua.types.finish_words import finish_words
 
 if TYPE_CHECKING:
     from interlingua.dialects._errors.bodies import ErrorBody

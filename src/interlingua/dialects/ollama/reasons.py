@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._errors.classes import ErrorRow, class_of_status, error_of, row_of, told_status
-from interlingua.dialects._finish import finish_words
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -36,6 +35,7 @@ from interlingua.errors import (
     UpstreamError,
     UsageError,
 )
+from interlingua.types.finish_words import finish_words
 
 if TYPE_CHECKING:
     from interlingua.dialects._errors.bodies import ErrorBody

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from interlingua.dialects._errors.bodies import ErrorBody, error_body
-from interlingua.dialects._finish import finish_words
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai.errors import CODE_CLASSES as HTTP_CODES
 from interlingua.dialects._openai.errors import encode_error_body, error_of_body
@@ -24,6 +23,7 @@ from interlingua.errors import (
     ContentPolicyViolationError,
     Error,
 )
+from interlingua.types.finish_words import finish_words
 
 if TYPE_CHECKING:
     from interlingua.types.response import FinishReason

@@ -15,7 +15,6 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, is_bare, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
@@ -29,6 +28,7 @@ from interlingua.testing.wirefacts.values import (
     objects,
     word,
 )
+from interlingua.types.finish_words import finish_words
 
 __all__ = ["error_facts", "request_facts", "request_faults", "response_facts", "usage_facts"]
 

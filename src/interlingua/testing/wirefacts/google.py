@@ -19,7 +19,6 @@ import re
 from itertools import groupby
 from typing import Any
 
-from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, named_status
 from interlingua.testing.wirefacts.google_schema import json_schema
 from interlingua.testing.wirefacts.values import (
@@ -33,6 +32,7 @@ from interlingua.testing.wirefacts.values import (
     objects,
     word,
 )
+from interlingua.types.finish_words import finish_words
 
 __all__ = ["camel", "error_facts", "request_facts", "request_faults", "response_facts", "usage_facts"]
 

@@ -16,7 +16,6 @@ import binascii
 import json
 from typing import Any
 
-from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
@@ -31,6 +30,7 @@ from interlingua.testing.wirefacts.values import (
     objects,
     word,
 )
+from interlingua.types.finish_words import finish_words
 
 __all__ = ["READER", "error_facts", "request_facts", "request_faults", "response_facts", "stream_facts"]
 

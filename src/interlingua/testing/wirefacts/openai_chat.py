@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlingua.dialects._finish import finish_words
 from interlingua.testing.wirefacts.errors import error_class, failed_base, is_bare, named_status
 from interlingua.testing.wirefacts.values import (
     NO_PARAMETERS,
@@ -32,6 +31,7 @@ from interlingua.testing.wirefacts.values import (
     objects,
     word,
 )
+from interlingua.types.finish_words import finish_words
 
 __all__ = [
     "NO_CHOICE",
