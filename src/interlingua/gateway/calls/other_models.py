@@ -57,10 +57,12 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
     changes = Changes(dialect, "decode_request")
     data = rules.data - {"extra"}  # it is written over a request
     for name in body.members:
+        if name in body.shaped:
+            continue  # a usual form has no room for a model
         is_list_of_models = folded(name) in _AT_TOP
         if _chooses(name, dialect) or (is_list_of_models and _names_other(name, body.get(name), may_use)):
             changes.add("parameter_unsupported", f"/extra/{dialect}/{name}", "this key may not choose other models")
-        elif name not in data and name not in body.shaped and not is_list_of_models:
+        elif name not in data and not is_list_of_models:
             value = body.get(name)
             _check(_tools_in(value, data) if name in CONVERSATIONS else value, name, data, may_use)
     for place, _, members in overrides(body) if dialect == "unified" else ():

@@ -77,6 +77,7 @@ class Batches:
     async def _write_all(self) -> None:
         try:
             while self._waiting:
+                await asyncio.sleep(0)  # a look at the sockets: who comes in that round shares the transaction
                 batch, self._waiting = self._waiting, []
                 try:
                     outcomes = await self._write(batch)
