@@ -154,7 +154,7 @@ class _History:
         extra = _beside(wire)
         joins = model and self.messages.last_role == "assistant" and self.messages.last_extra == extra
         self.decoder.prefix = f"/messages/{len(self.messages) - joins}"
-        decoded = self.decoder.decode(parts, self.messages.last_size if joins else 0)
+        decoded = self.decoder.decode(parts, self.messages.last_size if joins else 0) if parts else []
         if model:
             self.pending.remember(decoded, parts)
         if joins:
