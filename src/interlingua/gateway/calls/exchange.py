@@ -9,6 +9,7 @@ Rules
   a status of its own. After that a failure is the dialect's own error in the stream.
 - Call ids are our own where the upstream speaks another dialect, and the provider's where it speaks the client's.
 - Pieces of arguments are passed on as they come; arguments that turn out broken are an error in the finish's place.
+- A whole answer that pauses is gone on with, for a client whose dialect has no pause.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from interlingua.gateway.calls.media import with_media, with_way_out
 from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
 from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
+from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, continuation, is_paused, joined
 from interlingua.gateway.calls.plan import UNREAD, is_same
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
@@ -55,7 +57,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.types.response import Response
+    from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers, HttpReply
 
 __all__ = ["asked_of", "converse", "job_of"]
@@ -211,11 +213,11 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     """A whole answer."""
     found: list[_Served] = []
     try:
-        response = await carried_out(_answered(_weighed(asked, job), partial(_answer, asked), found))
+        response = await carried_out(_answered(asked, _weighed(asked, job), found))
     except UnsupportedError as error:
         raise with_way_out(error) from error
-    _, lane, told = found[-1]
-    settling = None if asked.grant is None else asked.grant.settle(response, lane)
+    last, lane, told = found[-1]
+    settling = None if asked.grant is None else asked.grant.settle(last, lane)
     if settling is not None:
         await settling
     if told is None:
@@ -253,16 +255,40 @@ def _replied(asked: Asked, response: Response[Any], lane: Lane, reply: tuple[int
     return GatewayReply(status=status, headers=headers + trail, body=body)
 
 
-def _answered(job: Job, attempt: Callable[[Job, Lane], Steps[_Served]], found: list[_Served]) -> Steps[Response[Any]]:
+def _answered(asked: Asked, job: Job, found: list[_Served]) -> Steps[Response[Any]]:
+    """The answer, with every try; `found` gets the last one that a target gave."""
     if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
-        return (yield from watched_call(job, lambda watched: _answered(watched, attempt, found)))
-    answer, attempts = yield from routed(job, attempt)
+        return (yield from watched_call(job, lambda watched: _answered(asked, watched, found)))
+    answer, attempts = yield from routed(job, partial(_answer, asked))
     found.append(answer)
     response = answer[0]
+    if is_paused(response, asked.dialect.name):
+        return (yield from _continued(asked, job, found, attempts))
     msgspec.structs.force_setattr(response, "attempts", attempts)  # it was made for this call
     return response
+
+
+def _continued(asked: Asked, job: Job, found: list[_Served], attempts: tuple[Attempt, ...]) -> Steps[Response[Any]]:
+    """One answer of a paused one, the last of `found`, and its continuations."""
+    response, lane, _ = found[-1]
+    for _ in range(MAX_CONTINUATIONS):
+        if asked.grant is not None:
+            asked.grant.paused(found[-1][0], lane)
+        try:
+            answer, tries = yield from routed(continuation(job, lane, response, attempts), partial(_answer, asked))
+        except Error as error:
+            error.attempts = attempts + error.attempts
+            raise
+        found.append(answer)
+        attempts += tries
+        response = joined(response, answer[0])
+        if not is_paused(answer[0], asked.dialect.name):
+            break
+    if is_paused(response, asked.dialect.name):
+        response = msgspec.structs.replace(response, finish_reason="length")
+    return msgspec.structs.replace(response, attempts=attempts)
 
 
 def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:

@@ -136,9 +136,10 @@ class _Again:
 
 
 class _Failed(NamedTuple):
-    """A try that failed, and what its target had answered."""
+    """A try that failed or paused, and what its target had answered."""
 
-    error: Error
+    error: Error | None
+    """None for an answer that paused, and is gone on with."""
     came: Response[Any] | None
     """None for an answer that cannot be read, or did not come in time."""
     lane: Lane
@@ -156,7 +157,7 @@ class Grant(msgspec.Struct, eq=False):
     job: Job | None = None
     """The job for that."""
     tries: tuple[_Failed, ...] = ()
-    """Those that failed, and were paid for."""
+    """Those that failed or paused, and were paid for."""
     counts: bool = True
     """Whether it is still to be settled."""
     cap: int | None = None
@@ -188,6 +189,11 @@ class Grant(msgspec.Struct, eq=False):
         if (came is not None or error.is_unreadable or is_late(error)) and self.counts:
             self.tries += (_Failed(error, came, lane),)
 
+    def paused(self, response: Response[Any], lane: Lane) -> None:
+        """Remember an answer that is gone on with by a further request."""
+        if self.counts:
+            self.tries += (_Failed(None, response, lane),)
+
     def again(self, lane: Lane) -> Steps[None]:
         """Where a try was paid for: settle that one, and reserve the next one as the first one was.
 
@@ -211,12 +217,12 @@ class Grant(msgspec.Struct, eq=False):
             raise Unreserved(refusal)
 
     def _of_tries(self) -> tuple[tuple[Row, ...], Used]:
-        """The rows of tries that failed, and what they used."""
+        """The rows of tries that failed or paused, and what they used."""
         rows: tuple[Row, ...] = ()
         used = Used()
         for failed in self.tries:
             row = self._tried(failed)
-            rows += (msgspec.structs.replace(row, requests=0, failed=1),)
+            rows += (msgspec.structs.replace(row, requests=0, failed=int(failed.error is not None)),)
             used = used.plus(self._used(row))
         return rows, used
 
@@ -247,7 +253,7 @@ class Grant(msgspec.Struct, eq=False):
         return self.plan.admission.settle(call, self.plan.names, used, (row, *rows))
 
     def _tried(self, failed: _Failed) -> Row:
-        """What a try that failed adds: what came, or what was reserved where that cannot be read."""
+        """What a try that failed or paused adds: what came, or what was reserved where that cannot be read."""
         return self._reserved(failed.lane) if failed.came is None else self._row(failed.came, failed.lane)
 
     def _reserved(self, lane: Lane | None) -> Row:
