@@ -74,7 +74,7 @@ def test_any_answer_can_be_told_and_is_a_lawful_stream(response: Response[Any]) 
                 is_open = False
             case _:
                 pass
-    assert not is_open
+    assert not is_open or failure_of(response) is not None  # nothing follows an error
     assert check(TRIPS.events_of([raw])) == ()
     told = DIALECT.encode_response(response, ServerContext())
     assert (told.status >= 400) == (failure_of(response) is not None)

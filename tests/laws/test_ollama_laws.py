@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.ollama import DIALECT
-from interlingua.types.event import StreamEnd
+from interlingua.stream.failure import failure_of
+from interlingua.types.event import StreamEnd, StreamError
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
@@ -55,11 +56,17 @@ def test_a_stream_cut_short_is_never_a_whole_answer(response: Response[Any], pla
 @FEWER
 @given(responses)
 def test_any_answer_can_be_told(response: Response[Any]) -> None:
-    """Whatever it holds, whole and streamed, in both forms; what is told can be read."""
+    """Whatever it holds, whole and streamed, in both forms; what is told can be read, and a failure is an error."""
+    has_failed = failure_of(response) is not None
     for path in ("/api/chat", "/api/generate"):
         context = ServerContext(path=path, model="m")
-        TRIPS.answered(DIALECT.encode_response(response, context).body)
-        assert isinstance(TRIPS.events_of([TRIPS.streamed(response, context)])[-1], StreamEnd)
+        told = DIALECT.encode_response(response, context)
+        assert (told.status >= 400) == has_failed
+        if not has_failed:
+            TRIPS.answered(told.body)
+        assert type(TRIPS.events_of([TRIPS.streamed(response, context)])[-1]) is (
+            StreamError if has_failed else StreamEnd
+        )
 
 
 @FEWER

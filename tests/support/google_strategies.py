@@ -15,6 +15,7 @@ from interlingua.types.content import (
     OpaquePart,
     Part,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -64,7 +65,11 @@ _media = (
     )
 )
 _references = some_text.map(lambda uri: OpaquePart(NAME, "media_ref", {"fileData": {"fileUri": uri}}))
-_code = some_text.map(lambda code: OpaquePart(NAME, "executableCode", {"executableCode": {"code": code}}))
+_code = some_text.map(
+    lambda code: ServerToolPart(
+        NAME, "executableCode", {"executableCode": {"code": code}}, "code_execution", input={"code": code}
+    )
+)
 _signed = st.builds(TextPart, st.just("") | some_text, sealed=_seals)
 _said = st.builds(TextPart, some_text) | _signed | _code
 _calls = st.builds(

@@ -14,6 +14,7 @@ from interlingua.types.content import (
     OpaquePart,
     Part,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -74,8 +75,13 @@ _thinking = st.builds(ThinkingPart, texts, _seals) | _redacted
 _citations = json_objects.map(lambda raw: Citation(NAME, {"type": "char_location", **raw}))
 _said_texts = st.builds(TextPart, _words, st.lists(_citations, max_size=2).map(tuple), extra=_extras)
 _ran = json_objects.map(
-    lambda given: OpaquePart(
-        NAME, "server_tool_use", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": given}
+    lambda given: ServerToolPart(
+        NAME,
+        "server_tool_use",
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "s", "input": given},
+        "s",
+        "srvtoolu_1",
+        given,
     )
 )
 _calls = st.builds(ToolCall, _ids, _names, argument_objects, extra=_extras)

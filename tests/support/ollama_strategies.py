@@ -115,8 +115,8 @@ def ollama_responses(draw: st.DrawFn) -> Response[Any]:
     """Answers that this dialect says without loss, whole and streamed, in either form."""
     parts = draw(_said(thinking=True))
     calls = draw(_call_lists)
-    raw = draw(st.sampled_from(["stop", "length", "load", "new", ""]))
-    finish: Any = {"load": "stop", "new": "other", "": "error"}.get(raw, raw)
+    raw = draw(st.sampled_from(["stop", "length", "load", "new"]))
+    finish: Any = {"load": "stop", "new": "other"}.get(raw, raw)
     if calls and finish in ("stop", "other"):
         finish = "tool_calls"
     members: dict[str, Any] = draw(_extras).get(NAME, {}) | draw(
@@ -129,7 +129,7 @@ def ollama_responses(draw: st.DrawFn) -> Response[Any]:
     return Response(
         parts=(*parts, *calls),
         finish_reason=finish,
-        finish_reason_raw=raw or None,
+        finish_reason_raw=raw,
         usage=draw(st.none() | usage),
         model=model,
         wire_model=model,

@@ -15,6 +15,7 @@ from interlingua.types.content import (
     Part,
     RefusalPart,
     Sealed,
+    ServerToolPart,
     TextPart,
     ThinkingPart,
     ToolCall,
@@ -85,8 +86,10 @@ def _said(draw: st.DrawFn, taken: set[str]) -> tuple[Part, ...]:
                 extra = draw(_extras).get(NAME, {})
                 made.append(RefusalPart(draw(some_text), {NAME: {**extra, "item": {"id": f"msg_{number}"}}}))
             case "hosted":
-                item = {"type": "web_search_call", "id": f"ws_{number}", "action": draw(json_objects)}
-                made.append(OpaquePart(NAME, "web_search_call", item))
+                action = draw(json_objects)
+                given = {name: value for name, value in action.items() if value is not None}
+                item = {"type": "web_search_call", "id": f"ws_{number}", "action": action}
+                made.append(ServerToolPart(NAME, "web_search_call", item, "web_search", f"ws_{number}", given))
             case _:
                 made.append(draw(_calls(number, freeform=kind == "patch")))
     calls = [part.id for part in made if isinstance(part, ToolCall)]
