@@ -62,7 +62,7 @@ _documents = st.builds(
 _references = st.just(OpaquePart(NAME, "media_ref", {"type": "input_image", "image_url": "https://a.test/b.png"}))
 _prompt_parts = st.builds(TextPart, some_text, extra=_extras) | _images | _documents | _references
 
-_citations = st.lists(json_objects.map(lambda raw: Citation(NAME, raw)), max_size=2).map(tuple)
+_citations = st.lists(json_objects.filter(bool).map(lambda raw: Citation(NAME, raw)), max_size=2).map(tuple)
 
 
 @st.composite
