@@ -78,6 +78,7 @@ def _ollama(**members: Any) -> dict[str, Any]:
 
 CUT_USE: dict[str, Any] = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
 CUT_ITEM = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": ""}
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "Oslo"}}
 ENDS = (
     End("error: MALFORMED_FUNCTION_CALL beside a readable call", "google",
         _google("MALFORMED_FUNCTION_CALL", {"functionCall": {"id": "f1", "name": "look", "args": {"x": 1}}})),
@@ -97,6 +98,7 @@ ENDS = (
     End("refusal", "anthropic", _messages("refusal")),
     End("content_filter", "google", _google("SAFETY")),
     End("pause", "anthropic", _messages("pause_turn")),
+    End("pause for a tool of the provider that never ends", "anthropic", _messages("pause_turn", SEARCH)),
 )  # fmt: skip
 TYPES = {"ollama": (("content-type", "application/x-ndjson"),)}
 

@@ -66,6 +66,10 @@ class Outcome:
         self.partial: Response[Any] | None = None
         """What had come when the stream failed."""
 
+    def ended(self, response: Response[Any]) -> None:
+        """Take the response of a stream that came to its end; who goes on with it leaves `response` None."""
+        self.response = response
+
     def whole(self, *, ended: bool) -> Response[Any]:
         """The whole response.
 
@@ -170,7 +174,7 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
         response = completed(job, live.lane, live.encoded, live.headers, last.response)
         response = msgspec.structs.replace(response, attempts=attempts)
         error = yield from _settled(job, live, response, outcome)
-        shown += [] if error else [StreamEnd(response)]
+        shown += [] if error or outcome.response is None else [StreamEnd(outcome.response)]
     elif isinstance(last, StreamError):
         outcome.partial = last.partial
         if last.partial is not None:
@@ -197,7 +201,7 @@ def _settled(job: Job, live: Live, response: Response[Any], outcome: Outcome) ->
         if live.visit is not None:
             yield from live.visit.broke(error, job.watch)
         return error
-    outcome.response = response
+    outcome.ended(response)
     if live.visit is not None:
         yield from live.visit.ended(response)
     return error

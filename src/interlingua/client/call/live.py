@@ -129,8 +129,8 @@ class Live(Lasting):
         return cut
 
 
-def begin(job: Job, lane: Lane) -> Steps[Live]:
-    """The stream of one target, with its first events.
+def begin(job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
+    """The stream of one target, with its first events; `kind` reads what comes.
 
     Raises: every `Error` but those of chains.
     """
@@ -138,7 +138,7 @@ def begin(job: Job, lane: Lane) -> Steps[Live]:
         encoded = yield from prepared(job, lane, stream=True)
     else:
         encoded = encode(job, lane, stream=True)
-    return (yield from opened(job, lane, encoded))
+    return (yield from opened(job, lane, encoded, kind))
 
 
 def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = None) -> Steps[Live]:

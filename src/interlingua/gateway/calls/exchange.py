@@ -9,7 +9,7 @@ Rules
   a status of its own. After that a failure is the dialect's own error in the stream.
 - Call ids are our own where the upstream speaks another dialect, and the provider's where it speaks the client's.
 - Pieces of arguments are passed on as they come; arguments that turn out broken are an error in the finish's place.
-- A whole answer that pauses is gone on with, for a client whose dialect has no pause.
+- An answer that pauses is gone on with, for a client whose dialect has no pause.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from interlingua.gateway.calls.media import with_media, with_way_out
 from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
 from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
-from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, continuation, is_paused, joined
+from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, ContinuedStream, behind, continuation, is_paused, joined
 from interlingua.gateway.calls.plan import UNREAD, is_same
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.calls.streams import Course, streamed
@@ -334,17 +334,46 @@ def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[Non
     live, attempts = yield from routed(job, partial(_begin, asked))
     course.live, course.attempts = live, attempts
     yield from follow(job, live, attempts, outcome)
+    if outcome.response is None:
+        yield from _streamed_on(asked, job, course)
 
 
-def _begin(asked: Asked, job: Job, lane: Lane) -> Steps[Live]:
-    """One try at a stream."""
+def _streamed_on(asked: Asked, job: Job, course: Course) -> Steps[None]:
+    """The continuations of a stream that paused, as further events of it."""
+    outcome, lane = course.outcome, course.live.lane
+    while outcome.response is None and outcome.before is not None and outcome.last is not None:
+        before, paused, outcome.last = outcome.before, outcome.last, None
+        if asked.grant is not None:
+            asked.grant.paused(paused, lane)
+        further = continuation(job, lane, before, course.attempts)
+        course.is_opening = True
+        try:
+            live, tries = yield from routed(further, partial(_begin, asked, kind=ContinuedStream))
+        except Unreserved as refusal:
+            course.is_opening = False
+            raise refusal.error from None
+        except Error as error:
+            course.is_opening = False
+            error.attempts = course.attempts + error.attempts
+            raise
+        course.is_opening = False
+        course.live, course.attempts = live, course.attempts + tries
+        if isinstance(live, ContinuedStream):
+            live.goes_on(before)
+        else:  # a whole answer, where a stream was asked for
+            live.first = behind(before, live.first)
+        yield from follow(further, live, course.attempts, outcome)
+
+
+def _begin(asked: Asked, job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
+    """One try at a stream; `kind` reads what comes of one that is translated."""
     if job.make_id is not None:
         job = _kept(asked, job, lane)
     if asked.grant is not None:
         yield from asked.grant.again(lane)
     try:
         if lane not in asked.relayed:
-            return (yield from begin(job, lane))
+            return (yield from begin(job, lane, kind))
         kind = CountedStream if asks_usage(asked, lane) else PassedStream
         return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), kind))
     except Error as error:

@@ -5,6 +5,7 @@ dialects that have such an end do so. For any other client the paused turn goes 
 the client gets the answers joined to one.
 
 Rules
+- A stream has one start and one end: the blocks of a continuation are numbered on, its counts are those so far.
 - A turn is gone on with `MAX_CONTINUATIONS` times at most; one that pauses still is told as cut off (`length`).
 - Usage and costs are sums; a sum with an unknown part is unknown. Each continuation is reserved and settled by itself.
 - A turn without a step of the provider's, or with calls for the client, is not gone on with: no target would take it.
@@ -16,15 +17,22 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from interlingua.client.call.core import Outcome
 from interlingua.client.call.job import later
+from interlingua.client.call.live import Live
 from interlingua.types.content import BrokenToolCall, OpaquePart, ServerToolPart, ToolCall
+from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, UsageUpdate
 from interlingua.types.usage import add_usage
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
+    from interlingua.dialects._contract import Encoded, StreamDecoder
+    from interlingua.errors import Error
+    from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
+    from interlingua.wire.http import Headers
 
-__all__ = ["MAX_CONTINUATIONS", "continuation", "is_paused", "joined"]
+__all__ = ["MAX_CONTINUATIONS", "ContinuedStream", "PausingOutcome", "behind", "continuation", "is_paused", "joined"]
 
 MAX_CONTINUATIONS = 8
 """How often the gateway goes on with one answer."""
@@ -61,3 +69,71 @@ def joined(first: Response[Any], second: Response[Any]) -> Response[Any]:
         id=first.id,
         request=first.request,
     )
+
+
+class PausingOutcome(Outcome):
+    """What a stream came to that is gone on with where it pauses."""
+
+    __slots__ = ("_dialect", "_left", "before", "last")
+
+    def __init__(self, dialect: str) -> None:
+        """Nothing has come yet for a client of `dialect`."""
+        super().__init__()
+        self._dialect = dialect
+        self._left = MAX_CONTINUATIONS
+        self.before: Response[Any] | None = None
+        """The answers that paused, joined."""
+        self.last: Response[Any] | None = None
+        """The answer of a stream that came to its end and is still to be settled."""
+
+    def ended(self, response: Response[Any]) -> None:
+        """Take the response of a stream; the whole one is there once that did not pause, or may not be gone on with."""
+        self.last = response
+        whole = response if self.before is None else joined(self.before, response)
+        if not is_paused(response, self._dialect):
+            self.response = whole
+        elif self._left:
+            self.before, self._left = whole, self._left - 1
+        else:
+            self.response = replace(whole, finish_reason="length")
+
+
+class ContinuedStream(Live):
+    """The stream that goes on with a paused answer: its events are those behind the events of that."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
+        """A stream of which nothing was read."""
+        super().__init__(lane, encoded, headers, decoder)
+        self._before: Response[Any] | None = None
+
+    def goes_on(self, before: Response[Any]) -> None:
+        """Number the events from now on, and the first ones, behind those of a paused answer."""
+        self._before, self.first = before, behind(before, self.first)
+
+    def fed(self, piece: bytes) -> list[Event]:
+        """The events that a piece completes, or those of the end."""
+        events = super().fed(piece)
+        return events if self._before is None else behind(self._before, events)
+
+    def failed(self, error: Error) -> list[Event]:
+        """The events of a body that broke."""
+        events = super().failed(error)
+        return events if self._before is None else behind(self._before, events)
+
+
+def behind(before: Response[Any], events: list[Event]) -> list[Event]:
+    """Events of a continuation behind those of a paused answer: no second start, further blocks, counts so far."""
+    moved: list[Event] = []
+    for event in events:
+        match event:
+            case StreamStart():
+                pass
+            case UsageUpdate(usage=usage):
+                moved.append(UsageUpdate(add_usage(before.usage, usage) or usage))
+            case Extra() | StreamEnd() | StreamError():
+                moved.append(event)
+            case _:
+                moved.append(replace(event, index=event.index + len(before.parts)))
+    return moved

@@ -24,6 +24,7 @@ from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
 from interlingua.gateway.calls.passing_answer import kept_headers
 from interlingua.gateway.calls.passing_stream import PassedStream, is_broken
+from interlingua.gateway.calls.pauses import PausingOutcome
 from interlingua.gateway.calls.replies import limit_headers, own_fault, trail_headers
 from interlingua.gateway.calls.wording import wording
 from interlingua.gateway.http import Closing, GatewayReply
@@ -67,8 +68,10 @@ class Course:
         """A stream that has not begun."""
         self.asked: Asked = asked
         """What is answered."""
-        self.outcome: Outcome = Outcome()
+        self.outcome: PausingOutcome = PausingOutcome(asked.dialect.name)
         """What it came to."""
+        self.is_opening: bool = False
+        """Whether a paused answer is being gone on with, and nothing of that has come yet."""
         self._sink: Sink | None = None
 
     def pour_into(self, sink: Sink) -> None:
@@ -103,7 +106,7 @@ class Course:
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
         """Settle the call, and keep what the client's next request may need."""
         grant = self.asked.grant
-        settling = None if grant is None else grant.settle(response, self.live.lane)
+        settling = None if grant is None else grant.settle(self.outcome.last or response, self.live.lane)
         if settling is not None:
             await settling
         if is_translated:
@@ -115,7 +118,10 @@ class Course:
         await self.pump.close()
         grant = self.asked.grant
         if grant is not None and grant.counts:
-            await done(grant.settle(self.came, self.live.lane, is_partial=True))
+            if self.is_opening:
+                await done(grant.settle_failed(asyncio.CancelledError()))
+            last = self.outcome.last
+            await done(grant.settle(last or self.came, self.live.lane, is_partial=last is None))
 
     async def finish(self) -> None:
         """Close the upstream, and write down what the stream came to."""
@@ -124,7 +130,7 @@ class Course:
         finally:
             asked, entry = self.asked, self.asked.http.entry
             if entry is not None:
-                came = self.came
+                came = self.came or self.outcome.before
                 sent = () if self.outcome.response is not None else self.live.encoded.changes
                 told = () if came is None else came.changes
                 if isinstance(self.live, PassedStream) and not self.live.is_encoded:  # the client has what came
