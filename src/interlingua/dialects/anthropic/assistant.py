@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Raw
 
 from interlingua.dialects._members import members_of, merge_members, passed_on, plain
@@ -284,7 +285,8 @@ class AssistantEncoder:
             return self._finished(block_of(part.raw), part, path)
         if self.reply:
             return self.thinking(answer_thinking(part, self.changes, path), path)
-        return self.blocks.encode(history_text(part, self.changes, path), path)
+        told = history_text(part, self.changes, path)  # a block of its own; the last one may not end with white space
+        return self.blocks.encode(msgspec.structs.replace(told, text=told.text.rstrip()), path)
 
     def _finished(self, wire: BlockWire, part: Part, path: str) -> BlockWire:
         if not self.reply:

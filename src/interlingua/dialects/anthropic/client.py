@@ -23,6 +23,7 @@ from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
+from interlingua.dialects._steps import at_home
 from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
 from interlingua.dialects._system import note_system
 from interlingua.dialects.anthropic.assistant import AssistantDecoder
@@ -192,8 +193,9 @@ class _RequestEncoder(RequestWriter):
         if not told or told[-1].role != "assistant":
             return
         begun = max([place for place, message in enumerate(history) if message.role == "assistant"], default=last)
-        paused = begun == last and any([type(part) in (OpaquePart, ServerToolPart) for part in history[last].parts])
-        if not paused:
+        steps = [part for part in history[last].parts if isinstance(part, OpaquePart | ServerToolPart)]
+        own = [part for part in steps if isinstance(part, OpaquePart) or at_home(part, NAME, self.target)]
+        if begun < last or not own:
             why = f"{self.target.model} finishes no turn that was begun for it"
             self.changes.add("prefill", f"/messages/{begun}", why)
 
