@@ -88,7 +88,7 @@ def test_it_goes_back_in_its_own_dialect() -> None:
     other = get_dialect("anthropic").encode_request(request, EncodeOptions(target=Target(model="m")))
     assert json.loads(other.body)["messages"][1]["content"][1] == {
         "type": "text",
-        "text": '\n[web_search {"search_query":"q","search_result":[{"link":"l"}]}]\n',
+        "text": '\n[web_search {"search_query":"q","search_result":[{"link":"l"}]}]',
     }
 
 
