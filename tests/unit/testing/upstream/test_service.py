@@ -194,8 +194,7 @@ def test_a_conversation_is_compacted() -> None:
     """`/responses/compact` of the official client: the user's messages and one sealed item, which is known again."""
     openai = pytest.importorskip("openai", reason="the official SDK is not installed")
     upstream = Upstream("openai-responses")
-    with upstream.serving() as base_url:
-        client = openai.OpenAI(base_url=base_url + "/v1", api_key="key")
+    with upstream.serving() as base_url, openai.OpenAI(base_url=base_url + "/v1", api_key="key") as client:
         history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
         raw = client.responses.with_raw_response.compact(model="gpt-6-astra", input=history)
         short, again = raw.parse(), json.loads(raw.text)["output"]
