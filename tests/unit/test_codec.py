@@ -513,9 +513,9 @@ def test_an_answer_without_an_id_gets_one() -> None:
     """`make_id` names what the service did not."""
     bridge = codec.bridge("openai-chat", "ollama", make_id=lambda: "answer-1")
     bridge.request({"model": "m", "messages": [{"role": "user", "content": "Hi"}]})
-    assert bridge.response({"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": True})["id"] == (
-        "answer-1"
-    )
+    message = {"role": "assistant", "content": "Hi"}
+    answer = bridge.response({"model": "m", "message": message, "done": True, "done_reason": "stop"})
+    assert answer["id"] == "answer-1"
 
 
 CHAT_STREAM = (

@@ -79,7 +79,7 @@ class AssistantEncoder:
         self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
         self.own = own
-        self.grounding = Grounding()
+        self.grounding: Grounding = Grounding()
         self._place = 0
         self._has_call = False
 

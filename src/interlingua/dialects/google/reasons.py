@@ -35,7 +35,7 @@ from interlingua.errors import (
     UpstreamError,
     UsageError,
 )
-from interlingua.types.finish_words import finish_words
+from interlingua.wire.finish_words import finish_words
 
 if TYPE_CHECKING:
     from interlingua.dialects._errors.bodies import ErrorBody

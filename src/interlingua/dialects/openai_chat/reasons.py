@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.types.finish_words import finish_words
+from interlingua.wire.finish_words import finish_words
 
 if TYPE_CHECKING:
     from interlingua.types.response import FinishReason

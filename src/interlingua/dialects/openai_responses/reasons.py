@@ -23,7 +23,7 @@ from interlingua.errors import (
     ContentPolicyViolationError,
     Error,
 )
-from interlingua.types.finish_words import finish_words
+from interlingua.wire.finish_words import finish_words
 
 if TYPE_CHECKING:
     from interlingua.types.response import FinishReason

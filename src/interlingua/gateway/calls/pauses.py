@@ -90,12 +90,15 @@ class PausingOutcome(Outcome):
         """Take the response of a stream; the whole one is there once that did not pause, or may not be gone on with."""
         self.last = response
         whole = response if self.before is None else joined(self.before, response)
+        done: Response[Any] | None = None
         if not is_paused(response, self._dialect):
-            self.response = whole
+            done = whole
         elif self._left:
             self.before, self._left = whole, self._left - 1
         else:
-            self.response = replace(whole, finish_reason="length")
+            done = replace(whole, finish_reason="length")
+        if done is not None:
+            super().ended(done)
 
 
 class ContinuedStream(Live):
@@ -110,7 +113,8 @@ class ContinuedStream(Live):
 
     def goes_on(self, before: Response[Any]) -> None:
         """Number the events from now on, and the first ones, behind those of a paused answer."""
-        self._before, self.first = before, behind(before, self.first)
+        self._before = before
+        self.first[:] = behind(before, self.first)
 
     def fed(self, piece: bytes) -> list[Event]:
         """The events that a piece completes, or those of the end."""

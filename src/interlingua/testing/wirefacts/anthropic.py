@@ -28,7 +28,7 @@ from interlingua.testing.wirefacts.values import (
     objects,
     word,
 )
-from interlingua.types.finish_words import finish_words
+from interlingua.wire.finish_words import finish_words
 
 __all__ = ["error_facts", "request_facts", "request_faults", "response_facts", "usage_facts"]
 

@@ -31,7 +31,7 @@ from interlingua.testing.wirefacts.values import (
     objects,
     word,
 )
-from interlingua.types.finish_words import finish_words
+from interlingua.wire.finish_words import finish_words
 
 __all__ = [
     "NO_CHOICE",
