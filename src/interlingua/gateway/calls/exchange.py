@@ -263,8 +263,8 @@ def _answered(asked: Asked, job: Job, found: list[_Served]) -> Steps[Response[An
         return (yield from watched_call(job, lambda watched: _answered(asked, watched, found)))
     answer, attempts = yield from routed(job, partial(_answer, asked))
     found.append(answer)
-    response = answer[0]
-    if is_paused(response, asked.dialect.name):
+    response, lane, _ = answer
+    if is_paused(response, asked.dialect.name, lane.dialect.name):
         return (yield from _continued(asked, job, found, attempts))
     msgspec.structs.force_setattr(response, "attempts", attempts)  # it was made for this call
     return response
@@ -284,9 +284,9 @@ def _continued(asked: Asked, job: Job, found: list[_Served], attempts: tuple[Att
         found.append(answer)
         attempts += tries
         response = joined(response, answer[0])
-        if not is_paused(answer[0], asked.dialect.name):
+        if not is_paused(answer[0], asked.dialect.name, lane.dialect.name):
             break
-    if is_paused(response, asked.dialect.name):
+    else:
         response = msgspec.structs.replace(response, finish_reason="length")
     return msgspec.structs.replace(response, attempts=attempts)
 
@@ -332,7 +332,7 @@ def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[Non
         yield from watched_stream(job, outcome, lambda watched, result: _told(asked, watched, result, course))
         return
     live, attempts = yield from routed(job, partial(_begin, asked))
-    course.live, course.attempts = live, attempts
+    course.live, course.attempts, course.outcome.target = live, attempts, live.lane.dialect.name
     yield from follow(job, live, attempts, outcome)
     if outcome.response is None:
         yield from _streamed_on(asked, job, course)

@@ -37,15 +37,15 @@ __all__ = ["MAX_CONTINUATIONS", "ContinuedStream", "PausingOutcome", "behind", "
 MAX_CONTINUATIONS = 8
 """How often the gateway goes on with one answer."""
 _HAVE_PAUSES = frozenset({"anthropic", "unified"})
-"""The dialects whose clients are told of a pause, and go on by themselves."""
+"""The dialects that have a pause: their clients go on by themselves, and their targets take the paused turn back."""
 _STEPS = frozenset({ServerToolPart, OpaquePart})
 _CALLS = frozenset({ToolCall, BrokenToolCall})
 
 
-def is_paused(response: Response[Any], dialect: str) -> bool:
-    """Whether the gateway has to go on with an answer for a client of `dialect`."""
-    if response.finish_reason != "pause" or dialect in _HAVE_PAUSES:
-        return False
+def is_paused(response: Response[Any], dialect: str, target: str) -> bool:
+    """Whether the gateway has to go on with an answer of a target for a client, each with the name of its dialect."""
+    if response.finish_reason != "pause" or dialect in _HAVE_PAUSES or target not in _HAVE_PAUSES:
+        return False  # so a body that goes out as it came, which nobody can add a turn to, is never gone on with
     kinds = frozenset(map(type, response.parts))
     return bool(kinds & _STEPS) and not kinds & _CALLS
 
@@ -74,13 +74,15 @@ def joined(first: Response[Any], second: Response[Any]) -> Response[Any]:
 class PausingOutcome(Outcome):
     """What a stream came to that is gone on with where it pauses."""
 
-    __slots__ = ("_dialect", "_left", "before", "last")
+    __slots__ = ("_dialect", "_left", "before", "last", "target")
 
     def __init__(self, dialect: str) -> None:
         """Nothing has come yet for a client of `dialect`."""
         super().__init__()
         self._dialect = dialect
         self._left = MAX_CONTINUATIONS
+        self.target: str = ""
+        """The dialect of the target that answers."""
         self.before: Response[Any] | None = None
         """The answers that paused, joined."""
         self.last: Response[Any] | None = None
@@ -91,7 +93,7 @@ class PausingOutcome(Outcome):
         self.last = response
         whole = response if self.before is None else joined(self.before, response)
         done: Response[Any] | None = None
-        if not is_paused(response, self._dialect):
+        if not is_paused(response, self._dialect, self.target):
             done = whole
         elif self._left:
             self.before, self._left = whole, self._left - 1

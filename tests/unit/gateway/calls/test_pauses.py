@@ -47,6 +47,7 @@ FOUND: dict[str, Any] = {
 }
 USAGE: dict[str, Any] = {"openai-chat": {"stream_options": {"include_usage": True}}}
 """How a client of a dialect asks for counts in a stream, where it has to."""
+DONE = b"data: [DONE]\n\n"
 KEY = "sk-il-0123456789abcdef0123456789abcdef0123456789abcdef"
 
 
@@ -306,3 +307,26 @@ def test_end_05_a_paused_stream_is_gone_on_with_over_sockets() -> None:
     assert said.endswith(b"data: [DONE]\n\n")
     assert said.count(b'"finish_reason":"stop"') == 1
     assert said.index(b"Let me look. ") < said.index(b"Rain.")
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses"])
+async def test_end_05_a_chat_server_that_says_pause_is_asked_once(dialect: str, is_stream: bool) -> None:
+    """Its dialect has no pause: nobody can send the turn back, least of all where the body goes out as it came."""
+    step = {"index": 0, "id": "call_1", "type": "web_search", "web_search": {"search_query": "q"}}
+    content = {"role": "assistant", "content": "Hi", "tool_calls": [step]}
+    head = {"id": "c", "created": 1, "model": "m"}
+    whole = {"choices": [{"index": 0, "finish_reason": "pause_turn", "message": content}], **head}
+    chunk = {"choices": [{"index": 0, "finish_reason": "pause_turn", "delta": content}], **head}
+    stream = Line(
+        pieces=(b"data: " + json.dumps({"object": "chat.completion.chunk", **chunk}).encode() + b"\n\n", DONE),
+        headers=(("content-type", "text/event-stream"),),
+    )
+    line = stream if is_stream else Line(pieces=(json.dumps({"object": "chat.completion", **whole}).encode(),))
+    script = Script(*[line] * 10)
+    made = gateway({"LLM_UP": "openai://token@127.0.0.1:1?tls=0"})
+    with overriding(Override(lambda _: ReplayTransport(), lambda _: AsyncReplayTransport(script=script))):
+        reply = await made(asking(dialect, "up/m", stream=is_stream))
+        body = await body_of(reply)
+    assert (reply.status, len(script.requests)) == (200, 1)
+    assert b"Hi" in body
