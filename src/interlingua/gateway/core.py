@@ -66,6 +66,7 @@ _PREFIXES = (
     ("/v1beta", "google"),
     ("/v1/models/", "google"),
     ("/v1/messages", "anthropic"),
+    ("/messages", "anthropic"),
     ("/v1/responses", "openai-responses"),
     ("/api/", "ollama"),
     ("/unified/", "unified"),

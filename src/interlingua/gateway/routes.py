@@ -52,22 +52,29 @@ class Route(NamedTuple):
     """The dialect of the clients that ask this; empty where their headers say it."""
     is_open: bool = False
     """Whether it is answered without a key."""
+    is_conversation: bool = False
+    """Whether its body holds a conversation, and is read by the rules of its dialect."""
+
+
+def _conversing(pattern: str, handler: Handler, dialect: str) -> Route:
+    """A route whose body holds a conversation in a dialect."""
+    return Route("POST", pattern, handler, dialect, is_conversation=True)
 
 
 ROUTES: list[Route] = [
-    Route("POST", "/v1/chat/completions", converse("openai-chat"), "openai-chat"),
-    Route("POST", "/v1/responses", converse("openai-responses"), "openai-responses"),
-    Route("POST", "/v1/messages", converse("anthropic"), "anthropic"),
-    Route("POST", "/messages", converse("anthropic"), "anthropic"),
-    Route("POST", "/v1beta/models/{model:path}:generateContent", converse("google"), "google"),
-    Route("POST", "/v1beta/models/{model:path}:streamGenerateContent", converse("google"), "google"),
-    Route("POST", "/v1/models/{model:path}:generateContent", converse("google"), "google"),
-    Route("POST", "/v1/models/{model:path}:streamGenerateContent", converse("google"), "google"),
-    Route("POST", "/v1beta/{provider}/{model:path}:generateContent", converse("google"), "google"),
-    Route("POST", "/v1beta/{provider}/{model:path}:streamGenerateContent", converse("google"), "google"),
-    Route("POST", "/api/chat", loading(converse("ollama")), "ollama"),
-    Route("POST", "/api/generate", loading(converse("ollama")), "ollama"),
-    Route("POST", "/unified/v1/generate", converse("unified"), "unified"),
+    _conversing("/v1/chat/completions", converse("openai-chat"), "openai-chat"),
+    _conversing("/v1/responses", converse("openai-responses"), "openai-responses"),
+    _conversing("/v1/messages", converse("anthropic"), "anthropic"),
+    _conversing("/messages", converse("anthropic"), "anthropic"),
+    _conversing("/v1beta/models/{model:path}:generateContent", converse("google"), "google"),
+    _conversing("/v1beta/models/{model:path}:streamGenerateContent", converse("google"), "google"),
+    _conversing("/v1/models/{model:path}:generateContent", converse("google"), "google"),
+    _conversing("/v1/models/{model:path}:streamGenerateContent", converse("google"), "google"),
+    _conversing("/v1beta/{provider}/{model:path}:generateContent", converse("google"), "google"),
+    _conversing("/v1beta/{provider}/{model:path}:streamGenerateContent", converse("google"), "google"),
+    _conversing("/api/chat", loading(converse("ollama")), "ollama"),
+    _conversing("/api/generate", loading(converse("ollama")), "ollama"),
+    _conversing("/unified/v1/generate", converse("unified"), "unified"),
     Route("GET", "/v1/models", models.list_models, ""),
     Route("GET", "/v1/models/{model:path}", models.one_model, ""),
     Route("GET", "/v1beta/models", models.list_google, "google"),
@@ -83,11 +90,11 @@ ROUTES: list[Route] = [
     Route("GET", "/health/live", live, "unified", is_open=True),
     Route("GET", "/health/ready", ready, "unified", is_open=True),
     Route("GET", "/health/targets", targets, "unified"),
-    *[Route("POST", count.pattern, counting(dialect), dialect) for dialect, count in COUNTS.items()],
-    Route("POST", "/messages/count_tokens", counting("anthropic"), "anthropic"),
-    Route("POST", "/v1/models/{model:path}:countTokens", counting("google"), "google"),
-    Route("POST", "/v1beta/{provider}/{model:path}:countTokens", counting("google"), "google"),
-    Route("POST", "/v1/responses/compact", responses.compact, "openai-responses"),
+    *[_conversing(count.pattern, counting(dialect), dialect) for dialect, count in COUNTS.items()],
+    _conversing("/messages/count_tokens", counting("anthropic"), "anthropic"),
+    _conversing("/v1/models/{model:path}:countTokens", counting("google"), "google"),
+    _conversing("/v1beta/{provider}/{model:path}:countTokens", counting("google"), "google"),
+    _conversing("/v1/responses/compact", responses.compact, "openai-responses"),
     Route("GET", "/v1/responses/{id}", responses.retrieve, "openai-responses"),
     Route("DELETE", "/v1/responses/{id}", responses.delete, "openai-responses"),
     Route("POST", "/v1/responses/{id}/cancel", responses.cancel, "openai-responses"),

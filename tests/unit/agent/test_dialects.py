@@ -64,10 +64,11 @@ def test_every_dialect_is_here() -> None:
 @ways
 def test_r38_a_loop_that_every_service_takes(dialect: str, face: AgentFace, streamed: bool) -> None:
     """Good, bad and unknown calls of one step, a blank answer, another call, an answer: no request is refused."""
-    upstream = Upstream(dialect, CALLS, Say(calls=(Call("get_weather", {"city": "Bergen"}),)), Say(text="It is cold."))
+    again = Say(calls=(Call("get_weather", {"city": "Bergen"}),))
+    upstream = Upstream(dialect, CALLS, Say(), again, Say(text="It is cold."))
     run = _run(face, streamed, upstream, system="Be terse.")
     assert [str(verdict) for verdict in upstream.verdicts if not verdict.ok] == []
-    assert (run.stop_reason, run.output, len(run.steps)) == ("done", "It is cold.", 3)
+    assert (run.stop_reason, run.output, len(run.steps)) == ("done", "It is cold.", 4)
     assert [result.is_error for step in run.steps for result in step.results] == [False, True, True, False]
     assert [result.call_id for result in run.steps[0].results] == [call.id for call in run.messages[2].tool_calls]
     ids = [call.id for message in run.messages for call in message.tool_calls]

@@ -65,7 +65,7 @@ _PHRASES: dict[str, dict[type[Error], _Phrase]] = {
     },
     "anthropic": {
         ContextWindowExceededError: _Phrase("prompt is too long:", "prompt is too long"),
-        AuthenticationError: _Phrase("invalid x-api-key:", "x-api-key"),
+        AuthenticationError: _Phrase("invalid x-api-key:", "invalid x-api-key"),
         RateLimitError: _Phrase("This request would exceed your organization's rate limit:", "rate limit"),
         BillingError: _Phrase("Your credit balance is too low to access the API:", "credit balance is too low"),
         ContentPolicyViolationError: _Phrase("Output blocked by content filtering policy:", "content filtering policy"),

@@ -158,7 +158,8 @@ class Guard:
     def _checked_key(self, digest: str | None) -> GatewayKey:
         if digest is None:
             raise AuthenticationError(
-                "no key: send one as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`", status=401
+                "this gateway needs a key; send it as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`",
+                status=401,
             )
         key = self._keys.find(digest)
         if key is None and self._keys.is_unsure:

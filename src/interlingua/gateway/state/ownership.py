@@ -67,11 +67,6 @@ _URI = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:|\s*//|\s*\\")
 _PLAIN_URI = re.compile(r"[a-z][a-z0-9+.-]*://[A-Za-z0-9.:-]+(?:/[!-~]*)?")
 """An address without credentials, white space and other characters that its readers do not take alike."""
 _SPACE = b" \t\r\n\xef\xbb\xbf"
-_CONVERSATION = re.compile(
-    r"/v1/(?:chat/completions|responses(?:/compact|/input_tokens)?|messages(?:/count_tokens)?)|/api/(?:chat|generate)|"
-    r"/unified/v1/generate|/v1(?:beta)?/models/.+:(?:generateContent|streamGenerateContent|countTokens)"
-)
-"""Paths at which bodies are read by the rules of their dialect."""
 _BOUNDARY = re.compile(r'boundary=(?:"([^"]+)"|([^\s;"]+))', re.IGNORECASE)
 _FIELD = re.compile(rb"""\bname\*?\s*=\s*(?:[\w-]*'[^']*')?"?\s*([\w%.\[\]-]*)""", re.IGNORECASE)
 """The name of a field in the head of a part of a form, also where it is encoded."""
@@ -148,9 +143,8 @@ class Ownership:
         """
         if not self.is_on or is_cheap(request.body) or not _is_json(request):
             return
-        dialect = _dialect_of(request) if _CONVERSATION.fullmatch(request.path) is not None else ""
         try:
-            request.read = await self._gateway.body_of(request, dialect)
+            request.read = await self._gateway.body_of(request, _read_as(request))
         except (DecodeError, LimitExceededError):
             if self.has_several:
                 raise
@@ -347,8 +341,7 @@ class _Opening:
         if not _is_json(request) or (request.read is None and not is_cheap(request.body)):
             return request.body  # or it could not be read: whoever answers it says so
         try:
-            is_said = _CONVERSATION.fullmatch(request.path) is not None
-            body = body_of(request, self._dialect if is_said else "")
+            body = body_of(request, _read_as(request))
         except (DecodeError, LimitExceededError):
             if not self._is_strict:
                 return request.body  # whoever reads it says what is wrong with it
@@ -472,6 +465,12 @@ def _owner_of(key: GatewayKey) -> str:
 def _dialect_of(request: GatewayRequest) -> str:
     route = request.seen.route
     return (route.dialect if route is not None else "") or dialect_by_headers(request)
+
+
+def _read_as(request: GatewayRequest) -> str:
+    """The dialect by whose rules a body is read; empty where it holds no conversation."""
+    route = request.seen.route
+    return route.dialect if route is not None and route.is_conversation else ""
 
 
 def _places_at(dialect: str, *, is_kept: bool) -> Places:

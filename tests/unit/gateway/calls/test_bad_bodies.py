@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
+
 import pytest
 
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.routes import ROUTES, Route
+from interlingua.gateway.settings import GatewayKey
+from interlingua.gateway.surfaces.responses import compact
 from interlingua.testing import no_network
 from tests.support.gateway import gateway
 from tests.unit.gateway.asking import ask
@@ -19,6 +26,7 @@ PATHS = (
     "/explain/v1/messages",
     "/v1/embeddings",
 )
+READERS = ("interlingua.gateway.surfaces.loading", "interlingua.gateway.surfaces.counting")
 BODIES = (
     b"",
     b"{",
@@ -39,6 +47,12 @@ BODIES = (
 )
 
 
+def _reads_a_conversation(route: Route) -> bool:
+    """Whether the handler of a route converses, counts or compacts."""
+    handler = route.handler
+    return isinstance(handler, partial) or handler is compact or getattr(handler, "__module__", "") in READERS
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_a_bad_body_is_the_clients_fault(path: str) -> None:
     """400, 404 or 413, never a 5xx, on which SDKs ask again; and nothing is sent."""
@@ -46,3 +60,17 @@ def test_a_bad_body_is_the_clients_fault(path: str) -> None:
     with no_network():
         statuses = {body[:60]: ask(made, path, body, (("content-type", "application/json"),)).status for body in BODIES}
     assert {body: status for body, status in statuses.items() if status not in (400, 404, 413)} == {}
+
+
+@pytest.mark.parametrize("route", [*filter(_reads_a_conversation, ROUTES)], ids=lambda one: one.pattern)
+def test_a_conversation_is_read_by_the_rules_of_its_dialect(route: Route) -> None:
+    """Also where keys have its ids looked at first: a name that another reader takes for the history is refused."""
+    keys = tuple([GatewayKey(name=name, hash=hash_key(name)) for name in ("a", "b")])
+    made = gateway(keys=keys, aliases={"m": "anthropic/claude-opus-4-5"})
+    history = {"openai-responses": "input", "google": "contents"}.get(route.dialect, "messages")
+    path = route.pattern.replace("{model:path}", "m").replace("{provider}", "up")
+    headers = (("content-type", "application/json"), ("authorization", "Bearer a"))
+    with no_network():
+        reply = ask(made, path, b'{"model":"m","%b":[]}' % history.upper().encode(), headers)
+    assert reply.status == 400
+    assert f"differs only in spelling from '{history}'" in json.dumps(json.loads(reply.body))

@@ -50,6 +50,7 @@ def test_srf_02_what_is_too_long_is_told_in_the_vendors_words(dialect: str) -> N
     [
         ("openai-chat", errors.AuthenticationError("No."), "Incorrect API key provided: No."),
         ("anthropic", errors.AuthenticationError("No."), "invalid x-api-key: No."),
+        ("anthropic", errors.AuthenticationError("Send `x-api-key`."), "invalid x-api-key: Send `x-api-key`."),
         ("google", errors.AuthenticationError("No."), "API key not valid. Please pass a valid API key: No."),
         ("ollama", errors.AuthenticationError("No."), "unauthorized: No."),
         (
