@@ -51,7 +51,7 @@ def at_home(part: ServerToolPart, dialect: str, target: Target) -> bool:
 def step_text(part: ServerToolPart) -> str:
     """A step in words: `[web_search {"query":"…"}]`, what came, and a line for each source."""
     head = part.name or part.kind
-    longer: dict[str, str] = {}
+    longer: list[tuple[str, str]] = []
     if part.input is not None:
         value, longer = _apart(part.input)
         head += f" {encode(value).decode()}" if value or not longer else ""
@@ -61,25 +61,25 @@ def step_text(part: ServerToolPart) -> str:
         head += f" ({part.status})"
     lines = [
         f"[{head}]",
-        *[f"{name}:\n{text}" for name, text in longer.items()],
+        *[f"{name}:\n{text}" for name, text in longer],
         *([part.output.strip("\n")] if part.output else []),
         *map(_source_line, part.sources),
     ]
     return "\n".join(lines)
 
 
-def _apart(value: Any, name: str = "") -> tuple[Any, dict[str, str]]:
-    """What a tool was called with, and apart from it the texts of several lines, such as code."""
+def _apart(value: Any) -> tuple[Any, list[tuple[str, str]]]:
+    """What a tool was called with, and apart from it the texts of several lines, such as code, by their own names."""
     if not is_object(value):
-        return value, {}
+        return value, []
     rest: dict[str, Any] = {}
-    longer: dict[str, str] = {}
+    longer: list[tuple[str, str]] = []
     for key, member in value.items():
         if isinstance(member, str) and "\n" in member:
-            longer[f"{name}{key}"] = member
+            longer.append((key, member))
             continue
-        rest[key], inner = _apart(member, f"{name}{key}.")
-        longer |= inner
+        rest[key], inner = _apart(member)
+        longer += inner
     return rest, longer
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, EncodeOptions, ServerContext, Target
+from interlingua.dialects.google.citations import read_citations
 from interlingua.dialects.table import get_dialect
 from interlingua.stream.fold import fold
 from interlingua.stream.unfold import unfold
@@ -165,3 +166,32 @@ def test_grounding_is_read_by_its_supports() -> None:
 def google_reply(body: dict[str, Any]) -> HttpReply:
     """A reply with this body."""
     return HttpReply(status=200, body=json.dumps(body).encode())
+
+
+@pytest.mark.parametrize("source", ["openai-responses", "google"])
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "google"])
+def test_many_citations_of_a_long_text_do_not_repeat_it(source: str, target: str) -> None:
+    """A provider that cites the whole text five hundred times has its client get little more than the text."""
+    cited = tuple([Citation(source, {}, URL, "A", start=0, end=50_000) for _ in range(500)])
+    response = answer(TextPart("ä" * 50_000, cited))
+    data = get_dialect(target).encode_response(response, ServerContext()).body
+    assert len(data) < 4 * 100_000
+    stream = get_dialect(target).stream_encoder(ServerContext())
+    assert sum([len(stream.encode(event)) for event in unfold(response)]) < 10 * 100_000  # each event has its frame
+
+
+def test_segments_are_where_their_bytes_are() -> None:
+    """Bytes of UTF-8 are counted as characters, also in the middle of one, and words that stand elsewhere are found."""
+    segments: list[Any] = [
+        {"startIndex": 2, "endIndex": 4, "text": "ö"},
+        {"startIndex": 2, "endIndex": 5},
+        {"startIndex": 3, "endIndex": 5},
+        {"startIndex": 0, "endIndex": 2, "text": "x"},
+        {"startIndex": 0, "endIndex": 99, "text": "nowhere"},
+    ]
+    metadata: dict[str, Any] = {
+        "groundingChunks": [{"web": {"uri": URL}}],
+        "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]} for segment in segments],
+    }
+    read = read_citations("groundingMetadata", metadata, "äöüx")
+    assert [(one.start, one.end) for one in read] == [(1, 2), (1, 2), (2, 2), (3, 4), (None, None)]

@@ -260,3 +260,14 @@ def test_thinking_before_a_step_stays_apart() -> None:
     response = Response[Any](parts=(ThinkingPart("Hm."), CALLED, TextPart("Hi")), finish_reason="stop")
     message = json.loads(chat.encode_response(response, ServerContext()).body)["choices"][0]["message"]
     assert message["reasoning_content"] == 'Hm.\n\n[web_search {"query":"Oslo"}]'
+
+
+def test_a_step_is_told_in_about_as_many_bytes_as_it_has() -> None:
+    """The name of a member with a thousand texts of several lines in it is told once."""
+    step = ServerToolPart(
+        "anthropic", "server_tool_use", {}, "f", "i", {"k" * 10_000: {f"c{n}": "\n" for n in range(999)}}
+    )
+    assert len(step_text(step)) < 20_000
+    assert step_text(ServerToolPart("anthropic", "x", {}, "f", "i", {"a": {"code": "1\n2"}, "b": 3})) == (
+        '[f {"a":{},"b":3}]\ncode:\n1\n2'
+    )

@@ -4,12 +4,16 @@ Rules
 - One member of a candidate holds many citations. The first of them has the whole member as its value, the others none.
 - A segment counts bytes of the text in UTF-8; where that is not the text that the segment repeats, the text is looked
   for. One that is not there has no place.
-- What is written has a chunk for each address and a support for each citation.
+- What is written has a chunk for each address and a support for each citation, which repeats its words, as long as
+  those of all citations are no longer than the text or `WORDS`: many that cite the whole would make an answer without
+  bounds.
 Source: google-genai 3.4, `types.GroundingMetadata`, `types.CitationMetadata`.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._citations import count_in, span_in, text_in
@@ -30,6 +34,39 @@ _SOURCES = ("web", "retrievedContext", "maps", "image")
 """What a chunk can be; each has an address and a title."""
 
 
+WORDS = 4_096
+"""How many characters the supports of a text may repeat of it, where it is shorter."""
+LOOKED_FOR = 100
+"""How many segments of a text are looked for where their places are not those of their words."""
+
+
+class _Places:
+    """The places in a text, by bytes of UTF-8 and by characters; a citation costs the same however long the text is."""
+
+    __slots__ = ("_starts", "length", "looks", "text")
+
+    def __init__(self, text: str) -> None:
+        sizes = () if text.isascii() else [len(character.encode("utf-8", "replace")) for character in text]
+        self._starts = list(accumulate(sizes, initial=0)) if sizes else None
+        self.text = text
+        self.length: int = len(text) if self._starts is None else self._starts[-1]
+        """How many bytes there are."""
+        self.looks: int = LOOKED_FOR
+        """How often the text may be searched yet."""
+
+    def byte_of(self, place: int) -> int:
+        """The byte at which a character begins."""
+        return place if self._starts is None else self._starts[place]
+
+    def character_at(self, byte: int) -> int:
+        """The character that begins at a byte, or the first one behind it."""
+        return byte if self._starts is None else bisect_left(self._starts, byte)
+
+    def end_at(self, byte: int) -> int:
+        """The end of the last character that is whole before a byte."""
+        return byte if self._starts is None else bisect_right(self._starts, byte) - 1
+
+
 # Reading
 
 
@@ -48,8 +85,9 @@ def _grounded(metadata: object, text: str) -> list[Citation]:
     chunks = [_chunk(one) for one in _objects(metadata, "groundingChunks")]
     supports = _objects(metadata, "groundingSupports")
     cited: list[Citation] = []
+    places_in = _Places(text)
     for support in supports:
-        start, end = _segment(support.get("segment"), text)
+        start, end = _segment(support.get("segment"), places_in)
         places = support.get("groundingChunkIndices")
         for place in places if is_list(places) else ():
             if type(place) is int and 0 <= place < len(chunks):
@@ -73,27 +111,29 @@ def _chunk(chunk: dict[str, Any]) -> Citation:
 
 def _recited(metadata: object, text: str) -> list[Citation]:
     sources = _objects(metadata, "citationSources") or _objects(metadata, "citations")
-    spans = [_segment(one, text) for one in sources]
+    places_in = _Places(text)
+    spans = [_segment(one, places_in) for one in sources]
     pairs = zip(sources, spans, strict=True)
     return [
         Citation(NAME, {}, text_in(one.get("uri")), text_in(one.get("title")), None, None, *span) for one, span in pairs
     ]
 
 
-def _segment(segment: object, text: str) -> tuple[int | None, int | None]:
+def _segment(segment: object, places: _Places) -> tuple[int | None, int | None]:
     """Where in the text a segment of bytes stands, in characters."""
     if not is_object(segment):
         return None, None
     start, end = count_in(segment.get("startIndex")) or 0, count_in(segment.get("endIndex"))
-    words = text_in(segment.get("text"))
-    data = text.encode("utf-8", "replace")
-    if end is not None and start <= end <= len(data):
-        here = data[start:end].decode("utf-8", "ignore")
-        if words is None or words == here:
-            before = len(data[:start].decode("utf-8", "ignore"))
-            return before, before + len(here)
-    place = text.find(words) if words is not None else -1
-    return (place, place + len(words)) if words is not None and place >= 0 else (None, None)
+    words, text = text_in(segment.get("text")), places.text
+    if end is not None and start <= end <= places.length:
+        first, last = places.character_at(start), places.end_at(end)
+        if words is None or (len(words) == last - first and text.startswith(words, first)):
+            return first, max(first, last)
+    if words is None or not places.looks:
+        return None, None
+    places.looks -= 1
+    place = text.find(words)
+    return (place, place + len(words)) if place >= 0 else (None, None)
 
 
 # Writing
@@ -114,6 +154,8 @@ class Grounding:
         self, annotations: Sequence[Citation], text: str, changes: Changes, path: str, *, offset: int = 0, part: int = 0
     ) -> None:
         """The citations of a text that begins `offset` bytes into the part of the number `part`."""
+        places = _Places(text)
+        room = max(len(text), WORDS)
         for place, citation in enumerate(annotations):
             if citation.dialect == NAME and (citation.raw or self._members):
                 self._members.update(citation.raw)
@@ -121,16 +163,19 @@ class Grounding:
                 what = citation.file or citation.title or "an annotation"
                 changes.add("annotation_unsupported", f"{path}/{place}", f"{what} of {citation.dialect}")
             else:
-                self._support(citation, citation.url, text, offset, part)
+                room -= self._support(citation, citation.url, places, (offset, part, room))
 
-    def _support(self, citation: Citation, url: str, text: str, offset: int, part: int) -> None:
+    def _support(self, citation: Citation, url: str, places: _Places, at: tuple[int, int, int]) -> int:
+        """Add a support in a text that stands at an offset in a part, with its words if there is room; their number."""
+        offset, part, room = at
         chunk = self._chunks.setdefault((url, citation.title), len(self._chunks))
-        start, end = span_in(citation, text)
-        words = text[start:end]
-        first = offset + len(text[:start].encode())
-        segment = {"partIndex": part, "startIndex": first, "endIndex": first + len(words.encode()), "text": words}
+        start, end = span_in(citation, places.text)
+        words = places.text[start:end] if end - start <= room else ""
+        first, last = offset + places.byte_of(start), offset + places.byte_of(end)
+        segment = {"partIndex": part, "startIndex": first, "endIndex": last, "text": words}
         segment = {name: value for name, value in segment.items() if value}
         self._supports.append({"segment": segment, "groundingChunkIndices": [chunk]})
+        return len(words)
 
     def members(self) -> dict[str, Any]:
         """The members of the candidate."""

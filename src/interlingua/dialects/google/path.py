@@ -15,10 +15,9 @@ from urllib.parse import unquote
 
 __all__ = ["GooglePath", "read_path"]
 
-_PATH = re.compile(
-    r"/(?:models|(?P<kind>tunedModels)|v1[a-z0-9]*(?!/(?:models|tunedModels|projects|publishers)/))"
-    r"/(?P<name>[^?#]+)(?::|%3[Aa])(?P<method>\w+)(?:\?(?P<query>[^#]*))?(?:#.*)?$"
-)
+_METHOD = re.compile(r"(?::|%3[Aa])(\w+)$")
+_BEFORE = re.compile(r"/(?:models|(tunedModels)|v1[a-z0-9]*(?!/(?:models|tunedModels|projects|publishers)/))/")
+"""What stands before the name of a model."""
 
 
 class GooglePath(NamedTuple):
@@ -44,8 +43,10 @@ class GooglePath(NamedTuple):
 
 def read_path(url: str) -> GooglePath | None:
     """What a path, with its query, says; None where it names no model."""
-    found = _PATH.search(url)
-    if found is None:
+    path, _, query = url.partition("#")[0].partition("?")
+    method = _METHOD.search(path)
+    before = _BEFORE.search(path)
+    if method is None or before is None or before.end() >= method.start():
         return None
-    name = unquote(found["name"])
-    return GooglePath(f"{found['kind']}/{name}" if found["kind"] else name, found["method"], found["query"] or "")
+    name = unquote(path[before.end() : method.start()])
+    return GooglePath(f"{before[1]}/{name}" if before[1] else name, method[1], query)

@@ -288,7 +288,8 @@ class AssistantEncoder:
     """Writes assistant turns, each into one message."""
 
     __slots__ = (
-        "changes", "chunks", "content", "ids", "message", "names", "reasoning_field", "reply", "target", "thinking",
+        "_said", "changes", "chunks", "content", "ids", "message", "names", "reasoning_field", "reply", "target",
+        "thinking",
     )  # fmt: skip
 
     def __init__(
@@ -311,6 +312,7 @@ class AssistantEncoder:
         """
         self.message: MessageWire = MessageWire(role="assistant")
         self.content: list[Part] = []
+        self._said = 0
         self.chunks: list[PartWire] = []
         self.thinking: list[str] = []
         self.reply: bool = reply
@@ -359,14 +361,15 @@ class AssistantEncoder:
             note_seal(self.changes, part.sealed, path)
         self.content.append(part)
         if part.annotations:
-            own = self._annotations(part, f"{path}/annotations")
-            self.message.annotations = [*(self.message.annotations or []), *own]
+            listed = self.message.annotations or []
+            listed += self._annotations(part, f"{path}/annotations")
+            self.message.annotations = listed
+        self._said += len(part.text)
 
     def _annotations(self, part: TextPart, path: str) -> list[dict[str, Any]]:
         if not self.reply:
             return own_values(part.annotations, NAME, self.changes, path)
-        before = sum([len(one.text) for one in self.content[:-1] if isinstance(one, TextPart)])
-        return annotations_of(part, self.changes, path, before)
+        return annotations_of(part, self.changes, path, self._said)
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         members = part.extra.get(NAME, {})

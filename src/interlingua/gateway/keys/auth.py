@@ -158,7 +158,7 @@ class Guard:
     def _checked_key(self, digest: str | None) -> GatewayKey:
         if digest is None:
             raise AuthenticationError(
-                "this gateway needs a key; send it as `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`",
+                "this gateway needs a key: `Authorization: Bearer`, `x-api-key`, `api-key` or `x-goog-api-key`",
                 status=401,
             )
         key = self._keys.find(digest)

@@ -33,7 +33,10 @@ def test_srf_01_a_models_name_may_hold_slashes_and_colons(url: str, model: str, 
     assert (path.model, path.method) == (model, method)
 
 
-@pytest.mark.parametrize("url", ["/v1beta/models", "/v1beta/x:generateContent/y", "/generateContent", ""])
+@pytest.mark.parametrize(
+    "url",
+    ["/v1beta/models", "/v1beta/x:generateContent/y", "/generateContent", "", "/v1beta/models/a#:generateContent"],
+)
 def test_a_path_without_a_model_is_none(url: str) -> None:
     """There is nothing to ask."""
     assert read_path(url) is None
