@@ -192,16 +192,16 @@ class UiMessageEncoder:
     def _step(self, step: ServerToolPart, index: int) -> bytes:
         """A step of a tool that the provider ran: what it was called with, and what came where that is known."""
         call_id = step.call_id or f"step-{index}"
-        told = b""
+        call = b""
         ran = {"toolCallId": call_id, "providerExecuted": True, "dynamic": True}
         if step.input is not None:
             self._steps.add(call_id)
-            told = part("tool-input-available", toolName=step.name or step.kind, input=step.input, **ran)
+            call = part("tool-input-available", toolName=step.name or step.kind, input=step.input, **ran)
         is_whole = step.kind.endswith("_call") and step.status == "completed"
         if call_id not in self._steps or (step.output is None and not step.sources and not is_whole):
-            return told
+            return call
         output = {"text": step.output or "", "sources": msgspec.to_builtins(step.sources)}
-        return told + part("tool-output-available", output=output, **ran)
+        return call + part("tool-output-available", output=output, **ran)
 
     def _source(self, citation: Citation, index: int) -> bytes:
         """A source with an address; other annotations have no place."""
@@ -209,8 +209,8 @@ class UiMessageEncoder:
             self._noted.add("annotation_unsupported", f"/parts/{index}/annotations")
             return b""
         self._told += 1
-        said: dict[str, object] = {"title": citation.title} if citation.title else {}
-        return part("source-url", sourceId=f"source-{self._told}", url=citation.url, **said)
+        titled: dict[str, object] = {"title": citation.title} if citation.title else {}
+        return part("source-url", sourceId=f"source-{self._told}", url=citation.url, **titled)
 
 
 def _input(call: ToolCall) -> object:

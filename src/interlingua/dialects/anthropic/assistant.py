@@ -285,8 +285,8 @@ class AssistantEncoder:
             return self._finished(block_of(part.raw), part, path)
         if self.reply:
             return self.thinking(answer_thinking(part, self.changes, path), path)
-        told = history_text(part, self.changes, path)  # a block of its own; the last one may not end with white space
-        return self.blocks.encode(msgspec.structs.replace(told, text=told.text.rstrip()), path)
+        block = history_text(part, self.changes, path)  # the last block may not end with white space
+        return self.blocks.encode(msgspec.structs.replace(block, text=block.text.rstrip()), path)
 
     def _finished(self, wire: BlockWire, part: Part, path: str) -> BlockWire:
         if not self.reply:

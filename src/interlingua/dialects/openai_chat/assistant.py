@@ -225,9 +225,10 @@ def hosted_call(call: ToolCallWire, provider: str | None = None) -> ServerToolPa
     raw = plain(call)
     raw.pop("index", None)  # its place among the parts says it
     kind = str(call.type)
-    said = raw.get(kind)
-    given = said if is_object(said) else {name: value for name, value in raw.items() if name not in ("id", "type")}
-    return ServerToolPart(NAME, kind, {CALLS: [raw]}, kind, call.id or None, given, provider=provider)
+    details = raw.get(kind)
+    if not is_object(details):
+        details = {name: value for name, value in raw.items() if name not in ("id", "type")}
+    return ServerToolPart(NAME, kind, {CALLS: [raw]}, kind, call.id or None, details, provider=provider)
 
 
 def reasoning_text(details: Sequence[Any]) -> str:

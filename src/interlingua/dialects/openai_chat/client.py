@@ -314,13 +314,13 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
 
 def failed_choice(wire: ChoiceWire | ChunkChoiceWire) -> Error | None:
     """The error that stands in a choice, as OpenRouter has it; None where there is none."""
-    said = wire.extra.get("error") if wire.extra else None
-    if not said:
+    error = wire.extra.get("error") if wire.extra else None
+    if not error:
         return None
     from interlingua.dialects._errors.bodies import error_body  # only who is told an error reads it
     from interlingua.dialects._openai.errors import error_of_body
 
-    return error_of_body(error_body({"error": said}), None)
+    return error_of_body(error_body({"error": error}), None)
 
 
 def _no_choice(wire: ResponseWire) -> Error:

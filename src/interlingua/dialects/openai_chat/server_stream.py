@@ -269,8 +269,8 @@ class ChatStreamEncoder(ResumingEncoder):
     def _whole(self, event: BlockEnd, part: OpaquePart | ServerToolPart | ImagePart) -> bytes:
         """A part that comes in one piece; a step of another dialect's tool as thinking."""
         if isinstance(part, ServerToolPart) and not at_home(part, NAME, Target()):
-            told = thinking_events(part, self.changes, f"/parts/{event.index}", event)
-            return b"".join([self.encode(one) for one in told])
+            events = thinking_events(part, self.changes, f"/parts/{event.index}", event)
+            return b"".join([self.encode(one) for one in events])
         if isinstance(part, ImagePart) and part.sealed is not None:  # noted at its own place among the parts
             note_seal(self.changes, part.sealed, f"/parts/{event.index}")
             part = replace(part, sealed=None)

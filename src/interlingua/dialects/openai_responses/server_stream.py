@@ -395,8 +395,8 @@ class ResponsesStreamEncoder(ResumingEncoder):
         said = b""
         part = event.part
         if isinstance(part, ServerToolPart) and not at_home(part, NAME, NOBODY):
-            told = thinking_events(part, self.changes, f"/parts/{event.index}", event)
-            return b"".join([self.encode(one) for one in told])
+            events = thinking_events(part, self.changes, f"/parts/{event.index}", event)
+            return b"".join([self.encode(one) for one in events])
         if event.index in self._held:
             said = self._opening(event.index, _members(part))
         item = self._items.get(event.index)

@@ -103,8 +103,8 @@ def _dialect_at(path: str) -> str | None:
     """The dialect of the conversations that are held under a path; None for other requests."""
     if path.endswith((":generateContent", ":streamGenerateContent")):
         return "google"
-    found = [name for name, known in PATHS.items() if path in (known, known.removeprefix("/v1"))]
-    return "ollama" if path == _OLDER else next(iter(found), None)
+    names = [name for name, pattern in PATHS.items() if path in (pattern, pattern.removeprefix("/v1"))]
+    return "ollama" if path == _OLDER else next(iter(names), None)
 
 
 _OLDER = "/api/generate"
@@ -140,10 +140,10 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
 
 
 def _target(target: PlannedTarget, *, is_relayed: bool, shows_all: bool) -> dict[str, Any]:
-    told = {**msgspec.to_builtins(target), "relayed": is_relayed}
+    shown = {**msgspec.to_builtins(target), "relayed": is_relayed}
     if not shows_all:
-        del told["base_url"]
-    return told
+        del shown["base_url"]
+    return shown
 
 
 def _base_of(plan: Plan) -> str:
