@@ -73,4 +73,5 @@ def test_a_conversation_is_read_by_the_rules_of_its_dialect(route: Route) -> Non
     with no_network():
         reply = ask(made, path, b'{"model":"m","%b":[]}' % history.upper().encode(), headers)
     assert reply.status == 400
+    assert isinstance(reply.body, bytes)
     assert f"differs only in spelling from '{history}'" in json.dumps(json.loads(reply.body))
