@@ -1,6 +1,6 @@
 """What single Claude families refuse: forms of thinking, sampling, forced choice, structured output, lengths.
 
-Source: Anthropic, "Thinking rules" and "Field facts"; vendor page "Models overview" for the longest answers.
+What a family takes is in `types.model_table`, with its evidence.
 """
 
 from __future__ import annotations
@@ -8,109 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import msgspec
-
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import members, objects
+from interlingua.types.model_table import ModelRow, model_row
 
-__all__ = ["ANTHROPIC_MODEL_RULES", "FAMILIES", "ClaudeFamily", "family_of"]
-
-
-class ClaudeFamily(msgspec.Struct, frozen=True, kw_only=True):
-    """What one family takes."""
-
-    models: str
-    """Regular expression of what follows `claude-`."""
-    thinking: frozenset[str]
-    """The forms of `thinking.type` that it takes."""
-    forced_choice: bool = True
-    """Whether it takes a forced tool choice."""
-    sampling: bool = True
-    """Whether it takes temperature, top_p and top_k."""
-    sampling_pair: bool = True
-    """Whether it takes temperature and top_p together."""
-    output_schema: bool = True
-    """Whether it takes `output_config.format`."""
-    late_system: bool = True
-    """Whether it takes system messages among the others."""
-    xhigh: bool = True
-    """Whether it takes the effort `xhigh`."""
-    prefill: bool = False
-    """Whether it finishes a turn that was begun for it."""
-    max_tokens: int = 128_000
-    """The longest answer."""
+__all__ = ["ANTHROPIC_MODEL_RULES", "family_of"]
 
 
-def _forms(*names: str) -> frozenset[str]:
-    return frozenset(names)
-
-
-def _manual(models: str, max_tokens: int, *, sampling_pair: bool = True, output_schema: bool = True) -> ClaudeFamily:
-    """A family that thinks with a budget alone, and takes system text only in its place."""
-    return ClaudeFamily(
-        models=models,
-        thinking=_forms("enabled", "disabled"),
-        late_system=False,
-        prefill=True,
-        max_tokens=max_tokens,
-        sampling_pair=sampling_pair,
-        output_schema=output_schema,
-    )
-
-
-FAMILIES: tuple[ClaudeFamily, ...] = (
-    ClaudeFamily(
-        models=r"sonnet-5-5.*", thinking=_forms("adaptive", "between_tools"), forced_choice=False, sampling=False
-    ),
-    ClaudeFamily(models=r"(opus-5-5|fable-5-[12]).*", thinking=_forms("adaptive"), forced_choice=False, sampling=False),
-    ClaudeFamily(models=r"fable-5.*", thinking=_forms("adaptive"), sampling=False),
-    ClaudeFamily(models=r"(opus-5|haiku-5-5).*", thinking=_forms("adaptive", "disabled"), sampling=False),
-    ClaudeFamily(
-        models=r"(opus-4-[78]|sonnet-5).*", thinking=_forms("adaptive", "enabled", "disabled"), sampling=False
-    ),
-    ClaudeFamily(
-        models=r"(opus|sonnet)-4-6.*",
-        thinking=_forms("adaptive", "enabled", "disabled"),
-        sampling_pair=False,
-        late_system=False,
-        xhigh=False,
-    ),
-    _manual(r"(opus|sonnet|haiku)-4-5.*", 64_000, sampling_pair=False),
-    _manual(r"opus-4-1.*", 32_000, sampling_pair=False),
-    _manual(r"opus-4(-0|-2025.*)?", 32_000, output_schema=False),
-    _manual(r"(sonnet-4(-0|-2025.*)?|3-7-sonnet.*)", 64_000, output_schema=False),
-    ClaudeFamily(
-        models=r"3-5-.*",
-        thinking=_forms("disabled"),
-        output_schema=False,
-        late_system=False,
-        prefill=True,
-        max_tokens=8_192,
-    ),
-    ClaudeFamily(
-        models=r"3-(opus|sonnet|haiku).*",
-        thinking=_forms("disabled"),
-        output_schema=False,
-        late_system=False,
-        prefill=True,
-        max_tokens=4_096,
-    ),
-)
-"""The families, newest first; a model of none of them is taken to take everything."""
-
-
-def family_of(model: str) -> ClaudeFamily | None:
-    """The family of a model, or None."""
-    name = model.removeprefix("claude-")
-    if name == model:
-        return None
-    return next((family for family in FAMILIES if re.fullmatch(family.models, name)), None)
+def family_of(model: str) -> ModelRow | None:
+    """The family of a model, or None: a model of none takes everything."""
+    return model_row("anthropic", model)
 
 
 def _thinking(asked: Asked) -> Iterator[Finding]:
     family = family_of(asked.model)
     form = members(asked.body.get("thinking")).get("type")
-    if family is not None and form is not None and form not in family.thinking:
+    if family is None or family.thinking is None or form is None:
+        return
+    if form not in (family.thinking or ("disabled",)):
         yield ("thinking", "type"), f"'{form}' thinking is not supported by {asked.model}"
 
 
@@ -119,30 +34,30 @@ def _sampling(asked: Asked) -> Iterator[Finding]:
     if family is None:
         return
     given = [name for name in ("temperature", "top_p", "top_k") if asked.body.get(name) is not None]
-    if not family.sampling:
+    if family.sampling is False:
         for name in given:
             yield (name,), f"`{name}` is not supported by {asked.model}"
-    elif not family.sampling_pair and {"temperature", "top_p"} <= set(given):
+    elif family.sampling_pair is False and {"temperature", "top_p"} <= set(given):
         yield ("top_p",), f"`temperature` and `top_p` cannot both be specified for {asked.model}"
 
 
 def _forced_choice(asked: Asked) -> Iterator[Finding]:
     family = family_of(asked.model)
     forced = members(asked.body.get("tool_choice")).get("type") in ("any", "tool")
-    if family is not None and forced and not family.forced_choice:
+    if family is not None and forced and family.forced_choice is False:
         yield ("tool_choice", "type"), f"tool_choice forces tool use is not compatible with {asked.model}"
 
 
 def _output_schema(asked: Asked) -> Iterator[Finding]:
     family = family_of(asked.model)
     form = members(asked.body.get("output_config")).get("format")
-    if family is not None and form is not None and not family.output_schema:
+    if family is not None and form is not None and family.output_schema is False:
         yield ("output_config", "format"), f"{asked.model} does not support output format"
 
 
 def _late_system(asked: Asked) -> Iterator[Finding]:
     family = family_of(asked.model)
-    if family is None or family.late_system:
+    if family is None or family.system_messages is not False:
         return
     for place, message in enumerate(objects(asked.body.get("messages"))):
         if message.get("role") == "system":
@@ -151,7 +66,7 @@ def _late_system(asked: Asked) -> Iterator[Finding]:
 
 def _prefill(asked: Asked) -> Iterator[Finding]:
     family, messages = family_of(asked.model), objects(asked.body.get("messages"))
-    if family is None or family.prefill or not messages or messages[-1].get("role") != "assistant":
+    if family is None or family.prefill is not False or not messages or messages[-1].get("role") != "assistant":
         return
     if not any("tool" in str(block.get("type")) for block in objects(messages[-1].get("content"))):
         sentence = (
@@ -162,15 +77,17 @@ def _prefill(asked: Asked) -> Iterator[Finding]:
 
 def _max_tokens(asked: Asked) -> Iterator[Finding]:
     family = family_of(asked.model)
-    limit = asked.body.get("max_tokens")
-    if family is not None and isinstance(limit, int) and limit > family.max_tokens:
-        yield ("max_tokens",), f"{limit} > {family.max_tokens}, which is the maximum for {asked.model}"
+    limit, most = asked.body.get("max_tokens"), family.max_output_tokens if family is not None else None
+    if most is not None and isinstance(limit, int) and limit > most:
+        yield ("max_tokens",), f"{limit} > {most}, which is the maximum for {asked.model}"
 
 
 def _effort(asked: Asked) -> Iterator[Finding]:
     family = family_of(asked.model)
-    if family is not None and not family.xhigh and members(asked.body.get("output_config")).get("effort") == "xhigh":
-        yield ("output_config", "effort"), "This model does not support effort level 'xhigh'."
+    effort = members(asked.body.get("output_config")).get("effort")
+    # What the families without efforts do with one is not recorded.
+    if family is not None and family.efforts and effort is not None and effort not in family.efforts:
+        yield ("output_config", "effort"), f"This model does not support effort level '{effort}'."
 
 
 def _disabled_effort(asked: Asked) -> Iterator[Finding]:

@@ -16,11 +16,10 @@ from interlingua.testing.upstream.rules.common import (
 from interlingua.testing.upstream.rules.schemas import openai_root, openai_strict
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import items, members, objects, word
+from interlingua.types.model_table import model_row
 
-__all__ = ["CHAT_RULES", "REASONING_MODELS", "is_reasoning"]
+__all__ = ["CHAT_RULES", "is_reasoning", "takes_sampling"]
 
-REASONING_MODELS = r"(o[134]|gpt-5(\.\d+)?|gpt-6(\.\d+)?)(-.*)?"
-"""The families that take no sampling parameters."""
 _SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "top_logprobs")
 _NEUTRAL = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0, "logprobs": False}
 """The values that even a reasoning model takes, since they are its own."""
@@ -28,7 +27,14 @@ _NEUTRAL = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_pena
 
 def is_reasoning(model: str) -> bool:
     """Whether a model is of a family that thinks before it answers."""
-    return re.fullmatch(REASONING_MODELS, model) is not None and not re.fullmatch(r"gpt-5[\d.]*-chat.*", model)
+    row = model_row("openai", model)
+    return row is not None and row.sampling is False
+
+
+def takes_sampling(model: str, effort: object) -> bool:
+    """Whether a model takes knobs of sampling when it is asked for an effort."""
+    row = model_row("openai", model)
+    return row is None or row.sampling is not False or effort in row.sampling_efforts
 
 
 def _calls(message: dict[str, Any]) -> list[str]:
@@ -167,9 +173,7 @@ def _file(file: dict[str, Any], steps: tuple[str | int, ...]) -> Iterator[Findin
 
 
 def _sampling(asked: Asked) -> Iterator[Finding]:
-    if not is_reasoning(asked.model):
-        return
-    if re.match(r"gpt-5\.\d", asked.model) and asked.body.get("reasoning_effort") == "none":
+    if takes_sampling(asked.model, asked.body.get("reasoning_effort")):
         return
     for name in _SAMPLING:
         value = asked.body.get(name)
@@ -183,8 +187,9 @@ def _old_limit(asked: Asked) -> Iterator[Finding]:
 
 
 def _tools_with_reasoning(asked: Asked) -> Iterator[Finding]:
-    thinks = re.match(r"gpt-5\.6", asked.model) and asked.body.get("reasoning_effort") != "none"
-    if thinks and asked.body.get("tools"):
+    row = model_row("openai", asked.model)
+    refused = row is not None and row.tools_on_chat is False and asked.body.get("reasoning_effort") != "none"
+    if refused and asked.body.get("tools"):
         yield ("tools",), f"{asked.model} takes no function tools with reasoning here; use /v1/responses"
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from interlingua.testing.upstream.rules.chat import is_reasoning
+from interlingua.testing.upstream.rules.chat import takes_sampling
 from interlingua.testing.upstream.rules.common import OPENAI_IMAGES, data_url_fault, has_word, repeated, tool_named
 from interlingua.testing.upstream.rules.schemas import openai_root, openai_strict
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import items, members, objects, word
+from interlingua.types.model_table import model_row
 
 __all__ = ["RESPONSES_RULES"]
 
@@ -206,10 +207,7 @@ def _files(asked: Asked) -> Iterator[Finding]:
 
 
 def _sampling(asked: Asked) -> Iterator[Finding]:
-    if not is_reasoning(asked.model):
-        return
-    effort = members(asked.body.get("reasoning")).get("effort")
-    if re.match(r"gpt-5\.\d", asked.model) and effort == "none":
+    if takes_sampling(asked.model, members(asked.body.get("reasoning")).get("effort")):
         return
     for name in _SAMPLING:
         if asked.body.get(name) not in (None, 1, 0 if name == "top_logprobs" else 1):
@@ -218,8 +216,8 @@ def _sampling(asked: Asked) -> Iterator[Finding]:
 
 def _reasoning_elsewhere(asked: Asked) -> Iterator[Finding]:
     effort = members(asked.body.get("reasoning")).get("effort")
-    no_effort = effort is not None and re.match(r"gpt-(3|4)|chatgpt", asked.model)
-    if no_effort or (re.match(r"o[134]", asked.model) and effort not in (None, "low", "medium", "high")):
+    row = model_row("openai", asked.model)
+    if effort is not None and row is not None and row.efforts is not None and effort not in row.efforts:
         yield ("reasoning", "effort"), f"'{effort}' is not supported with {asked.model}"
 
 

@@ -1,0 +1,152 @@
+"""What families of models take, with the evidence: one table for the product and for the strict upstream.
+
+Rules
+- None means that nobody said, which is taken. A refusal stands here only with a source.
+- The first row that fits a model counts: the newest family first.
+- A recorded exchange counts for more than a page; `tests/corpus/test_model_table.py` holds the table against them.
+
+This module is not responsible for what follows from a row, nor for what a dialect or a server takes of every model.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+__all__ = ["MODEL_TABLE", "ModelRow", "model_row", "model_rows"]
+
+
+CacheLife = Literal["prompt_cache_retention", "prompt_cache_options"]
+
+
+class ModelRow(NamedTuple):
+    """What one family takes, and who says so."""
+
+    vendor: str
+    """Whose family it is: `openai` or `anthropic`."""
+    models: str
+    """A regular expression of the whole model id."""
+    source: str
+    """Who says so: our notes on a vendor's page, and the ids of recorded exchanges."""
+    sampling: bool | None = None
+    """Whether temperature, top_p, penalties and log probabilities are taken."""
+    sampling_efforts: frozenset[str] = frozenset()
+    """The efforts at which a family without `sampling` takes those knobs all the same."""
+    sampling_pair: bool | None = None
+    """Whether temperature and top_p are taken together."""
+    efforts: frozenset[str] | None = None
+    """The reasoning efforts that it takes; empty: it knows none."""
+    thinking: frozenset[str] | None = None
+    """The forms in which thinking can be asked for; empty: it does not think."""
+    forced_choice: bool | None = None
+    """Whether a forced tool choice is taken."""
+    prefill: bool | None = None
+    """Whether a turn of the model that ends the conversation is taken, to be finished."""
+    system_messages: bool | None = None
+    """Whether system messages are taken after the conversation has begun."""
+    output_schema: bool | None = None
+    """Whether an answer can be bound to a schema."""
+    max_output_tokens: int | None = None
+    """The most tokens that one answer can have."""
+    tools_on_chat: bool | None = None
+    """Whether tools are taken on Chat, where the model reasons."""
+    cache_life: CacheLife | None = None
+    """How a model that caches prompts by itself is asked to keep them for longer."""
+
+
+def _words(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+OPENAI_NOTES = "our notes on OpenAI Chat, section Pitfalls"
+CLAUDE_NOTES = "our notes on Anthropic, 'Thinking rules'; vendor page 'Models overview'"
+
+
+def _openai(models: str, source: str, life: CacheLife, *unless: str, tools_on_chat: bool | None = None) -> ModelRow:
+    """A model that reasons: it takes no knobs of sampling, unless it is asked for one of some efforts."""
+    return ModelRow(
+        "openai", models, source, sampling=False, sampling_efforts=frozenset(unless), cache_life=life,
+        tools_on_chat=tools_on_chat,
+    )  # fmt: skip
+
+
+def _claude_5(
+    models: str, source: str, *thinking: str, most: int | None = 128_000, forced: bool | None = None
+) -> ModelRow:
+    """Claude from 4.7 on: no knobs of sampling, and nothing begun for it."""
+    return ModelRow(
+        "anthropic", f"claude-{models}", source, sampling=False, prefill=False, thinking=frozenset(thinking),
+        forced_choice=forced, output_schema=True, max_output_tokens=most,
+    )  # fmt: skip
+
+
+def _claude_4(models: str, source: str, most: int, *, schema: bool, pair: bool | None) -> ModelRow:
+    """Claude that thinks with a budget alone, knows no effort, and takes system messages only at the beginning."""
+    return ModelRow(
+        "anthropic", f"claude-{models}", source, sampling_pair=pair, thinking=_words("enabled", "disabled"),
+        efforts=frozenset(), system_messages=False, output_schema=schema, max_output_tokens=most,
+    )  # fmt: skip
+
+
+def _claude_3(models: str, source: str, most: int) -> ModelRow:
+    """Claude that does not think."""
+    return ModelRow(
+        "anthropic", f"claude-{models}", source, thinking=frozenset(), efforts=frozenset(), system_messages=False,
+        output_schema=False, max_output_tokens=most,
+    )  # fmt: skip
+
+
+MODEL_TABLE: tuple[ModelRow, ...] = (
+    # Named like the reasoning family, and not of it.
+    ModelRow("openai", r"gpt-5-chat.*", OPENAI_NOTES, efforts=frozenset()),
+    _openai(r"gpt-6(-.*)?", OPENAI_NOTES, "prompt_cache_options"),
+    # Without an effort they may reason: a knob that is dropped is reported, while a refused request would be lost.
+    _openai(
+        r"gpt-5\.6(-.*)?", OPENAI_NOTES + "; at the effort none 937a5b448aab", "prompt_cache_options", "none",
+        tools_on_chat=False,
+    ),
+    _openai(r"gpt-5\.([7-9]|\d\d)(-.*)?", OPENAI_NOTES + "; assumed like gpt-5.6", "prompt_cache_options", "none"),
+    _openai(r"gpt-5\.\d+(-.*)?", OPENAI_NOTES + "; assumed like gpt-5.6", "prompt_cache_retention", "none"),
+    _openai(r"gpt-5(-.*)?", OPENAI_NOTES, "prompt_cache_retention"),
+    ModelRow(
+        "openai", r"o[134](-.*)?", OPENAI_NOTES + "; refused 792f341b0fae", sampling=False,
+        efforts=_words("low", "medium", "high"),
+    ),
+    ModelRow("openai", r"(gpt-[34]|chatgpt-4o).*", OPENAI_NOTES, efforts=frozenset()),
+    _claude_5(r"sonnet-5-5.*", CLAUDE_NOTES, "adaptive", "between_tools", forced=False),
+    _claude_5(r"(opus-5-5|fable-5-[12]).*", CLAUDE_NOTES, "adaptive", forced=False),
+    _claude_5(r"fable-5.*", CLAUDE_NOTES, "adaptive"),
+    _claude_5(r"opus-5.*", CLAUDE_NOTES + "; b4b92fe496d2", "adaptive", "disabled"),
+    _claude_5(r"haiku-5-5.*", CLAUDE_NOTES, "adaptive", "disabled", most=None),
+    _claude_5(
+        r"(opus-4-[78]|sonnet-5).*", CLAUDE_NOTES + "; 6f21afb0cd13, 6169c0dbecbd", "adaptive", "enabled", "disabled"
+    ),
+    ModelRow(
+        "anthropic", r"claude-(opus|sonnet)-4-6.*", CLAUDE_NOTES + "; 6049ca35bfea, 3088b4545813; refused 8e8a7eba498a",
+        sampling=True, sampling_pair=False, efforts=_words("low", "medium", "high", "max"), prefill=False,
+        thinking=_words("adaptive", "enabled", "disabled"), system_messages=False, output_schema=True,
+        max_output_tokens=128_000,
+    ),
+    _claude_4(
+        r"(opus|sonnet|haiku)-4-5.*", CLAUDE_NOTES + "; c972dee1e181, a9aa1bbcfadd", 64_000, schema=True, pair=False
+    ),
+    _claude_4(r"opus-4-1.*", CLAUDE_NOTES + "; 22ccdf918632", 32_000, schema=True, pair=False),
+    _claude_4(r"opus-4(-0|-2025.*)?", CLAUDE_NOTES, 32_000, schema=False, pair=None),
+    _claude_4(
+        r"(sonnet-4(-0|-2025.*)?|3-7-sonnet.*)", CLAUDE_NOTES + "; temperature with top_p 733e04480735; e987def8a821",
+        64_000, schema=False, pair=None,
+    ),
+    _claude_3(r"3-5-(sonnet|haiku).*", CLAUDE_NOTES + "; 5368ee829d59", 8_192),
+    _claude_3(r"3-(opus|sonnet|haiku).*", CLAUDE_NOTES + "; e13b13024356", 4_096),
+)  # fmt: skip
+"""Every family there is something to say of."""
+
+
+def model_rows(vendor: str) -> tuple[ModelRow, ...]:
+    """The families of one vendor, in the order in which they count."""
+    return tuple(row for row in MODEL_TABLE if row.vendor == vendor)
+
+
+def model_row(vendor: str, model: str) -> ModelRow | None:
+    """The family of a vendor's model; None when nothing is known of it."""
+    return next((row for row in model_rows(vendor) if re.fullmatch(row.models, model)), None)
