@@ -145,8 +145,14 @@ def why_not(read: Reader, make: Callable[[int], bytes], *, timed: bool = True) -
     a_byte = max(0, many - FREE_STEPS) / len(large)
     if a_byte > MAX_STEPS_A_BYTE:
         return f"{many:,} steps for {len(large):,} bytes", a_byte
-    if many > MAX_GROWTH * max(few, len(small)) + FREE_STEPS:  # a history that is remembered costs next to nothing
-        return f"{few:,} steps for {len(small):,} bytes, {many:,} for {len(large):,}", a_byte
+    # A history that is remembered costs next to nothing, and a single leap is where the memory of one ends.
+    if many > MAX_GROWTH * max(few, len(small)) + FREE_STEPS:
+        larger = make(4 * STEPS_BYTES)
+        if (most := steps_of(read, larger)) > MAX_GROWTH * many + FREE_STEPS:
+            return (
+                f"{few:,} steps for {len(small):,} bytes, {many:,} for {len(large):,}, {most:,} for {len(larger):,}",
+                a_byte,
+            )
     return (_slow(read, make) if timed else ""), a_byte
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "as_input",
     "compacted",
     "input_list",
+    "is_readable_item",
     "listed",
     "unpacked",
 ]
@@ -43,6 +44,15 @@ def answer_of_item(item_id: object) -> str | None:
     """The id of the answer that holds an item of ours, by the item's id; None for an id that is not ours."""
     found = _OWN_ITEM.fullmatch(item_id) if isinstance(item_id, str) else None
     return f"resp_{found[1]}" if found else None
+
+
+def is_readable_item(data: object) -> bool:
+    """Whether the state of a part is an item of reasoning that holds a summary alone, as the gateway writes it."""
+    if not isinstance(data, dict):
+        return False
+    item = cast("Item", data)
+    is_ours = item.get("id") is None or answer_of_item(item["id"]) is not None
+    return item.get("type") == "reasoning" and is_ours and not item.get("encrypted_content")
 
 
 def input_list(given: object) -> list[Item]:

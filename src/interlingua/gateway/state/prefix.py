@@ -55,6 +55,8 @@ __all__ = ["ModelTurn", "Prefix"]
 
 VERSION = "interlingua conversation 1"
 """What the chain begins with: keys of another form never meet these."""
+NO_WORDS = "A0:"
+"""What a turn without text and calls is digested as."""
 JOINT = "__"
 """What stands between the namespace of a tool of Responses and its name, where other dialects see it."""
 
@@ -70,6 +72,18 @@ class ModelTurn(NamedTuple):
     """The ids of its calls, as the request shows them."""
     key: str
     """The digest of the conversation up to and with this turn."""
+    said: str = ""
+    """What was said directly before it."""
+    words: str = ""
+    """Its text and calls."""
+
+    @property
+    def step_key(self) -> str:
+        """The digest of its text and of what was said before; it shows that reasoning is missing, and gives none back.
+
+        Empty for a turn with calls, which has ids, and for one without text.
+        """
+        return "" if self.call_ids or self.words in ("", NO_WORDS) else _digest(self.said + self.words)
 
 
 class Prefix:
@@ -85,24 +99,31 @@ class Prefix:
         return self._walk[0]
 
     def answer_key(self, parts: Sequence[Part]) -> str:
-        """The key of the turn that answers the request with `parts`.
+        """The key of the turn that answers the request with `parts`."""
+        return self.answer(parts).key
+
+    def answer(self, parts: Sequence[Part]) -> ModelTurn:
+        """The turn that answers the request with `parts`.
 
         Where the request ends with words of the model, the answer goes on with them.
         """
-        turns, before = self._walk
+        turns, before, said = self._walk
         answer, messages = _Run(), self._request.messages
+        begin = len(messages)
         if turns and turns[-1].end == len(messages):
-            for message in messages[turns[-1].begin :]:
+            begin = turns[-1].begin
+            for message in messages[begin:]:
                 answer.take(message.parts)
         answer.take(parts)
-        return _digest(before + answer.turn())
+        words = answer.turn()
+        return ModelTurn(begin, begin, tuple(answer.call_ids), _digest(before + words), said, words)
 
     @cached_property
-    def _walk(self) -> tuple[list[ModelTurn], str]:
-        """The turns of the request, and what the digest of the answer begins with."""
+    def _walk(self) -> tuple[list[ModelTurn], str, str]:
+        """The turns of the request, what the digest of the answer begins with, and what was said directly before it."""
         request, turns, run = self._request, list[ModelTurn](), _Run()
         pieces = [VERSION if request.continues is None else VERSION + encode(request.continues.raw).decode()]
-        before, messages, place = "", request.messages, 0
+        before, said, messages, place = "", "", request.messages, 0
         if request.system:
             messages, place = (Message("system", _without_accounting(request.system)), *messages), -1
         for role, neighbours in groupby(messages, _ROLE):
@@ -111,15 +132,15 @@ class Prefix:
                 run.take(message.parts)
                 place += 1
             if role == "assistant":
-                before = "".join(pieces)
-                key = _digest(before + run.turn())
-                turns.append(ModelTurn(begin, place, tuple(run.call_ids), key))
+                before, said, words = "".join(pieces), pieces[-1], run.turn()
+                key = _digest(before + words)
+                turns.append(ModelTurn(begin, place, tuple(run.call_ids), key, said, words))
                 pieces = [key, *run.rest]
             else:
                 pieces.append(run.words(role))
             run.clear()
         is_open = bool(turns) and turns[-1].end == len(request.messages)
-        return turns, before if is_open else "".join(pieces)
+        return (turns, before, said) if is_open else (turns, "".join(pieces), pieces[-1])
 
 
 _ROLE = attrgetter("role")

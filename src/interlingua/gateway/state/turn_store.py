@@ -34,7 +34,10 @@ FORM = "2"
 
 
 Matches: TypeAlias = "list[tuple[Turn, ...]]"
-"""For each turn of a request the turns under its ids, else the one under its key; empty where there is none."""
+"""For each turn of a request the turns under its ids, else the one under its key, else one after the same words.
+
+Empty where there is none. Only a turn with the same key may be given back; any other one shows that something is lost.
+"""
 
 
 class Turns(Protocol):
@@ -60,12 +63,13 @@ class _Entry(msgspec.Struct, eq=False, gc=False):
     packed: bytes
     key: str
     call_ids: tuple[str, ...]
+    step_key: str
     until_s: float
 
     @property
     def names(self) -> int:
         """How many names lead to it."""
-        return 1 + len(self.call_ids)
+        return 1 + len(self.call_ids) + bool(self.step_key)
 
     @property
     def size_bytes(self) -> int:
@@ -83,6 +87,7 @@ class _Tables(NamedTuple):
 
     by_id: dict[str, _Entry]
     by_key: dict[str, _Entry]
+    by_step: dict[str, _Entry]
 
 
 class MemoryTurns:
@@ -121,8 +126,8 @@ class MemoryTurns:
     def _find(self, tables: _Tables, turn: ModelTurn, now_s: float) -> tuple[Turn, ...]:
         entries = [tables.by_id[call_id] for call_id in turn.call_ids if call_id in tables.by_id]
         entries = [entry for entry in dict.fromkeys(entries) if self._is_current(entry, now_s)] if entries else entries
-        if not entries and turn.key in tables.by_key:
-            entry = tables.by_key[turn.key]
+        entry = None if entries else tables.by_key.get(turn.key) or tables.by_step.get(turn.step_key)
+        if entry is not None:
             entries = [entry] if self._is_current(entry, now_s) else entries
         return tuple([unpacked(entry.packed) for entry in entries]) if entries else ()
 
@@ -135,11 +140,13 @@ class MemoryTurns:
 
     async def put(self, owner: str, turn: Turn) -> None:
         """Keep a turn; one that is larger than may be is not kept."""
-        tables = self._tables.get(owner) or self._tables.setdefault(owner, _Tables({}, {}))
+        tables = self._tables.get(owner) or self._tables.setdefault(owner, _Tables({}, {}, {}))
         call_ids = _names_of(turn)
-        entry = _Entry(owner, packed(turn), turn.key, call_ids, self._clock() + self._keep_s)
+        entry = _Entry(owner, packed(turn), turn.key, call_ids, turn.step_key, self._clock() + self._keep_s)
         tables.by_id.update(dict.fromkeys(call_ids, entry))
         tables.by_key[turn.key] = entry
+        if turn.step_key:
+            tables.by_step[turn.step_key] = entry
         self._used[entry] = None
         self._names += entry.names
         self.size_bytes += entry.size_bytes
@@ -158,6 +165,8 @@ class MemoryTurns:
                 del tables.by_id[call_id]
         if tables.by_key.get(entry.key) is entry:
             del tables.by_key[entry.key]
+        if tables.by_step.get(entry.step_key) is entry:
+            del tables.by_step[entry.step_key]
         if not tables.by_id and not tables.by_key:
             del self._tables[entry.owner]
 
@@ -178,7 +187,7 @@ class StoredTurns:
 
     async def find(self, owner: str, turns: Sequence[ModelTurn]) -> Matches:
         """The turns of an owner."""
-        keys = [key for turn in turns for key in (*_id_keys(owner, turn.call_ids), _turn_key(owner, turn.key))]
+        keys = [key for turn in turns for key in _keys(owner, turn.call_ids, turn)]
         values = dict(zip(keys, await self._store.get(keys), strict=True))
         ends = [end for end in values.values() if isinstance(end, tuple) and end not in values]
         if ends:
@@ -187,7 +196,7 @@ class StoredTurns:
 
     async def put(self, owner: str, turn: Turn) -> None:
         """Keep a turn."""
-        keys = [*_id_keys(owner, _names_of(turn)), _turn_key(owner, turn.key)]
+        keys = _keys(owner, _names_of(turn), turn)
         entries = [Entry[Remembered](keys[0], turn, len(packed(turn)))]
         entries += [Entry[Remembered](key, keys[0], 0) for key in keys[1:]]
         await self._store.put(entries)
@@ -200,8 +209,10 @@ def _turns_in(values: Mapping[Key, Remembered | None], owner: str, reply: ModelT
         turn = _turn_at(values, key)
         if turn is not None and turn not in turns:
             turns.append(turn)
-    if not turns and (turn := _turn_at(values, _turn_key(owner, reply.key))) is not None:
-        turns.append(turn)
+    for key in () if turns else _keys(owner, (), reply):
+        turn = _turn_at(values, key)
+        if turn is not None:
+            return (turn,)
     return tuple(turns)
 
 
@@ -216,5 +227,7 @@ def _id_keys(owner: str, call_ids: Iterable[str]) -> list[Key]:
     return [(owner, f"call {FORM}", call_id) for call_id in call_ids]
 
 
-def _turn_key(owner: str, key: str) -> Key:
-    return (owner, f"turn {FORM}", key)
+def _keys(owner: str, call_ids: Iterable[str], turn: ModelTurn | Turn) -> list[Key]:
+    """What leads to a turn: ids of its calls, its key, and its words with those before it."""
+    keys = [*_id_keys(owner, call_ids), (owner, f"turn {FORM}", turn.key)]
+    return [*keys, (owner, f"step {FORM}", turn.step_key)] if turn.step_key else keys

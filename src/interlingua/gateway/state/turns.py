@@ -36,6 +36,8 @@ class Turn(msgspec.Struct, frozen=True):
     """Its parts, in order, with our own call ids."""
     ids: dict[str, str]
     """Our own call id -> the provider's, where it gave one."""
+    step_key: str = ""
+    """The digest of its text and of what was said directly before it, where it has no calls."""
 
 
 _PACK = msgspec.msgpack.Encoder().encode

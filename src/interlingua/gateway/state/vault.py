@@ -5,8 +5,10 @@ encrypted reasoning and the provider's call ids, and sends them back so. The sto
 back into the next request of the same conversation.
 
 Rules
-- A turn belongs to an owner and to its conversation: it is found by the digest of everything before it and of itself,
+- A turn belongs to an owner and to its conversation: it comes back by the digest of everything before it and of itself,
   and by nothing else. What another conversation says, however alike its turns are, never meets it.
+- A turn without calls that was kept behind the same words of another prefix is a miss: the digest of both shows that,
+  and nothing of the other turn is read but whether it had reasoning.
 - An id of ours stands for the provider's by owner and id alone: it is unguessable, so who shows it has got it.
 - A hit and a miss are each one entry of `changes` in a request, with a count. A miss is normal: the encoder then does
   what the provider documents for lost state.
@@ -23,14 +25,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from interlingua.gateway.state.items import is_readable_item
 from interlingua.gateway.state.prefix import Prefix
 from interlingua.gateway.state.turn_store import MemoryTurns
 from interlingua.gateway.state.turns import Restorer, Turn, call_ids_of, has_reasoning, is_worth_keeping
 from interlingua.types.change import CODES, Change
-from interlingua.types.content import ToolCall
+from interlingua.types.content import ThinkingPart, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from interlingua.gateway.state.turn_store import Matches, Turns
     from interlingua.types.content import Part
@@ -81,7 +84,8 @@ class Vault:
         for parts in (response.parts, *[one.parts for one in response.alternatives]):
             if is_worth_keeping(parts):
                 ids = {call_id: provider_ids[call_id] for call_id in call_ids_of(parts) if call_id in provider_ids}
-                await self._turns.put(owner, Turn(restored.prefix.answer_key(parts), (*open_parts, *parts), ids))
+                answer = restored.prefix.answer(parts)
+                await self._turns.put(owner, Turn(answer.key, (*open_parts, *parts), ids, answer.step_key))
 
     async def restore(self, owner: str, request: Request) -> Restored:
         """The request with every turn of an owner that is stored as it was."""
@@ -127,15 +131,26 @@ def _restored(request: Request, prefix: Prefix, matches: Matches) -> Restored:
 def _is_lost(reply: Sequence[Message], turns: Sequence[Turn]) -> bool:
     """Whether a turn of another key, or of none, may have had reasoning that its calls need.
 
-    `turns` are those that its ids lead to. Calls under somebody else's ids were never translated here, and a client
-    with room for seals has lost none.
+    `turns` are those that its ids or its words lead to. Calls under somebody else's ids were never translated here, and
+    a client with room for seals has lost none.
     """
     parts = [part for message in reply for part in message.parts]
-    if any([getattr(part, "sealed", None) is not None for part in parts]):
-        return False
+    shown = _issuers(parts)
     if turns:
-        return any([has_reasoning(turn.parts) for turn in turns])
-    return any(map(_OWN_ID.fullmatch, call_ids_of(parts)))
+        return any([has_reasoning(turn.parts) and not _shows(parts, shown, turn.parts) for turn in turns])
+    return not shown and any(map(_OWN_ID.fullmatch, call_ids_of(parts)))
+
+
+def _issuers(parts: Iterable[Part]) -> set[str]:
+    """The dialects of the seals among parts; a summary that the gateway wrote as an item of Responses is none."""
+    seals = [seal for part in parts if (seal := getattr(part, "sealed", None)) is not None]
+    return {seal.dialect for seal in seals if not is_readable_item(seal.data)}
+
+
+def _shows(parts: Sequence[Part], shown: set[str], stored: Sequence[Part]) -> bool:
+    """Whether parts with seals of the dialects `shown` still have the reasoning that was stored."""
+    sealed = _issuers(stored)
+    return sealed <= shown if sealed else any([type(part) is ThinkingPart and part.text for part in parts])
 
 
 def _entries(hits: int, misses: int) -> tuple[Change, ...]:

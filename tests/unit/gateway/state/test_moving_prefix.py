@@ -92,6 +92,27 @@ def test_a_chat_client_that_drops_the_reasoning_it_got_loops_on_fillers(upstream
     assert [str(verdict) for verdict in provider.verdicts] == ["taken"] * 4
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+def test_a_turn_without_calls_behind_a_prefix_that_moved_is_a_miss(client: str, upstream: str, stream: bool) -> None:
+    """A chat without tools whose system text moves: each request tells of every turn that lost its thinking."""
+    says = [Say(thinking=thought, text=f"{number} degrees.") for number, thought in enumerate(THOUGHTS)]
+    provider = reasoner(upstream, *says) if upstream in REASONERS else Provider(upstream, *says)
+    headers: list[str] = []
+    with provider.standing():
+        user = Client(client, gateway(), (MODELS | REASONERS)[upstream], stream=stream)
+        for number in range(4):
+            user.system = f"You are an agent. It is {number} o'clock."
+            user.say(f"And at {number}?")
+            headers.append(user.changes)
+    assert [str(verdict) for verdict in provider.verdicts] == ["taken"] * 4
+    assert ["dropped reasoning_missing /messages" in header for header in headers] == [False, True, True, True]
+    assert not any("reasoning_restored" in header for header in headers)
+    given = {seal for seals in provider.given for seal in seals} | set(THOUGHTS)
+    for request in provider.requests:
+        assert not [secret for secret in given if secret.encode() in request.body]
+
+
 def _marked(history: list[Any]) -> list[Any]:
     """A history as Claude Code shows it: texts as lists, and a mark on the latest block of the last two messages."""
     shown: list[Any] = json.loads(json.dumps(history))

@@ -25,7 +25,11 @@ from interlingua.types.response import Response
 
 
 async def test_a_request_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One for each turn of the model, for the answer and for each file, restoring and remembering together."""
+    """One digest for each turn of the model, for the answer and for each file, restoring and remembering together.
+
+    A turn without calls that is not stored under its key takes one more, with what was said before it, and so does
+    the answer.
+    """
     lengths: list[int] = []
 
     def counted(data: bytes) -> object:
@@ -43,8 +47,8 @@ async def test_a_request_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> No
     restored = await vault.restore("", asked)
     await vault.remember("", restored, Response(parts=(ThinkingPart("Hm."), TextPart("So."))), {})
     assert sorted(lengths)[-2:] == [5_000, 7_000]
-    assert len(lengths) == 2 + 2 + 1
-    assert sum(lengths) < 12_000 + 900 + 600
+    assert len(lengths) == 2 + 2 + 1 + 2 + 1
+    assert sum(lengths) < 12_000 + 2 * 900 + 600
 
 
 @pytest.mark.parametrize("messages", [1_000, 4_000])

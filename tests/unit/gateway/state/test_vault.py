@@ -129,7 +129,10 @@ def test_a_provider_without_ids_gets_numbered_ones() -> None:
 
 
 def test_iso_01_an_equal_turn_of_another_conversation_is_another_turn() -> None:
-    """Claude thought about Alice; "Yes." after another question, system text or start gets nothing of that."""
+    """Claude thought about Alice; "Yes." after another question, system text or start gets nothing of that.
+
+    Where question and answer are hers and what comes before is not, the reasoning counts as missing.
+    """
     vault = _vault()
     thought = ThinkingPart("ALICE'S IBAN IS NO93 8601 1117 947.", THOUGHT)
     _keep(
@@ -142,7 +145,9 @@ def test_iso_01_an_equal_turn_of_another_conversation_is_another_turn() -> None:
     for start in ((user("I am Bob."), Message("assistant", (TextPart("Hi."),)), QUESTION), (QUESTION,)):
         result = _restored(vault, *start, shown, user("And now?"))
         assert result.request.messages == (*start, shown, user("And now?"))
-        assert result.changes == ()
+        assert [change.code for change in result.changes] == ["reasoning_missing"]
+    other = (user("Is it cold?"), shown, user("And now?"))
+    assert _restored(vault, *other).changes == ()
     alice = (user("I am Alice."), Message("assistant", (TextPart("Hi."),)), QUESTION, shown)
     assert _restored(vault, *alice, system="Be brief.").request.messages == alice
     assert _restored(vault, *alice).request.messages[3].parts == (thought, TextPart("Yes."))
@@ -409,3 +414,27 @@ def test_turns_of_a_client_that_marks_what_is_to_be_cached_come_back() -> None:
 def _claude(messages: list[dict[str, Any]]) -> Request:
     asked = HttpRequest(url="http://test/v1/messages", body=encode({"model": "m", "messages": messages}))
     return get_dialect("anthropic").decode_request(asked, DecodeOptions()).request
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"summary": [{"type": "summary_text", "text": "Hm."}]},
+        {"summary": [], "id": f"rs_il{'a' * 22}01", "encrypted_content": None},
+        {"summary": [], "encrypted_content": "abc"},
+    ],
+)
+@pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "restarted"])
+def test_a_summary_as_codex_sends_it_back_is_no_state(is_stored: bool, item: Any) -> None:
+    """Codex shows the summary of Claude's thinking as an item of its own: behind other instructions that is a miss.
+
+    An encrypted item is somebody's state. Where nothing is stored nobody knows that it is not what the call needs.
+    """
+    vault = _vault()
+    if is_stored:
+        _keep(vault, ThinkingPart("Hm.", THOUGHT), _call(), messages=(QUESTION,), ids={OWN: "toolu_1"})
+    shown = ThinkingPart("Hm.", Sealed("openai-responses", {"type": "reasoning", **item}))
+    history = (QUESTION, Message("assistant", (shown, _call())), Message("tool", (ToolResult(OWN, "f", "4"),)))
+    result = _restored(vault, *history, system="It is 2 o'clock.")
+    is_missing = is_stored or not item.get("encrypted_content")
+    assert [change.code for change in result.changes] == (["reasoning_missing"] if is_missing else [])
