@@ -31,5 +31,14 @@ def test_requests_are_settled_as_they_were(name: str) -> None:
 def test_both_counts_are_printed() -> None:
     """One line for each service, and status 0 when everything is settled as it was."""
     written: list[str] = []
-    assert main([str(_recording("openai-chat"))], written.append) == 0
-    assert written == ["openai-chat: 696 answered, 0 of them refused here; 9 refused with 400, 0 of them taken here"]
+    assert main([str(_recording(name)) for name in HOSTS], written.append) == 0
+    assert written == [
+        f"{name}: {answered} answered, 0 of them refused here; {refused} refused with 400, 0 of them taken here"
+        for name, answered, refused in (
+            ("openai-chat", 696, 9),
+            ("openai-responses", 679, 8),
+            ("anthropic", 591, 2),
+            ("google", 435, 0),
+            ("ollama", 48, 0),
+        )
+    ]

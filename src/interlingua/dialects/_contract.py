@@ -125,6 +125,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether calls and results in a history may carry ids (Vertex refuses them)."""
     server_tool_calls: bool = True
     """Whether Gemini's server can be asked to tell what its own tools were called for (Vertex cannot)."""
+    penalties_by_model: bool = True
+    """Whether models that take no penalties at their vendor's own API take none here, either (at Vertex they do)."""
     bounds: Literal["any", "vendor"] = "any"
     """Which bounds of the knobs the server holds to: none that is known, or those of the dialect's vendor."""
     betas: frozenset[str] = frozenset({"*"})
@@ -146,6 +148,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The efforts at which a family without `sampling` takes those knobs all the same."""
     sampling_pair: bool | None = None
     """Whether temperature and top_p are taken together."""
+    stop: bool | None = None
+    """Whether stop sequences are taken."""
     system_role: Literal["system", "developer"] | None = None
     """The role that the family wants for system messages."""
     tools: bool | None = None

@@ -414,8 +414,9 @@ class RequestWriter:
     def takes(self, name: str) -> bool:
         """Whether server and model take a knob; an entry where they do not."""
         refused = self.facts.sampling is False and name in self.sampling
-        if refused and name != "stop" and self.request.effort in self.facts.sampling_efforts:
+        if refused and self.request.effort in self.facts.sampling_efforts:
             refused = False
+        refused = refused or (name == "stop" and self.facts.stop is False)
         if not refused and name not in self.quirks.unsupported:
             return True
         who = self.target.model if refused else self.target.provider or "the server"

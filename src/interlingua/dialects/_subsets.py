@@ -9,6 +9,7 @@ of status 200 hold although no list names them are taken, too.
 from __future__ import annotations
 
 from interlingua.schema.subset import ANNOTATIONS, BY_TYPE, STRUCTURE, Subset
+from interlingua.types.model_table import OPENAI_STRICT_BOUNDS
 
 __all__ = [
     "ANTHROPIC_OUTPUT",
@@ -45,11 +46,11 @@ OPENAI_STRICT = Subset(
     all_required=True,
     lone_unions=True,
     look_around=False,
-    max_levels=10,
-    max_properties=5_000,
-    max_enum_values=1_000,
-    max_long_enum_chars=15_000,
-    max_name_chars=120_000,
+    max_levels=OPENAI_STRICT_BOUNDS.levels,
+    max_properties=OPENAI_STRICT_BOUNDS.properties,
+    max_enum_values=OPENAI_STRICT_BOUNDS.enum_values,
+    max_long_enum_chars=OPENAI_STRICT_BOUNDS.long_enum_chars,
+    max_name_chars=OPENAI_STRICT_BOUNDS.name_chars,
 )
 """Strict functions and strict response formats of both OpenAI dialects."""
 

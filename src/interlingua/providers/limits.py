@@ -4,11 +4,7 @@ Rules
 - A fact is here when a source says so; `None` in a field means that nobody said.
 - A family is known by the provider's row, the dialect and the start of the model's name. Names that users choose
   (deployments, local models) match only when they begin like the family.
-
-- What the families of OpenAI and Anthropic take comes from `types.model_table`, with its evidence; here is what a
-  dialect adds.
-
-Source of the families of Google: our notes on Google, sections 1 and 8, and the vendor page "Gemini thinking".
+- What families take comes from `types.model_table`, with its evidence; here is what a dialect adds.
 """
 
 from __future__ import annotations
@@ -64,59 +60,21 @@ def _on_chat(row: ModelRow, facts: Facts) -> Facts:
 
 
 def _openai(row: ModelRow) -> list[Family]:
-    """A family of OpenAI on both dialects; the models that reason want developer messages and no sound."""
+    """A family of OpenAI on both dialects; the models that reason want developer messages."""
     facts = _shared(row)
     if row.sampling is False:
-        facts = replace(facts, system_role="developer", audio=False)
+        facts = replace(facts, system_role="developer")
     return [
         Family(OPENAI_ROWS, CHAT, row.models, _on_chat(row, facts)),
         Family(OPENAI_ROWS, RESPONSES, row.models, _on_responses(facts)),
     ]
 
 
-ADAPTIVE, MANUAL, OFF = "adaptive", "enabled", "disabled"
-
-# Gemini 3 refuses a history in which the first call of a step has no thought signature; it thinks by level, always.
-LEVELS = Facts(
-    call_seals=True,
-    thinking=frozenset({ADAPTIVE, MANUAL}),
-    output_schema_with_tools=True,
-    result_media=True,
-    mixed_tools=True,
-)
-LOW_TO_HIGH = frozenset({"low", "medium", "high"})
-
-
-def _before_3(least: int, most: int, *forms: str) -> Facts:
-    """Gemini 2.5: it thinks by budget, knows schemas or tools, and no media inside of results."""
-    return Facts(
-        thinking=frozenset({ADAPTIVE, MANUAL, *forms}), budgets=(least, most), efforts=frozenset(), call_seals=False,
-        penalties=False, output_schema_with_tools=False, result_media=False, mixed_tools=False,
-    )  # fmt: skip
-
-
-GEMINI: tuple[tuple[str, Facts], ...] = (
-    (r"3-pro.*", replace(LEVELS, efforts=frozenset({"low", "high"}))),
-    (r"3(\.\d+)?-flash.*", replace(LEVELS, efforts=LOW_TO_HIGH | {"minimal"})),
-    (r"[3-9].*", LEVELS),
-    (r"2\.5-pro.*", _before_3(128, 32_768)),
-    (r"2\.5-flash-lite.*", _before_3(512, 24_576, OFF)),
-    (r"2\.5-flash.*", _before_3(1, 24_576, OFF)),
-    (
-        r"(1\.5|2\.0)-(pro|flash)(?!.*thinking).*",
-        Facts(
-            thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
-            result_media=False, mixed_tools=False,
-        ),
-    ),
-)  # fmt: skip
-"""Gemini by the name after `gemini-`, newest first."""
-
 FAMILIES: tuple[Family, ...] = (
     *[Family(ANTHROPIC, ANTHROPIC, row.models, _shared(row)) for row in model_rows("anthropic")],
     *[family for row in model_rows("openai") for family in _openai(row)],
     Family(OPENAI_ROWS, RESPONSES, r".*", _on_responses(Facts())),
-    *[Family(GOOGLE, GOOGLE, f"gemini-{name}", facts) for name, facts in GEMINI],
+    *[Family(GOOGLE, GOOGLE, row.models, _shared(row)) for row in model_rows("google")],
 )
 """Every family there is something to say of."""
 

@@ -390,14 +390,15 @@ _OTHER_DIALECTS = (
         auth="x-goog-api-key",
         quirks=Quirks(bounds="vendor"),
     ),
-    # [wire google §"Field facts"]: the same body with OAuth and another host; ids of calls do not go back.
+    # [wire google §"Field facts"]: the same body with OAuth and another host; ids of calls do not go back. Penalties:
+    # recorded exchange f002507b199a, gemini-2.5-pro.
     Provider(
         name="vertex",
         title="Google Vertex AI",
         base_url="https://{host}/v1/publishers/google",
         dialects=("google",),
         key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
-        quirks=Quirks(call_ids_back=False, server_tool_calls=False, bounds="vendor"),
+        quirks=Quirks(call_ids_back=False, server_tool_calls=False, penalties_by_model=False, bounds="vendor"),
         family="google",
         note="Its address is vertex://LOCATION-aiplatform.googleapis.com/v1/projects/P/locations/L/publishers/google.",
     ),

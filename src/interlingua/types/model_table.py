@@ -4,6 +4,9 @@ Rules
 - None means that nobody said, which is taken. A refusal stands here only with a source.
 - The first row that fits a model counts: the newest family first.
 - A recorded exchange counts for more than a page; `tests/corpus/test_model_table.py` holds the table against them.
+- Where servers of one family differ (Vertex takes penalties that Gemini's own API refuses), the row is about the
+  vendor's own, and a quirk of the other server's row says so.
+- There is no column for images: no family of the table was seen to refuse them.
 
 This module is not responsible for what follows from a row, nor for what a dialect or a server takes of every model.
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-__all__ = ["MODEL_TABLE", "ModelRow", "model_row", "model_rows"]
+__all__ = ["MODEL_TABLE", "OPENAI_STRICT_BOUNDS", "ModelRow", "StrictBounds", "model_row", "model_rows"]
 
 
 CacheLife = Literal["prompt_cache_retention", "prompt_cache_options"]
@@ -23,7 +26,7 @@ class ModelRow(NamedTuple):
     """What one family takes, and who says so."""
 
     vendor: str
-    """Whose family it is: `openai` or `anthropic`."""
+    """Whose family it is: `openai`, `anthropic` or `google`."""
     models: str
     """A regular expression of the whole model id."""
     source: str
@@ -50,8 +53,44 @@ class ModelRow(NamedTuple):
     """The most tokens that one answer can have."""
     tools_on_chat: bool | None = None
     """Whether tools are taken on Chat, where the model reasons."""
+    stop: bool | None = None
+    """Whether stop sequences are taken."""
+    audio: bool | None = None
+    """Whether sound is taken."""
     cache_life: CacheLife | None = None
     """How a model that caches prompts by itself is asked to keep them for longer."""
+    budgets: tuple[int, int] | None = None
+    """The least and the most tokens of a budget for thinking; 0 is another form, `disabled`."""
+    penalties: bool | None = None
+    """Whether presence and frequency penalties are taken, where `sampling` does not say it."""
+    call_seals: bool | None = None
+    """Whether the first call of each step in a history must carry its signature, or the filler for it."""
+    output_schema_with_tools: bool | None = None
+    """Whether an answer can be bound to a schema while tools are offered, with a free choice."""
+    result_media: bool | None = None
+    """Whether a tool's result may hold media."""
+    mixed_tools: bool | None = None
+    """Whether tools that the provider runs go together with the caller's own."""
+
+
+class StrictBounds(NamedTuple):
+    """How large a schema can be that binds what a model writes."""
+
+    levels: int
+    """The most levels of objects and lists."""
+    properties: int
+    """The most properties in all."""
+    enum_values: int
+    """The most values of enumerations in all."""
+    long_enum_chars: int
+    """The most characters of one enumeration with more than 250 values."""
+    name_chars: int
+    """The most characters of names, values and descriptions in all."""
+
+
+OPENAI_STRICT_BOUNDS = StrictBounds(10, 5_000, 1_000, 15_000, 120_000)
+"""Of every model of OpenAI. Source: our notes on OpenAI Chat, section Strict JSON Schema subset; nothing larger was
+recorded, neither taken nor refused."""
 
 
 def _words(*names: str) -> frozenset[str]:
@@ -59,6 +98,7 @@ def _words(*names: str) -> frozenset[str]:
 
 
 OPENAI_NOTES = "our notes on OpenAI Chat, section Pitfalls"
+GEMINI_NOTES = "our notes on Google, sections 1 and 8; vendor page 'Gemini thinking'"
 CLAUDE_NOTES = "our notes on Anthropic, 'Thinking rules'; vendor page 'Models overview'"
 
 
@@ -66,7 +106,7 @@ def _openai(models: str, source: str, life: CacheLife, *unless: str, tools_on_ch
     """A model that reasons: it takes no knobs of sampling, unless it is asked for one of some efforts."""
     return ModelRow(
         "openai", models, source, sampling=False, sampling_efforts=frozenset(unless), cache_life=life,
-        tools_on_chat=tools_on_chat,
+        tools_on_chat=tools_on_chat, stop=False, audio=False,
     )  # fmt: skip
 
 
@@ -96,6 +136,23 @@ def _claude_3(models: str, source: str, most: int) -> ModelRow:
     )  # fmt: skip
 
 
+def _gemini_3(models: str, source: str, efforts: frozenset[str] | None) -> ModelRow:
+    """Gemini that always thinks, by level, and refuses a history whose first call of a step has no signature."""
+    return ModelRow(
+        "google", f"gemini-{models}", source, thinking=_words("adaptive", "enabled"), efforts=efforts, call_seals=True,
+        output_schema_with_tools=True, result_media=True, mixed_tools=True,
+    )  # fmt: skip
+
+
+def _gemini_2(models: str, source: str, least: int, most: int, *forms: str) -> ModelRow:
+    """Gemini 2.5: it thinks by budget, takes a schema or tools, and no media inside of results."""
+    return ModelRow(
+        "google", f"gemini-{models}", source, thinking=_words("adaptive", "enabled", *forms), budgets=(least, most),
+        efforts=frozenset(), penalties=False, call_seals=False, output_schema_with_tools=False, result_media=False,
+        mixed_tools=False,
+    )  # fmt: skip
+
+
 MODEL_TABLE: tuple[ModelRow, ...] = (
     # Named like the reasoning family, and not of it.
     ModelRow("openai", r"gpt-5-chat.*", OPENAI_NOTES, efforts=frozenset()),
@@ -107,10 +164,17 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
     ),
     _openai(r"gpt-5\.([7-9]|\d\d)(-.*)?", OPENAI_NOTES + "; assumed like gpt-5.6", "prompt_cache_options", "none"),
     _openai(r"gpt-5\.\d+(-.*)?", OPENAI_NOTES + "; assumed like gpt-5.6", "prompt_cache_retention", "none"),
-    _openai(r"gpt-5(-.*)?", OPENAI_NOTES, "prompt_cache_retention"),
+    _openai(
+        r"gpt-5(-.*)?", OPENAI_NOTES + "; stop refused ef691167bd9f, sound refused 73a8c403eeee",
+        "prompt_cache_retention",
+    ),
     ModelRow(
-        "openai", r"o[134](-.*)?", OPENAI_NOTES + "; refused 792f341b0fae", sampling=False,
-        efforts=_words("low", "medium", "high"),
+        "openai", r"o(1|3-mini)(-.*)?", OPENAI_NOTES + "; stop 8bc45a8b013b; efforts 9b122a6c4188", sampling=False,
+        efforts=_words("low", "medium", "high"), audio=False,
+    ),
+    ModelRow(
+        "openai", r"o[34](-.*)?", OPENAI_NOTES + "; refused 792f341b0fae; stop assumed as of gpt-5", sampling=False,
+        efforts=_words("low", "medium", "high"), stop=False, audio=False,
     ),
     ModelRow("openai", r"(gpt-[34]|chatgpt-4o).*", OPENAI_NOTES, efforts=frozenset()),
     _claude_5(r"sonnet-5-5.*", CLAUDE_NOTES, "adaptive", "between_tools", forced=False),
@@ -138,6 +202,27 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
     ),
     _claude_3(r"3-5-(sonnet|haiku).*", CLAUDE_NOTES + "; 5368ee829d59", 8_192),
     _claude_3(r"3-(opus|sonnet|haiku).*", CLAUDE_NOTES + "; e13b13024356", 4_096),
+    _gemini_3(
+        r"3-pro.*", GEMINI_NOTES + "; level ad1e1dc59c70, budget 6820750c7e1f, schema with tools a4f79e1867d5",
+        _words("low", "high"),
+    ),
+    _gemini_3(
+        r"3(\.\d+)?-flash.*", GEMINI_NOTES + "; levels 14569b68e096, 7cbd639411d8, budget 520040c5e386, tools of both "
+        "kinds 21d6d38d7c1a, schema with tools 07f0efcd972d, media in results 06de294ae27e",
+        _words("minimal", "low", "medium", "high"),
+    ),
+    _gemini_3(r"[3-9].*", GEMINI_NOTES + "; 55b1db84a66c", None),
+    _gemini_2(r"2\.5-pro.*", GEMINI_NOTES + "; a call without a signature 34c697313906", 128, 32_768),
+    _gemini_2(r"2\.5-flash-lite.*", GEMINI_NOTES + "; budget 92a345013ddc", 512, 24_576, "disabled"),
+    _gemini_2(
+        r"2\.5-flash.*", GEMINI_NOTES + "; budgets b12a472f615e, 8e0b579d97aa, none 289ad601fadf, log probabilities "
+        "5cb817fa340d, a call without a signature e11e6661a4a5", 1, 24_576, "disabled",
+    ),
+    ModelRow(
+        "google", r"gemini-(1\.5|2\.0)-(pro|flash)(?!.*thinking).*", GEMINI_NOTES + "; calls without signatures "
+        "83db21139ae0", thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
+        result_media=False, mixed_tools=False,
+    ),
 )  # fmt: skip
 """Every family there is something to say of."""
 

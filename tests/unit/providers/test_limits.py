@@ -64,6 +64,30 @@ def test_sampling_depends_on_the_effort(dialect: str, model: str, effort: Effort
     assert dropped == ([] if temperature else ["/temperature"])
 
 
+@pytest.mark.parametrize(
+    ("model", "stop"), [("o3-mini", ["x"]), ("o1", ["x"]), ("o4-mini", None), ("gpt-5-mini", None), ("gpt-4o", ["x"])]
+)
+def test_stop_sequences_go_to_the_families_that_took_them(model: str, stop: list[str] | None) -> None:
+    """Recorded: o3-mini took one (8bc45a8b013b), gpt-5-mini refused one (ef691167bd9f)."""
+    request = Request(messages=(Message("user", (TextPart("q"),)),), stop=("x",))
+    target = Target(model=model, provider="openai", facts=facts_for("openai", "openai-chat", model))
+    encoded = get_dialect("openai-chat").encode_request(request, EncodeOptions(target=target))
+    assert json.loads(encoded.body).get("stop") == stop
+    assert [change.path for change in encoded.changes] == ([] if stop else ["/stop"])
+
+
+@pytest.mark.parametrize(("provider", "sent"), [("google", None), ("vertex", 0.5)])
+def test_penalties_are_the_servers_matter(provider: str, sent: float | None) -> None:
+    """Gemini 2.5 takes penalties at Vertex (f002507b199a), and refuses them at its own API."""
+    row = ROWS[provider]
+    facts = facts_for(row.family or provider, "google", "gemini-2.5-pro")
+    target = Target(model="gemini-2.5-pro", provider=provider, quirks=row.quirks, facts=facts)
+    request = Request(messages=(Message("user", (TextPart("q"),)),), presence_penalty=0.5)
+    encoded = get_dialect("google").encode_request(request, EncodeOptions(target=target))
+    assert json.loads(encoded.body).get("generationConfig", {}).get("presencePenalty") == sent
+    assert [change.path for change in encoded.changes] == ([] if sent else ["/presence_penalty"])
+
+
 @pytest.mark.parametrize("model", ["o1", "o3-mini", "o4-mini", "gpt-5", "gpt-5-nano", "gpt-5.2", "gpt-6-astra"])
 def test_reasoning_models_take_no_sampling_knobs(model: str) -> None:
     """Reasoning families refuse temperature and friends, and want developer messages."""

@@ -314,7 +314,8 @@ class _RequestEncoder(RequestWriter):
 
     def takes(self, name: str) -> bool:
         """Whether server and model take a knob; an entry where they do not."""
-        if name not in PENALTIES or self.facts.penalties is not False:
+        refused = self.facts.penalties is False and self.quirks.penalties_by_model
+        if name not in PENALTIES or not refused:
             return super().takes(name)
         self.changes.add("parameter_unsupported", f"/{name}", f"{self.target.model} does not take {name}")
         return False

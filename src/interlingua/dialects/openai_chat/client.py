@@ -58,9 +58,7 @@ __all__ = [
 ]  # fmt: skip
 
 PATH = "/chat/completions"
-SAMPLING = frozenset(
-    {"temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs", "stop"}
-)
+SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs"})
 """What models without sampling refuse."""
 KNOBS: dict[str, str] = {
     name: name

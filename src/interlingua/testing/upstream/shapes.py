@@ -2,6 +2,7 @@
 
 Rules
 - Every fault is found, not only the first; each has the place, as a JSON pointer, and a sentence.
+- A null member is an absent one, where it may be absent.
 - Where several shapes are allowed, an object is held against the ones whose fixed words it says (`"type": "text"`).
 - Nothing here knows a provider.
 """
@@ -445,6 +446,8 @@ def _members(reading: Reading, shape: Members, value: object, steps: tuple[Step,
             yield Fault("missing_member", (*steps, name), f"`{name}` is missing")
     for name, item in told.items():
         member = shape.members.get(reading.spell(name))
+        if item is None and member is not None and not member.required:
+            continue
         if member is not None:
             yield from faults(reading, member.shape, item, (*steps, name))
         elif not (shape.is_open or reading.ignores_unknown):

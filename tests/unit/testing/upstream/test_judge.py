@@ -247,11 +247,47 @@ def test_ids_are_refused_at_vertex() -> None:
     assert verdict.rules == ("vertex_ids",)
 
 
-def test_penalties_are_refused_by_one_family() -> None:
-    """Gemini 2.5 at the developer's address."""
-    body = {"contents": [{"parts": [{"text": "x"}]}], "generationConfig": {"presencePenalty": 1}}
-    assert judge_body("google", body, model="gemini-2.5-pro").rules == ("unsupported_by_model",)
-    assert judge_body("google", body, model="gemini-3-pro").ok
+@pytest.mark.parametrize(
+    ("config", "refused", "taken"),
+    [
+        ({"presencePenalty": 1}, {"gemini-2.5-pro": "unsupported_by_model"}, "gemini-3-pro"),
+        ({"thinkingConfig": {"thinkingLevel": "LOW"}}, {"gemini-2.5-flash": "thinking"}, "gemini-3-pro"),
+        ({"thinkingConfig": {"thinkingLevel": "MINIMAL"}}, {"gemini-3-pro": "thinking"}, "gemini-3-flash"),
+        (
+            {"thinkingConfig": {"thinkingBudget": 0}},
+            {"gemini-2.5-pro": "thinking", "gemini-2.0-flash": "thinking"},
+            "gemini-2.5-flash",
+        ),
+        ({"thinkingConfig": {"thinkingBudget": 100}}, {"gemini-2.5-flash-lite": "thinking"}, "gemini-2.5-flash"),
+        ({"thinkingConfig": {"thinkingBudget": 99_999}}, {"gemini-2.5-flash": "thinking"}, "gemini-3-flash"),
+    ],
+)
+def test_settings_are_refused_by_families_of_gemini(config: Any, refused: dict[str, str], taken: str) -> None:
+    """At the developer's address, by the row of the model."""
+    body = {"contents": [{"parts": [{"text": "x"}]}], "generationConfig": config}
+    assert {model: judge_body("google", body, model=model).rules for model in refused} == {
+        model: (rule,) for model, rule in refused.items()
+    }
+    assert judge_body("google", body, model=taken).ok
+
+
+def test_media_in_a_result_is_refused_by_older_families() -> None:
+    """Gemini 3 takes a picture inside of a function response, 2.5 does not."""
+    body = whole_request("google")
+    picture = [{"inlineData": {"mimeType": "image/png", "data": PNG}}]
+    changed(body, "contents.2.parts.0.functionResponse.parts", picture)
+    assert "unsupported_by_model" in judge_body("google", body, model="gemini-2.5-pro").rules
+    assert judge_body("google", body, model="gemini-3-flash").ok
+
+
+@pytest.mark.parametrize("place", ["input.2.async", "tools.0.async", "user", "input.0.mood"])
+def test_a_null_member_is_an_absent_one(place: str) -> None:
+    """Where a member may be absent it may be null; one that nobody knows or that is required may not."""
+    body = whole_request("openai-responses")
+    changed(body, place, None)
+    assert ("unknown_member" in _judged("openai-responses", body).rules) is (place == "input.0.mood")
+    changed(body, "input.4.call_id", None)
+    assert "missing_call_id" in _judged("openai-responses", body).rules
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,8 @@ def _tools_with_reasoning(asked: Asked) -> Iterator[Finding]:
 
 
 def _stop(asked: Asked) -> Iterator[Finding]:
-    if re.match(r"gpt-[5-9]", asked.model) and is_reasoning(asked.model) and asked.body.get("stop") is not None:
+    row = model_row("openai", asked.model)
+    if row is not None and row.stop is False and asked.body.get("stop") is not None:
         yield ("stop",), "'stop' is not supported with this model."
 
 
@@ -205,7 +206,8 @@ def _instructions(asked: Asked) -> Iterator[Finding]:
 
 
 def _audio(asked: Asked) -> Iterator[Finding]:
-    if not is_reasoning(asked.model):
+    row = model_row("openai", asked.model)
+    if row is None or row.audio is not False:
         return
     for place, message in enumerate(objects(asked.body.get("messages"))):
         if any(part.get("type") == "input_audio" for part in objects(message.get("content"))):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ from interlingua.testing.upstream.rules.common import repeated
 from interlingua.testing.upstream.rules.schemas import google_json_schema, google_schema
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import items, members, objects, word
+from interlingua.types.model_table import ModelRow, model_row
 
 __all__ = ["GOOGLE_RULES", "SKIP_SIGNATURES"]
 
@@ -36,9 +36,12 @@ SAME_NUMBER = (
 Part = tuple[tuple[str | int, ...], dict[str, Any]]
 
 
-def _version(model: str) -> float | None:
-    match = re.match(r"gemini-(\d+(?:\.\d+)?)", model)
-    return float(match[1]) if match else None
+UNKNOWN = ModelRow("google", "", "nobody")
+"""What is taken by a model of which nothing is known: everything."""
+
+
+def _row(asked: Asked) -> ModelRow:
+    return model_row("google", asked.model) or UNKNOWN
 
 
 def _is_vertex(asked: Asked) -> bool:
@@ -186,7 +189,7 @@ def _vertex_ids(asked: Asked) -> Iterator[Finding]:
 
 def _signatures(asked: Asked) -> Iterator[Finding]:
     """The first call of every step of the current turn carries its signature."""
-    if (_version(asked.model) or 0) < 3:
+    if not _row(asked).call_seals:
         return
     contents = _contents(asked)
     asks = [
@@ -213,9 +216,26 @@ def _thinking(asked: Asked) -> Iterator[Finding]:
     steps = ("generationConfig", "thinkingConfig")
     if config.get("thinkingLevel") is not None and config.get("thinkingBudget") is not None:
         yield steps, "You can only set only one of thinking budget and thinking level."
-    version = _version(asked.model)
-    if config.get("thinkingLevel") is not None and version is not None and version < 3:
+    yield from _thinking_of_model(_row(asked), config)
+
+
+def _thinking_of_model(row: ModelRow, config: dict[str, Any]) -> Iterator[Finding]:
+    steps = ("generationConfig", "thinkingConfig")
+    level, budget = config.get("thinkingLevel"), config.get("thinkingBudget")
+    if row.thinking is not None and not row.thinking and config:
+        yield steps, "Thinking is not supported by this model."
+    elif isinstance(level, str) and row.efforts is not None and level.lower() not in row.efforts:
         yield (*steps, "thinkingLevel"), "Thinking level is not supported for this model."
+    elif isinstance(budget, int) and row.budgets is not None and not _fits(row, budget):
+        least, most = row.budgets
+        sentence = f"The thinking budget {budget} is invalid. Please choose a value between {least} and {most}."
+        yield (*steps, "thinkingBudget"), sentence
+
+
+def _fits(row: ModelRow, budget: int) -> bool:
+    """Whether a budget is taken: -1 leaves it to the model, 0 is no thinking."""
+    least, most = row.budgets or (budget, budget)
+    return budget == -1 or least <= budget <= most or (budget == 0 and "disabled" in (row.thinking or ()))
 
 
 # Tools and answers
@@ -282,24 +302,21 @@ def _structured(asked: Asked) -> Iterator[Finding]:
 
 
 def _structured_with_tools(asked: Asked) -> Iterator[Finding]:
-    version = _version(asked.model)
-    if version is None:
-        return
     config = members(members(asked.body.get("toolConfig")).get("functionCallingConfig"))
-    mode = word(config.get("mode")).upper()
-    if version < 3 and mode != "NONE":
+    mode, together = word(config.get("mode")).upper(), _row(asked).output_schema_with_tools
+    if together is False and mode != "NONE":
         yield ("tools",), "Function calling with a response mime type: 'application/json' is unsupported"
-    elif mode == "ANY":
+    elif together and mode == "ANY":
         yield ("toolConfig",), "Forced function calling (mode = ANY) with a response mime type is unsupported"
 
 
 def _hosted_with_functions(asked: Asked) -> Iterator[Finding]:
-    version = _version(asked.model)
+    mixed = _row(asked).mixed_tools
     hosted = [name for tool in objects(asked.body.get("tools")) for name in HOSTED if name in tool]
-    if version is None or not hosted or not _functions(asked) or _is_vertex(asked):
+    if mixed is None or not hosted or not _functions(asked) or _is_vertex(asked):
         return
     config = members(asked.body.get("toolConfig"))
-    if version < 3:
+    if not mixed:
         yield ("tools",), "Tool use with function calling is unsupported"
     elif not config.get("includeServerSideToolInvocations"):
         yield ("toolConfig",), "Please enable tool_config.include_server_side_tool_invocations."
@@ -315,8 +332,17 @@ def _media(asked: Asked) -> Iterator[Finding]:
                 yield (*steps, "inlineData", "mimeType"), f"Unsupported MIME type: {mime}"
 
 
+def _result_media(asked: Asked) -> Iterator[Finding]:
+    if _row(asked).result_media is not False:
+        return
+    for _, parts in _contents(asked):
+        for steps, result in _of(parts, "functionResponse"):
+            if result.get("parts"):
+                yield (*steps, "functionResponse", "parts"), "Media in a function response is not supported"
+
+
 def _penalties(asked: Asked) -> Iterator[Finding]:
-    if _version(asked.model) != 2.5 or _is_vertex(asked):
+    if _row(asked).penalties is not False or _is_vertex(asked):
         return
     for name in ("presencePenalty", "frequencyPenalty"):
         if members(asked.body.get("generationConfig")).get(name):
@@ -342,6 +368,7 @@ GOOGLE_RULES: tuple[Rule, ...] = (
     Rule("structured", _structured, "Google, Field facts, structured and structured + tools"),
     Rule("hosted_with_functions", _hosted_with_functions, "Google, Field facts, built-in + function tools"),
     Rule("bad_media", _media, "Google, Field facts, images"),
+    Rule("unsupported_by_model", _result_media, "Google, Field facts, multimodal result"),
     Rule("unsupported_by_model", _penalties, "Google, Pitfalls"),
 )
 """The rules of generateContent."""

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from interlingua.testing.upstream.verdict import Finding
 from interlingua.testing.wirefacts.values import items, members, word
+from interlingua.types.model_table import OPENAI_STRICT_BOUNDS
 
 __all__ = [
     "anthropic_root",
@@ -72,9 +73,6 @@ OPENAI_REFUSED = frozenset(
     }
 )
 """Keywords that strict mode refuses."""
-OPENAI_MAX_DEPTH = 10
-OPENAI_MAX_PROPERTIES = 5000
-OPENAI_MAX_ENUM = 1000
 
 
 def openai_root(schema: Any, steps: Steps) -> Iterator[Finding]:
@@ -104,12 +102,13 @@ def openai_strict(schema: Any, steps: Steps) -> Iterator[Finding]:
     yield from _each(schema, steps, _openai_strict_node)
     nodes = list(_nodes(schema))
     depth = max((sum(step in ("properties", "items") for step in place) for place, _ in nodes), default=0)
-    if depth > OPENAI_MAX_DEPTH:
-        yield steps, f"{depth} levels; {OPENAI_MAX_DEPTH} is the most"
-    if sum(len(members(node.get("properties"))) for _, node in nodes) > OPENAI_MAX_PROPERTIES:
-        yield steps, f"more than {OPENAI_MAX_PROPERTIES} properties"
-    if sum(len(items(node.get("enum"))) for _, node in nodes) > OPENAI_MAX_ENUM:
-        yield steps, f"more than {OPENAI_MAX_ENUM} enum values"
+    levels, properties, values, *_ = OPENAI_STRICT_BOUNDS
+    if depth > levels:
+        yield steps, f"{depth} levels; {levels} is the most"
+    if sum(len(members(node.get("properties"))) for _, node in nodes) > properties:
+        yield steps, f"more than {properties} properties"
+    if sum(len(items(node.get("enum"))) for _, node in nodes) > values:
+        yield steps, f"more than {values} enum values"
 
 
 def _openai_strict_node(node: Node) -> Iterator[str]:
