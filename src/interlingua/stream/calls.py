@@ -4,7 +4,8 @@ Rules
 - A provider's id is kept unless it is missing, blank or already taken; then the call becomes `call_<n>`, n being
   the call's ordinal in the whole conversation.
 - Arguments that were encoded twice are decoded twice, where that makes an object of them.
-- Empty, blank or `null` arguments are `{}`; anything else that is not one JSON object makes a broken call.
+- Empty, blank or `null` arguments are `{}`, and so is `[]`, as PHP writes an object without members; anything else
+  that is not one JSON object makes a broken call.
 - Calls turn `stop` and `other` into `tool_calls`; they never hide `length`, `content_filter` or `refusal`.
 """
 
@@ -37,6 +38,8 @@ __all__ = [
 
 PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 """What some servers send where they have no id."""
+_EMPTY = frozenset({"", "null", "[]"})
+"""What some send where a call has no arguments."""
 
 
 class CallIdSource:
@@ -112,7 +115,7 @@ def own_id(
 
 def is_empty_arguments(text: str) -> bool:
     """Whether the text stands for no arguments at all."""
-    return text[:1] != "{" and text.strip() in ("", "null")
+    return text[:1] != "{" and text.strip() in _EMPTY
 
 
 def decoded_twice(text: str) -> str | None:

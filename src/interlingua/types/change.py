@@ -114,6 +114,8 @@ CODES: dict[str, CodeRow] = {
     "media_type_corrected": CodeRow("repaired", "a media type that the bytes contradict"),
     "lone_surrogate": CodeRow("repaired", "a lone surrogate replaced by U+FFFD"),
     "whole_number": CodeRow("repaired", "a whole number that came as 12.0 or as text"),
+    "unexpected_type": CodeRow("repaired", "a value of another JSON type read for its words, or left out without any"),
+    "count_clamped": CodeRow("repaired", "a count that cannot be true: below 0 left out, above 2^53 taken as that"),
     "foreign_shape": CodeRow("repaired", "a member in another dialect's shape understood"),
     # refused: what would change the meaning; the name is the `allow=` kind where there is one
     "images": CodeRow("refused", "an image that the target cannot take"),
@@ -196,10 +198,11 @@ class Changes:
         entries[MAX_CHANGES:] = [_more(self._uncounted, self.dialect, self.stage)]
 
     def repaired(self, codes: Iterable[str]) -> None:
-        """Record what a parser repaired; what each event of a stream has to have repaired is told once."""
-        for code in codes:
+        """Record what a parser repaired, as `code` or `code detail`; what each event of a stream needs is told once."""
+        for repair in codes:
+            code, _, detail = repair.partition(" ")
             if not any([entry.code == code and not entry.path for entry in self.entries]):
-                self.add(code, "")
+                self.add(code, "", detail)
 
     def refused(self) -> tuple[Change, ...]:
         """The entries that forbid sending."""

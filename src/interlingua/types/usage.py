@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
-__all__ = ["Usage", "add_usage", "merge_usage"]
+__all__ = ["MAX_COUNT", "Count", "Total", "Usage", "add_usage", "merge_usage"]
+
+MAX_COUNT = 2**53
+"""The most tokens, or billionths of a US dollar, that a count can be: what every reader of JSON has exactly."""
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
+"""A count on the wire that can be true."""
+Total: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2 * MAX_COUNT)]
+"""Such a count of input and output together."""
 
 COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 

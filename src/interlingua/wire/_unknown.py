@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import msgspec
 
@@ -38,6 +38,8 @@ class WireStruct(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True,
     work: msgspec refuses everything but null there), and its text survives exactly.
     """
 
+    plain_text: ClassVar[dict[str, str]] = {}
+    """What a text in the place of this object stands for in an answer: its members, the text in the empty one."""
     extra: Extra | None = msgspec.field(default=None, name=EXTRA)
     """Members without a field, written back beside the others; a field of the same name wins."""
 

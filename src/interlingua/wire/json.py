@@ -10,7 +10,8 @@ Rules
 - Wire structs forbid unknown members on the fast path. Only a body that has some is read a second time, as text along
   its types: unknown members move into `extra` of their object, and every `msgspec.Raw` keeps its exact text.
 
-The rooms behind the door: `_bounds`, `_parser`, `_unknown` members, the `_writer`, `_pointer`; nobody else enters them.
+The rooms behind the door: `_bounds`, `_parser`, `_unknown` members, `_mended` answers, the `_writer`, `_pointer`;
+nobody else enters them.
 
 Not responsible for: repairing anything but lone surrogates, and knowing what the members mean.
 """
@@ -27,6 +28,7 @@ from interlingua.errors import DecodeError
 from interlingua.wire._bounds import MAX_BODY_BYTES, MAX_DEPTH, MAX_EVENT_BYTES, JsonText, bounded, too_deep
 from interlingua.wire._depth import is_deeper
 from interlingua.wire._kept import KeptTexts
+from interlingua.wire._mended import MAX_MENDED, mended_at
 from interlingua.wire._parser import (
     ANYTHING,
     FOREIGN,
@@ -159,18 +161,40 @@ def decode_wire(
 ) -> W:
     """The wire struct that the JSON object in `data` is; members without a field are in `extra` of their object.
 
-    `lenient` repairs whole numbers that were written as others, too, as servers in Lua and Go write counts.
+    `lenient` is for answers, which are paid for: it repairs whole numbers that were written as others, as servers in
+    Lua and Go write counts, and reads values of an unexpected type for their words and clamps counts (`_mended`).
     Raises: as `decode`.
     """
     body = bounded(data, max_bytes, max_depth)
     try:
         return parse_wire(strict_decoder(type), body, type, repairs)
     except DecodeError as error:
-        if repairs is None or not lenient or not re.match(_NOT_WHOLE, error.message):
+        if repairs is None or not lenient:
             raise
-    value = parse_wire(strict_decoder(type, strict=False), body, type, repairs)
-    repairs.append(WHOLE_NUMBER)
-    return value
+        return _read_leniently(body, type, repairs, error)
+
+
+def _read_leniently(
+    body: bytes, type: type[W], repairs: list[str], error: DecodeError, *, strict: bool = True, left: int = MAX_MENDED
+) -> W:
+    """The wire struct of a text that was refused with `error`, its misfits repaired one after the other.
+
+    Raises: as `decode`.
+    """
+    if strict and re.match(_NOT_WHOLE, error.message):
+        strict, repair = False, WHOLE_NUMBER
+    else:
+        mended = mended_at(body, error, type) if left else None
+        if mended is None:
+            raise error
+        body, repair = mended[0], f"{mended[1]} {error.path}"
+    repairs.append(repair)
+    try:
+        return parse_wire(strict_decoder(type, strict=strict), body, type, repairs)
+    except DecodeError as further:
+        if repair == WHOLE_NUMBER and further.path == error.path:
+            repairs.remove(repair)
+        return _read_leniently(body, type, repairs, further, strict=strict, left=left - 1)
 
 
 def shallow(levels: int) -> object:

@@ -49,9 +49,12 @@ def test_own_ids() -> None:
     assert CallIdSource(make=lambda: "own").assign("a") == ("own", None)
 
 
-@pytest.mark.parametrize(("text", "empty"), [("", True), (" ", True), ("null", True), (" null\n", True), ("{}", False)])
+@pytest.mark.parametrize(
+    ("text", "empty"),
+    [("", True), (" ", True), ("null", True), (" null\n", True), ("[]", True), ("{}", False), ("[1]", False)],
+)
 def test_empty_arguments(text: str, empty: bool) -> None:
-    """Nothing, white space, and null."""
+    """Nothing, white space, null, and the empty list of PHP."""
     assert is_empty_arguments(text) is empty
 
 
@@ -66,7 +69,8 @@ def test_empty_arguments(text: str, empty: bool) -> None:
         ('{"a":', True, BrokenToolCall("c", "f", '{"a":', "cut_off")),
         ('{"a":', False, BrokenToolCall("c", "f", '{"a":', "malformed")),
         ('{"a":1}', True, ToolCall("c", "f", '{"a":1}')),
-        ("[]", False, BrokenToolCall("c", "f", "[]", "not_object")),
+        ("[]", False, ToolCall("c", "f", "{}")),
+        ("[1]", False, BrokenToolCall("c", "f", "[1]", "not_object")),
         ('{"a":1,"a":2}', False, BrokenToolCall("c", "f", '{"a":1,"a":2}', "duplicate_key")),
     ],
 )

@@ -15,7 +15,7 @@ from interlingua.dialects.anthropic.reasons import FINISH_REASONS
 from interlingua.dialects.anthropic.usage import DETAILS, INPUT, OUTPUT, READ, THINKING, WRITTEN, decode_usage
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
-from interlingua.types.usage import Usage
+from interlingua.types.usage import Count, Usage
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_usual"]
 
-_Counts: TypeAlias = dict[str, int | str | dict[str, int | None] | None]
+_Counts: TypeAlias = dict[str, Count | str | dict[str, Count | None] | None]
 
 
 @final

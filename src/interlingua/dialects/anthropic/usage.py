@@ -12,7 +12,7 @@ from msgspec import ValidationError, convert
 
 from interlingua.dialects._members import is_object
 from interlingua.dialects.anthropic.parts import NAME
-from interlingua.types.usage import Usage
+from interlingua.types.usage import MAX_COUNT, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,9 +28,10 @@ COUNTS = frozenset(_COUNTED)
 
 
 def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usage:
-    """The counts of an answer, or of a stream so far; `changes` is told of those that are no plain numbers."""
+    """The counts of an answer, or of a stream so far; `changes` is told of those that are odd."""
     fresh, read, written, output = [
-        value if type(value) is int or value is None else _whole(value, changes) for value in map(wire.get, _COUNTED)
+        value if value is None or (type(value) is int and 0 <= value <= MAX_COUNT) else _whole(value, changes)
+        for value in map(wire.get, _COUNTED)
     ]
     extra: dict[str, Any] = {}
     if not COUNTS.issuperset(wire):
@@ -39,7 +40,7 @@ def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usa
     if details is not None and is_object(details):
         thought = details.get(THINKING)
         if type(thought) is int:
-            reasoning = thought
+            reasoning = _whole(thought, changes)
             extra[DETAILS] = {name: value for name, value in details.items() if name != THINKING}
             if len(details) == 1:
                 del extra[DETAILS]
@@ -54,14 +55,20 @@ def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usa
 
 
 def _whole(value: object, changes: Changes | None) -> int | None:
-    """The whole number that a count is which was written as another one, or as text; None for anything else."""
+    """The whole number that a count is which was written as another one, or as text; None for one that says nothing."""
     try:
-        count = convert(value, int, strict=False) if type(value) in (float, str) else None
+        count = convert(value, int, strict=False) if type(value) in (int, float, str) else None
     except ValidationError:
         return None
-    if count is not None and changes is not None:
+    if count is None:
+        return None
+    if type(value) is not int and changes is not None:
         changes.repaired(("whole_number",))
-    return count
+    if 0 <= count <= MAX_COUNT:
+        return count
+    if changes is not None:
+        changes.repaired(("count_clamped",))
+    return None if count < 0 else MAX_COUNT
 
 
 def encode_usage(usage: Usage | None, changes: Changes, *, own: bool) -> dict[str, Any]:

@@ -36,6 +36,8 @@ JsonObject: TypeAlias = dict[str, Any]
 class BlockWire(WireStruct):
     """One content block of any kind."""
 
+    plain_text = {"type": "text", "text": ""}
+
     type: str | None = None
     text: str | None = None
     citations: Any = None

@@ -15,7 +15,7 @@ from interlingua.dialects.google.spelling import MARK
 from interlingua.stream.calls import is_made_id
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
-from interlingua.types.usage import Usage
+from interlingua.types.usage import Count, Total, Usage
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ class _Candidate(ExactStruct, kw_only=True):
 
 
 class _Usage(ExactStruct):
-    promptTokenCount: int | None = None
-    candidatesTokenCount: int | None = None
-    thoughtsTokenCount: int | None = None
-    cachedContentTokenCount: int | None = None
-    totalTokenCount: int | None = None
+    promptTokenCount: Count | None = None
+    candidatesTokenCount: Count | None = None
+    thoughtsTokenCount: Count | None = None
+    cachedContentTokenCount: Count | None = None
+    totalTokenCount: Total | None = None
     promptTokensDetails: _Details = None
     candidatesTokensDetails: _Details = None
     cacheTokensDetails: _Details = None

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
+from interlingua.types.usage import Count, Total
 from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -69,6 +70,8 @@ class ResultWire(WireStruct):
 class PartWire(WireStruct):
     """One part; which member it has decides what it is."""
 
+    plain_text = {"text": ""}
+
     text: str | None = None
     thought: bool | None = None
     thoughtSignature: str | None = None
@@ -85,6 +88,8 @@ class PartWire(WireStruct):
 
 class ContentWire(WireStruct):
     """One turn."""
+
+    plain_text = {"parts": ""}
 
     parts: list[PartWire] | PartWire | None = None
     role: str | None = None
@@ -186,12 +191,12 @@ class ToolsWire(WireStruct):
 class UsageWire(WireStruct):
     """`usageMetadata`; the counts by modality and the class of traffic only pass through."""
 
-    promptTokenCount: int | None = None
-    candidatesTokenCount: int | None = None
-    thoughtsTokenCount: int | None = None
-    cachedContentTokenCount: int | None = None
-    toolUsePromptTokenCount: int | None = None
-    totalTokenCount: int | None = None
+    promptTokenCount: Count | None = None
+    candidatesTokenCount: Count | None = None
+    thoughtsTokenCount: Count | None = None
+    cachedContentTokenCount: Count | None = None
+    toolUsePromptTokenCount: Count | None = None
+    totalTokenCount: Total | None = None
     promptTokensDetails: list[JsonObject] | None = None
     candidatesTokensDetails: list[JsonObject] | None = None
     cacheTokensDetails: list[JsonObject] | None = None

@@ -13,7 +13,7 @@ from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
-from interlingua.types.usage import Usage
+from interlingua.types.usage import Count, Usage
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class _Answer(ExactStruct, kw_only=True):
     done_reason: Literal["stop", "length"]
     total_duration: int | None = None
     load_duration: int | None = None
-    prompt_eval_count: int | None = None
+    prompt_eval_count: Count | None = None
     prompt_eval_duration: int | None = None
-    eval_count: int | None = None
+    eval_count: Count | None = None
     eval_duration: int | None = None
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
+from interlingua.types.usage import Count
 from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -49,6 +50,8 @@ class ToolCallWire(WireStruct):
 
 class MessageWire(WireStruct):
     """One message of a request, the message of an answer, or what a line adds to it."""
+
+    plain_text = {"content": ""}
 
     role: str | None = None
     content: str | None = None
@@ -132,9 +135,9 @@ class ChunkWire(WireStruct):
     context: Any = None
     total_duration: Any = None
     load_duration: Any = None
-    prompt_eval_count: int | None = None
+    prompt_eval_count: Count | None = None
     prompt_eval_duration: Any = None
-    eval_count: int | None = None
+    eval_count: Count | None = None
     eval_duration: Any = None
     logprobs: Any = None
     error: Any = None

@@ -11,7 +11,7 @@ from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
-from interlingua.types.usage import Usage
+from interlingua.types.usage import Count, Total, Usage
 from interlingua.wire.json import ExactStruct, exact_reader
 
 if TYPE_CHECKING:
@@ -52,21 +52,21 @@ class _Choice(ExactStruct, kw_only=True):
 
 
 class _InputDetails(ExactStruct):
-    cached_tokens: int | None = None
-    audio_tokens: int | None = None
+    cached_tokens: Count | None = None
+    audio_tokens: Count | None = None
 
 
 class _OutputDetails(ExactStruct):
-    reasoning_tokens: int | None = None
-    audio_tokens: int | None = None
-    accepted_prediction_tokens: int | None = None
-    rejected_prediction_tokens: int | None = None
+    reasoning_tokens: Count | None = None
+    audio_tokens: Count | None = None
+    accepted_prediction_tokens: Count | None = None
+    rejected_prediction_tokens: Count | None = None
 
 
 class _Usage(ExactStruct):
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
+    prompt_tokens: Count
+    completion_tokens: Count
+    total_tokens: Total
     prompt_tokens_details: _InputDetails | None = None
     completion_tokens_details: _OutputDetails | None = None
 

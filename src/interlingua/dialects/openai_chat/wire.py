@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
+from interlingua.types.usage import Count, Total
 from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -82,6 +83,8 @@ class AudioWire(WireStruct):
 class PartWire(WireStruct):
     """One content part; `type` decides which members count."""
 
+    plain_text = {"type": "text", "text": ""}
+
     type: str | None = None
     text: str | None = None
     image_url: str | JsonObject | None = None
@@ -95,6 +98,8 @@ class PartWire(WireStruct):
 
 class MessageWire(WireStruct):
     """One message of a request, or the assistant message of a reply."""
+
+    plain_text = {"content": ""}
 
     role: str | None = None
     content: str | list[PartWire] | UnsetType | None = UNSET
@@ -210,29 +215,29 @@ class ToolsWire(WireStruct):
 class TokenDetailsWire(WireStruct):
     """The parts of a token count."""
 
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    audio_tokens: int | None = None
-    text_tokens: int | None = None
-    image_tokens: int | None = None
-    video_tokens: int | None = None
-    accepted_prediction_tokens: int | None = None
-    rejected_prediction_tokens: int | None = None
+    cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    audio_tokens: Count | None = None
+    text_tokens: Count | None = None
+    image_tokens: Count | None = None
+    video_tokens: Count | None = None
+    accepted_prediction_tokens: Count | None = None
+    rejected_prediction_tokens: Count | None = None
 
 
 class UsageWire(WireStruct):
     """Token counts; everything from `num_cached_tokens` on are other servers' names and figures."""
 
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    total_tokens: int | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    total_tokens: Total | None = None
     prompt_tokens_details: TokenDetailsWire | None = None
     completion_tokens_details: TokenDetailsWire | None = None
-    num_cached_tokens: int | None = None
-    cached_tokens: int | None = None
-    prompt_cache_hit_tokens: int | None = None
-    prompt_cache_miss_tokens: int | None = None
+    num_cached_tokens: Count | None = None
+    cached_tokens: Count | None = None
+    prompt_cache_hit_tokens: Count | None = None
+    prompt_cache_miss_tokens: Count | None = None
     queue_time: float | None = None
     prompt_time: float | None = None
     completion_time: float | None = None
@@ -270,6 +275,8 @@ class ResponseWire(WireStruct):
 
 class DeltaWire(WireStruct):
     """What a chunk adds to a choice."""
+
+    plain_text = {"content": ""}
 
     content: str | list[PartWire] | None = None
     tool_calls: list[ToolCallWire] | None = None

@@ -16,7 +16,7 @@ from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Response
-from interlingua.types.usage import Usage
+from interlingua.types.usage import Count, Total, Usage
 from interlingua.wire.json import MAX_DEPTH, ExactStruct, decode_any, exact_reader, shallow
 
 if TYPE_CHECKING:
@@ -68,20 +68,20 @@ class _Reasoning(ExactStruct, tag="reasoning", tag_field="type", kw_only=True):
 
 
 class _InputDetails(ExactStruct):
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
+    cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
 
 
 class _OutputDetails(ExactStruct):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Count | None = None
 
 
 class _Usage(ExactStruct, kw_only=True):
-    input_tokens: int
+    input_tokens: Count
     input_tokens_details: _InputDetails | None = None
-    output_tokens: int
+    output_tokens: Count
     output_tokens_details: _OutputDetails | None = None
-    total_tokens: int | None = None
+    total_tokens: Total | None = None
 
 
 class _Answer(ExactStruct, kw_only=True):

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
+from interlingua.types.usage import Count, Total
 from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -39,6 +40,8 @@ JsonObject: TypeAlias = dict[str, Any]
 class PartWire(WireStruct):
     """One content part of a message, a result or a reasoning item."""
 
+    plain_text = {"type": "output_text", "text": ""}
+
     type: str | None = None
     text: str | None = None
     annotations: list[JsonObject] | None = None
@@ -55,6 +58,8 @@ class PartWire(WireStruct):
 
 class ItemWire(WireStruct):
     """One item of the input or the output."""
+
+    plain_text = {"type": "message", "content": ""}
 
     type: str | None = None
     id: str | None = None
@@ -149,24 +154,24 @@ class ToolsWire(WireStruct):
 class InputDetailsWire(WireStruct):
     """The parts of the input tokens."""
 
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
+    cached_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
 
 
 class OutputDetailsWire(WireStruct):
     """The parts of the output tokens."""
 
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Count | None = None
 
 
 class UsageWire(WireStruct):
     """Token counts."""
 
-    input_tokens: int | None = None
+    input_tokens: Count | None = None
     input_tokens_details: InputDetailsWire | None = None
-    output_tokens: int | None = None
+    output_tokens: Count | None = None
     output_tokens_details: OutputDetailsWire | None = None
-    total_tokens: int | None = None
+    total_tokens: Total | None = None
 
 
 class ResponseWire(WireStruct):

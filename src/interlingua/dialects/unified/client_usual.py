@@ -11,7 +11,7 @@ from interlingua.dialects.unified.parts import NAME
 from interlingua.types.change import Change
 from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Attempt, Response
-from interlingua.types.usage import Usage
+from interlingua.types.usage import Count, Usage
 from interlingua.wire.json import ExactStruct, exact_reader, shallow
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ class _View(ExactStruct):
 
 
 class _Usage(ExactStruct):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
     extra: _Members = {}
 
 

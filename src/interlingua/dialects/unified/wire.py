@@ -38,6 +38,7 @@ from interlingua.types.event import (
 from interlingua.types.message import Role
 from interlingua.types.request import ThinkingSummary
 from interlingua.types.response import Attempt, FinishReason
+from interlingua.types.usage import Count
 from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -381,11 +382,11 @@ class CallWire(WireStruct):
 class UsageWire(WireStruct):
     """Token counts; input includes cached, output includes reasoning, absent is unknown."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
     members: Extras = msgspec.field(default={}, name="extra")
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from interlingua.gateway.keys.budget import Used
 from interlingua.gateway.keys.operations import Leave
+from interlingua.types.usage import MAX_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Sequence
@@ -101,8 +102,6 @@ class Accounts(Protocol):
 
 COUNTS = ("requests", "failed", "input_tokens", "output_tokens", "estimated", "nano_usd", "unpriced")
 """The members of a row that are summed."""
-MAX_COUNT = 2**53
-"""The largest number of one call: JSON, Lua and SQLite keep it exactly, and no call comes near it."""
 MAX_NAME_CHARACTERS = 2_048
 """How long the name of a model may be."""
 

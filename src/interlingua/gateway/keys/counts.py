@@ -40,11 +40,16 @@ class Bounds(NamedTuple):
     """What was reserved for it; 0 for nothing."""
     has_content: bool = False
     """Whether something was answered, so that its output is not 0."""
+    is_clamped: bool = False
+    """Whether reading the answer left a count out, or clamped it."""
 
 
 def sound_usage(usage: Usage, bounds: Bounds) -> Usage:
     """The counts that can be true; the very same usage where all of them can."""
-    return _within_input(_possible(usage, bounds), bounds)
+    possible = _possible(usage, bounds)
+    if bounds.is_clamped and possible is usage:
+        _log(bounds.spec, ["a count below 0"])
+    return _within_input(possible, bounds)
 
 
 def _within_input(usage: Usage, bounds: Bounds) -> Usage:

@@ -319,7 +319,8 @@ class Grant(msgspec.Struct, eq=False):
         spec = "a target" if lane is None else lane.endpoint.spec
         size = 0 if self.asked is None else len(self.asked.http.body)
         has_content = any([not isinstance(part, TextPart) or part.text for part in response.parts])
-        return Bounds(spec, size, self.call.tokens, has_content)
+        is_clamped = any([change.code == "count_clamped" for change in response.changes])
+        return Bounds(spec, size, self.call.tokens, has_content, is_clamped)
 
     def _price(self, lane: Lane) -> Price | None:
         """The price of a target that told no cost."""

@@ -233,7 +233,6 @@ NO_ANSWERS: list[tuple[dict[str, Any], str]] = [
     ({"model": "m"}, "/message"),
     ({"model": "m", "message": {"content": "Hi"}, "done": False}, "/done"),
     ({"message": {"tool_calls": [{"function": {}}]}, "done": True}, "/message/tool_calls/0/function/name"),
-    ({"message": {"content": 1}, "done": True}, "/message/content"),
 ]
 
 

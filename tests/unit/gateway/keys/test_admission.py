@@ -463,7 +463,8 @@ class Told(Script):
 
 SAID = b'"object":"chat.completion","id":"c","created":1,"model":"m"'
 CHOICE = b'{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Hello"}}'
-FRACTION = b'{%b,"choices":[%b],"usage":{"prompt_tokens":1.5,"completion_tokens":2}}' % (SAID, CHOICE)
+CALL = b'{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"arguments":"{}"}}]}'
+NAMELESS = b'{%b,"choices":[{"index":0,"finish_reason":"tool_calls","message":%b}]}' % (SAID, CALL)
 JSON, EVENTS = "application/json", "text/event-stream"
 FRAME = b'{"object":"chat.completion.chunk","id":"c","created":1,"model":"m","choices":[{"index":0,"delta":%b}]}'
 
@@ -472,7 +473,7 @@ FRAME = b'{"object":"chat.completion.chunk","id":"c","created":1,"model":"m","ch
 @pytest.mark.parametrize(
     ("body", "kind", "is_charged"),
     [
-        (FRACTION, JSON, True),
+        (NAMELESS, JSON, True),
         (b'{%b,"choices":[]}' % SAID, JSON, True),
         (b'{"object":"chat.completion","choices":[', JSON, True),
         (b"data: {broken\n\n", EVENTS, True),
