@@ -98,7 +98,7 @@ def _words(*names: str) -> frozenset[str]:
 
 
 OPENAI_NOTES = "our notes on OpenAI Chat, section Pitfalls"
-GEMINI_NOTES = "our notes on Google, sections 1 and 8; vendor page 'Gemini thinking'"
+GEMINI_NOTES = "our notes on Google, sections 1 and 8; vendor pages 'Gemini thinking', 'OpenAI compatibility'"
 CLAUDE_NOTES = "our notes on Anthropic, 'Thinking rules'; vendor page 'Models overview'"
 
 
@@ -203,9 +203,12 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
     _claude_3(r"3-5-(sonnet|haiku).*", CLAUDE_NOTES + "; 5368ee829d59", 8_192),
     _claude_3(r"3-(opus|sonnet|haiku).*", CLAUDE_NOTES + "; e13b13024356", 4_096),
     _gemini_3(
-        r"3-pro.*", GEMINI_NOTES + "; level ad1e1dc59c70, budget 6820750c7e1f, schema with tools a4f79e1867d5",
+        r"3-pro.*", GEMINI_NOTES + "; level ad1e1dc59c70, MEDIUM refused 2025-12-19, budget 6820750c7e1f, schema with "
+        "tools a4f79e1867d5",
         _words("low", "high"),
     ),
+    _gemini_3(r"3\.1-pro.*", GEMINI_NOTES, _words("low", "medium", "high")),
+    _gemini_3(r"3\.[78]-flash.*", GEMINI_NOTES, _words("low", "medium", "high")),
     _gemini_3(
         r"3(\.\d+)?-flash.*", GEMINI_NOTES + "; levels 14569b68e096, 7cbd639411d8, budget 520040c5e386, tools of both "
         "kinds 21d6d38d7c1a, schema with tools 07f0efcd972d, media in results 06de294ae27e",

@@ -2,9 +2,11 @@
 
 Rules
 - A level or a budget, never both: generations from 3 on have levels, the one before them budgets alone.
-- What a family lacks is said in its nearest form, with an entry: the nearest level below, a budget within its bounds,
-  and, where thinking cannot be switched off, the least of it. Who does not think is not asked to.
-Source: our notes on the wire, sections 1 and 8; vendor page "Gemini thinking", November 2026.
+- What a family lacks is said in its nearest form, with an entry: the nearest level, of two equally near ones the higher,
+  a budget within its bounds, and, where thinking cannot be switched off, the least of it. Who does not think is not asked
+  to.
+Source: our notes on the wire, sections 1 and 8; vendor page "Gemini thinking", November 2026; vendor page "OpenAI
+compatibility", section Thinking: where the levels are low and high, the effort minimal is low and medium is high.
 """
 
 from __future__ import annotations
@@ -135,8 +137,8 @@ class _Asked:
     def _level(self, effort: Effort) -> None:
         known = self.facts.efforts
         taken = [word for word in LEVELS if known is None or word in known]
-        below = [word for word in taken if ORDER.index(word) <= ORDER.index(effort)]
-        nearest = (below or taken)[-1 if below else 0]
+        place = ORDER.index(effort)
+        nearest = min(reversed(taken), key=lambda word: abs(ORDER.index(word) - place))  # the first of two is the higher
         self.wire.thinkingLevel = LEVELS[nearest]
         if nearest != effort:
             self.changes.add("parameter_adjusted", "/effort", f"{effort} is {self.wire.thinkingLevel}")

@@ -308,7 +308,7 @@ def test_thinking_that_the_wire_says_only_nearly(fields: Any, facts: Facts, conf
 NEAR, DROPPED = "parameter_adjusted", "parameter_unsupported"
 GEMINI = {name: facts_for("google", "google", name) for name in (
     "gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-2.5-pro", "gemini-3-pro", "gemini-3-flash",
-    "gemini-3.1-pro",
+    "gemini-3.1-pro", "gemini-3.8-flash",
 )}  # fmt: skip
 
 
@@ -326,11 +326,16 @@ GEMINI = {name: facts_for("google", "google", name) for name in (
         ("gemini-2.5-pro", {"thinking_budget": 99_999}, {"thinkingBudget": 32_768}, [f"{NEAR} /thinking_budget"]),
         ("gemini-2.5-pro", {"effort": "high", "thinking_budget": 200}, {"thinkingBudget": 200}, [f"{DROPPED} /effort"]),
         ("gemini-3-pro", {"effort": "high"}, {"thinkingLevel": "HIGH"}, []),
-        ("gemini-3-pro", {"effort": "medium"}, {"thinkingLevel": "LOW"}, [f"{NEAR} /effort"]),
+        ("gemini-3-pro", {"effort": "minimal"}, {"thinkingLevel": "LOW"}, [f"{NEAR} /effort"]),
+        ("gemini-3-pro", {"effort": "low"}, {"thinkingLevel": "LOW"}, []),
+        ("gemini-3-pro", {"effort": "medium"}, {"thinkingLevel": "HIGH"}, [f"{NEAR} /effort"]),
         ("gemini-3-pro", {"effort": "max"}, {"thinkingLevel": "HIGH"}, [f"{NEAR} /effort"]),
         ("gemini-3-pro", {"effort": "none"}, {"thinkingLevel": "LOW"}, [f"{NEAR} /effort"]),
         ("gemini-3-flash", {"effort": "minimal"}, {"thinkingLevel": "MINIMAL"}, []),
         ("gemini-3-flash", {"thinking": False}, {"thinkingLevel": "MINIMAL"}, [f"{NEAR} /thinking"]),
+        ("gemini-3.1-pro", {"effort": "medium"}, {"thinkingLevel": "MEDIUM"}, []),
+        ("gemini-3.1-pro", {"effort": "minimal"}, {"thinkingLevel": "LOW"}, [f"{NEAR} /effort"]),
+        ("gemini-3.8-flash", {"effort": "minimal"}, {"thinkingLevel": "LOW"}, [f"{NEAR} /effort"]),
         ("gemini-3.1-pro", {"thinking": False}, {"thinkingLevel": "LOW"}, [f"{NEAR} /thinking"]),
         ("gemini-3-flash", {"thinking_budget": 700}, {"thinkingBudget": 700}, []),
         ("gemini-2.0-flash", {"effort": "high"}, None, [f"{DROPPED} /effort"]),
