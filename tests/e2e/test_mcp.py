@@ -92,6 +92,37 @@ def test_the_servers_tools_are_tools(box: il.Toolbox) -> None:
     assert len(box) == 6
 
 
+ASIDE = (
+    "tool dangling: inputSchema: no valid JSON Schema:",
+    "tool misspelled: inputSchema: no valid JSON Schema: at properties.a.type",
+    "tool objekt: inputSchema: no valid JSON Schema: at type",
+    "tool listed: inputSchema: the type of inputs is object, not 'array'",
+    "tool worded: it has no inputSchema that is a JSON object",
+    "tool bare: it has no inputSchema that is a JSON object",
+    "tool described: description: Input should be a valid string",
+    "tool #10: it has no inputSchema that is a JSON object",
+    "tool pid: another tool of the server has the same name",
+)
+
+
+def test_tol_04_a_bad_tool_is_set_aside_and_the_others_work(caplog: pytest.LogCaptureFixture) -> None:
+    """A dangling reference, a type that there is not, inputs that are no object: each is told of, and costs itself."""
+    source = il.mcp(f"{PLAIN} --faulty", env=ENV)
+    with caplog.at_level("WARNING", "interlingua.tools"), il.Toolbox([source]) as box:
+        assert [tool.name for tool in source.tools] == ["double", "pid", "crash", "untyped", "output"]
+        assert content(box, "double", '{"number": 4}') == "8"
+        assert content(box, "untyped", '{"number": 5}') == "10"
+        assert content(box, "output") == "0"
+        told = [sentence.removeprefix("MCP server shop, ") for sentence in source.set_aside]
+        assert [sentence[: len(start)] for sentence, start in zip(told, ASIDE, strict=True)] == list(ASIDE)
+        assert len([record for record in caplog.records if "is set aside" in record.getMessage()]) == len(ASIDE)
+    with (
+        il.mcp(f"{PLAIN} --faulty", env=ENV, only=["double", "listed"]) as some,
+        pytest.raises(il.ConfigError, match=r"tool listed: .* not 'array'; leave it out of `only`"),
+    ):
+        _ = some.tools
+
+
 def test_calls_of_one_step_run_at_once(box: il.Toolbox) -> None:
     """Results come in call order, and arguments are checked before anything is sent (R35)."""
     calls = [call("double", f'{{"number": {number}}}', f"call_{number}") for number in range(3)]

@@ -2,6 +2,8 @@
 
 Rules
 - Nothing is started before the tools are needed. A server's list of tools is read once, when it is opened.
+- A tool that cannot be used is set aside, with a line in the log `interlingua.tools` and one in `set_aside`; the others
+  are taken.
 - A server is closed by `close` or the end of its `with`, by the toolbox that opened it, when nobody holds the source
   any more, neither by itself nor by a tool, and at the end of the program, whichever comes first.
 - What a server says of a failed call is for the model to read.
@@ -18,7 +20,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from interlingua.errors import ConfigError
-from interlingua.schema.validate import check_schema
 from interlingua.tools.mcp_servers import Place, places_of
 from interlingua.tools.progress import LISTENER
 from interlingua.types.tool import Tool
@@ -106,15 +107,27 @@ class McpSource:
         """The names of the tools, one for each, as the servers say them."""
         return [tool.name for _, tool in self._known()]
 
+    @property
+    def set_aside(self) -> tuple[str, ...]:
+        """A sentence for each tool of the open servers that cannot be used, and is therefore not among the tools."""
+        return tuple(
+            [
+                f"MCP server {link.name}, tool {name}: {sentence}"
+                for link in self._links
+                for name, sentence in link.aside
+                if self._only is None or name in self._only
+            ]
+        )
+
     def made(self, taken: frozenset[str]) -> tuple[Tool, ...]:
         """The tools, with the server's name before those that are taken.
 
-        Raises: SchemaError, for a tool whose arguments are not described by JSON Schema; ConfigError, for a tool in
-        `only` that no server has.
+        Raises: ConfigError, for a tool in `only` that no server has, or that is set aside.
         """
         missing = sorted((self._only or frozenset()) - set(self.names()))
         if missing:
-            raise ConfigError(f"{self!r} has no tool {missing[0]}; leave it out of `only`")
+            why = "; ".join(self.set_aside) or f"{self!r} has no tool {missing[0]}"
+            raise ConfigError(f"{why}; leave it out of `only`")
         return tuple([self._made(link, tool, taken) for link, tool in self._known()])
 
     def _known(self) -> Iterator[tuple[Link, Tool]]:
@@ -127,7 +140,6 @@ class McpSource:
         from msgspec.structs import replace
 
         server = re.sub(r"[^a-zA-Z0-9_-]+", "_", link.name)
-        check_schema(tool.parameters, where=f"MCP server {link.name}, tool {tool.name}, parameters")
         name = f"{server}_{tool.name}" if tool.name in taken else tool.name
         return replace(tool, name=name, handler=_Remote(self, link, tool.name))
 

@@ -37,6 +37,7 @@ from interlingua.errors import (
     redact,
 )
 from interlingua.tools.mcp_servers import Address, Place
+from interlingua.tools.outcome import log_of_tools
 from interlingua.types.tool import Tool
 
 try:
@@ -46,10 +47,13 @@ try:
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
     from mcp_types import CONNECTION_CLOSED, Implementation
+
+    from interlingua.tools.mcp_sifting import ToolSetAside, sifted
 except ModuleNotFoundError as _error:
     raise ConfigError("MCP servers need the [mcp] extra: pip install 'interlingua[mcp]'") from _error
 
 if TYPE_CHECKING:
+    from mcp.client import Transport
     from mcp_types import CallToolResult
 
 __all__ = ["Link"]
@@ -74,6 +78,8 @@ class Link:
         """What the server is called: by the caller, or else by itself."""
         self.tools: tuple[Tool, ...] = ()
         """The server's tools, as it calls them, without handlers."""
+        self.aside: tuple[ToolSetAside, ...] = ()
+        """The server's tools that cannot be used."""
         self._timeout_s = timeout_s
         self._opened: Future[None] = Future()
         self._is_over = False
@@ -152,11 +158,15 @@ class Link:
         with anyio.CancelScope(deadline=anyio.current_time() + self._timeout_s) as scope:
             self._scope, self._loop = scope, asyncio.get_running_loop()
             async with AsyncExitStack() as stack:
-                client = await stack.enter_async_context(await _client(self.place, stack))
-                self.tools = await _tools(client)
+                aside: list[ToolSetAside] = []
+                client = await stack.enter_async_context(await _client(self.place, stack, aside))
+                self.tools = _of_one_name(await _tools(client), aside)
+                self.aside = tuple(aside)
                 scope.deadline = math.inf
                 if client.server_info and not self.place.is_named:
                     self.name = client.server_info.name
+                for name, sentence in self.aside:
+                    log_of_tools().warning("MCP server %s, tool %s is set aside: %s", self.name, name, sentence)
                 self._client = client
                 self._opened.set_result(None)
                 if not self._is_over:
@@ -178,16 +188,20 @@ async def _noted(note: Callable[[str], None], progress: float, total: float | No
     note(message or (f"{progress:g}" if total is None else f"{progress:g} of {total:g}"))
 
 
-async def _client(place: Place, stack: AsyncExitStack) -> Client:
+async def _client(place: Place, stack: AsyncExitStack, aside: list[ToolSetAside]) -> Client:
     me = Implementation(name="interlingua", version=version("interlingua"))
+    return Client(sifted(await _transport(place, stack), aside), client_info=me)
+
+
+async def _transport(place: Place, stack: AsyncExitStack) -> Transport:
     if not isinstance(place, Address):
         started = StdioServerParameters(command=place.program, args=list(place.arguments), env=place.env, cwd=place.cwd)
-        return Client(stdio_client(started, errlog=_error_output()), client_info=me)
+        return stdio_client(started, errlog=_error_output())
     if place.is_sse:
-        return Client(sse_client(place.url, headers=dict(place.headers)), client_info=me)
+        return sse_client(place.url, headers=dict(place.headers))
     http = httpx2.AsyncClient(headers=place.headers, timeout=httpx2.Timeout(30, read=300))
     await stack.enter_async_context(http)
-    return Client(streamable_http_client(place.url, http_client=http), client_info=me)
+    return streamable_http_client(place.url, http_client=http)
 
 
 def _error_output() -> TextIO:
@@ -220,6 +234,14 @@ async def _tools(client: Client) -> tuple[Tool, ...]:
         if not cursor:
             return tuple(found)
     raise LimitExceededError(f"its list of tools has more than {MAX_PAGES} pages")
+
+
+def _of_one_name(tools: tuple[Tool, ...], aside: list[ToolSetAside]) -> tuple[Tool, ...]:
+    """The first tool of each name; the others are set aside."""
+    first: dict[str, Tool] = {}
+    later = [tool.name for tool in tools if first.setdefault(tool.name, tool) is not tool]
+    aside += [ToolSetAside(name, "another tool of the server has the same name") for name in later]
+    return tuple(first.values())
 
 
 def _explained(place: Place, error: Exception, timeout_s: float) -> Error:
