@@ -207,14 +207,14 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
         "tools a4f79e1867d5",
         _words("low", "high"),
     ),
-    _gemini_3(r"3\.1-pro.*", GEMINI_NOTES, _words("low", "medium", "high")),
+    _gemini_3(r"3\.1-pro.*", GEMINI_NOTES + "; 55b1db84a66c", _words("low", "medium", "high")),
     _gemini_3(r"3\.[78]-flash.*", GEMINI_NOTES, _words("low", "medium", "high")),
     _gemini_3(
         r"3(\.\d+)?-flash.*", GEMINI_NOTES + "; levels 14569b68e096, 7cbd639411d8, budget 520040c5e386, tools of both "
         "kinds 21d6d38d7c1a, schema with tools 07f0efcd972d, media in results 06de294ae27e",
         _words("minimal", "low", "medium", "high"),
     ),
-    _gemini_3(r"[3-9].*", GEMINI_NOTES + "; 55b1db84a66c", None),
+    _gemini_3(r"[3-9].*", GEMINI_NOTES, None),
     _gemini_2(r"2\.5-pro.*", GEMINI_NOTES + "; a call without a signature 34c697313906", 128, 32_768),
     _gemini_2(r"2\.5-flash-lite.*", GEMINI_NOTES + "; budget 92a345013ddc", 512, 24_576, "disabled"),
     _gemini_2(
