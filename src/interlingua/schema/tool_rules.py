@@ -5,25 +5,29 @@ rules as far as descriptions go, with the name standing in for each description 
 
 Rules
 - A name is 1 to 64 of `a-z A-Z 0-9 _`.
-- A parameter is a member of the schema's own `properties`; what lies deeper needs no description. One that refers to
-  a definition with a description is described, and one that is `false` can never be given.
+- A parameter is a member of the schema's own `properties`, or of those behind its `$ref`, `allOf`, `anyOf` and `oneOf`;
+  what lies deeper needs no description. It is described by itself, by the definition that it refers to, or by one that
+  is all of it (`allOf`), once where it stands in several places. One that is `false` can never be given.
+- Arguments are an object, whatever stands between the root and their properties.
 - A freeform tool has no parameters.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
 
 from interlingua.errors import LimitExceededError, SchemaError
 from interlingua.schema.usual import bare_parameters
 from interlingua.schema.validate import check_schema
-from interlingua.schema.walk import follow
+from interlingua.schema.walk import follow, resolve
 from interlingua.wire._nulls import is_told_by
 from interlingua.wire.cache import ByteCache
-from interlingua.wire.json import decode_any, encode_exact
+from interlingua.wire.json import decode_any, encode_exact, pointer_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -82,10 +86,15 @@ def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
     except SchemaError as error:
         yield ToolFault("schema_invalid", place, error.message)
         return
-    for name in undescribed(tool.parameters):
+    for steps in _other_types(tool.parameters):
+        yield ToolFault("schema_invalid", _pointer(place, *steps, "type"), f"{where}: the type of arguments is object")
+    for name, steps in _bare(tool.parameters).items():
         sentence = f"the parameter {name!r} of the tool {tool.name!r} has no description"
-        step = name.replace("~", "~0").replace("/", "~1")
-        yield ToolFault("parameter_description_missing", f"{place}/properties/{step}/description", sentence)
+        yield ToolFault("parameter_description_missing", _pointer(place, *steps, "description"), sentence)
+
+
+def _pointer(place: str, *steps: str) -> str:
+    return "/".join([place, *[step.replace("~", "~0").replace("/", "~1") for step in steps]])
 
 
 def _kept(look: Callable[[bytes], T]) -> Callable[[bytes], T]:
@@ -100,10 +109,11 @@ def _is_faultless(text: bytes) -> bool:
     if bare is not None:
         return not bare
     try:
-        check_schema(decode_any(text), where="")
+        schema = decode_any(text)
+        check_schema(schema, where="")
     except (SchemaError, LimitExceededError):
         return False
-    return describes_all(text)
+    return describes_all(text) and not _other_types(schema)
 
 
 def describes_all(text: bytes) -> bool:
@@ -125,9 +135,56 @@ def _undescribed_in(text: bytes) -> list[str] | None:
 
 def undescribed(parameters: dict[str, Any]) -> list[str]:
     """The parameters without a description, by name."""
-    found: object = parameters.get("properties")
-    properties = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    return [name for name, schema in properties.items() if schema is not False and not _said(schema, parameters)]
+    return list(_bare(parameters))
+
+
+_Steps: TypeAlias = tuple[str, ...]
+"""Where something stands in a schema."""
+
+
+def _bare(root: dict[str, Any]) -> dict[str, _Steps]:
+    """The parameters without a description, and where each stands first."""
+    bare: dict[str, _Steps] = {}
+    described: set[str] = set()
+    for steps, schema in _heads(root):
+        found: object = schema.get("properties")
+        properties = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+        for name, own in properties.items():
+            if own is False or name in described:
+                continue
+            if _said(own, root):
+                described.add(name)
+                bare.pop(name, None)
+            else:
+                bare.setdefault(name, (*steps, "properties", name))
+    return bare
+
+
+def _other_types(root: dict[str, Any]) -> list[_Steps]:
+    """Where a schema says of the arguments that they are no object."""
+    return [steps for steps, schema in _heads(root) if schema.get("type", "object") != "object"]
+
+
+def _heads(root: dict[str, Any]) -> Iterator[tuple[_Steps, dict[str, Any]]]:
+    """The schemas that say what the arguments themselves are, each once: the root, and what it leads to."""
+    waiting: deque[tuple[_Steps, object]] = deque([((), root)])
+    seen: set[_Steps] = set()
+    while waiting:
+        steps, found = waiting.popleft()
+        if steps in seen or not isinstance(found, dict):
+            continue
+        seen.add(steps)
+        schema = cast("dict[str, Any]", found)
+        yield steps, schema
+        reference: object = schema.get("$ref")
+        if isinstance(reference, str):
+            with suppress(SchemaError):
+                waiting.append((tuple(pointer_steps(reference)), resolve(reference, root)))
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            branches: object = schema.get(keyword)
+            if isinstance(branches, list):
+                several = enumerate(cast("list[object]", branches))
+                waiting.extend([((*steps, keyword, str(place)), branch) for place, branch in several])
 
 
 def _missing(parameters: dict[str, Any]) -> list[str]:
@@ -144,9 +201,20 @@ def _said(schema: object, root: dict[str, Any]) -> bool:
     if _is_text(own.get("description")):
         return True
     try:
-        return _is_text(follow(own, root).get("description"))
+        return any([_is_text(one.get("description")) for one in _wholes(follow(own, root), root)])
     except (SchemaError, AttributeError):
         return False
+
+
+def _wholes(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A schema, and each one of its `allOf`, or what that refers to."""
+    yield schema
+    branches: object = schema.get("allOf")
+    if isinstance(branches, list):
+        yield from [
+            follow(cast("dict[str, Any]", one), root) for one in cast("list[object]", branches) if isinstance(one, dict)
+        ]
+        yield from [cast("dict[str, Any]", one) for one in cast("list[object]", branches) if isinstance(one, dict)]
 
 
 def _is_text(value: object) -> bool:
@@ -160,11 +228,21 @@ def filled(tool: Tool) -> Tool:
     """
     missing = _missing(tool.parameters) if tool.freeform is None else []
     if missing:
-        properties = dict(tool.parameters["properties"])
-        for name in missing:
-            own: object = properties.get(name)
-            properties[name] = {**cast("dict[str, Any]", own if isinstance(own, dict) else {}), "description": name}
-        tool = msgspec.structs.replace(tool, parameters={**tool.parameters, "properties": properties})
+        parameters = tool.parameters
+        for name, steps in _bare(parameters).items():
+            parameters = cast("dict[str, Any]", _named(parameters, steps, name))
+        tool = msgspec.structs.replace(tool, parameters=parameters)
     if (tool.description or "").strip():
         return tool
     return msgspec.structs.replace(tool, description=tool.name)
+
+
+def _named(node: object, steps: _Steps, name: str) -> object:
+    """A copy of a schema in which the one at `steps` has a name for its description."""
+    if not steps:
+        return {**cast("dict[str, Any]", node if isinstance(node, dict) else {}), "description": name}
+    if isinstance(node, list):
+        items, place = cast("list[object]", node), int(steps[0])
+        return [*items[:place], _named(items[place], steps[1:], name), *items[place + 1 :]]
+    members = cast("dict[str, object]", node)
+    return {**members, steps[0]: _named(members[steps[0]], steps[1:], name)}

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 from interlingua.errors import SchemaError
 from interlingua.wire.json import pointer_steps
 
-__all__ = ["Schema", "follow", "map_children", "parts_of_schema"]
+__all__ = ["Schema", "follow", "map_children", "parts_of_schema", "resolve"]
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema."""
@@ -76,11 +76,15 @@ def follow(schema: Schema, root: Schema) -> Schema:
         if reference in seen:
             raise SchemaError(f"the reference {reference} leads back to itself")
         seen.add(reference)
-        schema = _at(reference, root)
+        schema = resolve(reference, root)
     return schema
 
 
-def _at(reference: str, root: Schema) -> Schema:
+def resolve(reference: str, root: Schema) -> Schema:
+    """The schema that a local reference leads to.
+
+    Raises: SchemaError, for a reference that leads nowhere or outside.
+    """
     node: Any = root
     if reference != "#" and not reference.startswith("#/"):
         raise SchemaError(f"the reference {reference} leads out of the schema")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -74,6 +75,51 @@ def test_which_parameters_are_described(properties: dict[str, Any], missing: lis
     """By themselves, or by the definition that they refer to."""
     schema = {"properties": properties, "$defs": {"said": {"description": "Yes."}, "not": {"type": "string"}}}
     assert undescribed(schema) == missing
+
+
+BEHIND: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"$ref": "#/$defs/Args"}, "/$defs/Args"),
+    ({"allOf": [{"$ref": "#/$defs/Args"}]}, "/$defs/Args"),
+    ({"anyOf": [{"type": "object"}, {"$ref": "#/$defs/Args"}]}, "/$defs/Args"),
+    ({"type": "object", "oneOf": [{"$ref": "#/$defs/Far"}]}, "/$defs/Args"),
+    ({"allOf": [{"properties": {"city": {"type": "string"}}}]}, "/allOf/0"),
+    ({"$ref": "#/$defs/Round", "properties": {"city": {}}}, ""),
+)
+
+
+@pytest.mark.parametrize(("root", "place"), BEHIND)
+def test_parameters_behind_the_root_are_described(root: dict[str, Any], place: str) -> None:
+    """A root that only leads to the properties is held to the rule, and filled where they stand."""
+    args: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}}
+    defs = {"Args": args, "Far": {"$ref": "#/$defs/Args"}, "Round": {"$ref": "#"}}
+    bare = made(parameters={**root, "$defs": defs})
+    assert rules(bare) == [("parameter_description_missing", f"/0/parameters{place}/properties/city/description")]
+    for _ in range(2):
+        assert not describes_all(json.dumps(bare.parameters).encode())
+    whole = filled(bare)
+    assert (rules(whole), undescribed(whole.parameters)) == ([], [])
+    assert args["properties"] == {"city": {"type": "string"}}
+
+
+def test_a_parameter_is_described_once_wherever_it_stands() -> None:
+    """At the root or in one branch; by all that it consists of, and not by one of its alternatives."""
+    told, cut = {"properties": {"a": {"description": "A."}}}, {"properties": {"a": {"const": 1}}}
+    for root in ({**told, "anyOf": [cut]}, {**cut, "allOf": [told]}, {"anyOf": [cut, told, cut]}):
+        assert undescribed(root) == []
+    said = {"description": "Yes."}
+    defs = {"said": said}
+    assert undescribed({"properties": {"a": {"allOf": [{"$ref": "#/$defs/said"}]}}, "$defs": defs}) == []
+    assert undescribed({"properties": {"a": {"anyOf": [said, {"type": "null"}]}}}) == ["a"]
+
+
+def test_arguments_behind_the_root_are_an_object() -> None:
+    """A branch of another type is a fault with its place; so is one behind a reference."""
+    branch = made(parameters={"anyOf": [{"type": "object"}, {"type": "array"}]})
+    behind = made(name="g", parameters={"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}})
+    assert rules(branch, behind) == [
+        ("schema_invalid", "/0/parameters/anyOf/1/type"),
+        ("schema_invalid", "/1/parameters/$defs/a/type"),
+    ]
 
 
 def test_what_lies_deeper_needs_no_description() -> None:
