@@ -10,6 +10,7 @@ FUZZ_SECONDS ?= 60
 MUTANTS ?= 500
 SEED ?= 1
 ROW ?=
+CLIENTS ?=
 SOAK_REQUESTS ?= 100000
 SOAK_ABORTED ?= 1000
 SOAK_STREAMS ?= 1000
@@ -20,7 +21,7 @@ CHECKS := check-format check-lint check-words check-types check-public-types che
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock demo test check test-js test-agents test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +114,9 @@ test-js: $(READY) ## the official JavaScript SDKs and the AI SDK through the gat
 test-agents: $(READY) ## five coding agents behind `il launch`, on loopback alone; npm installs 1.4 GB once
 	@$(BIN)/python -m tests.support.node tests/agents
 	@$(BIN)/python -m tests.support.alone $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/agents.py $(PYTEST_ARGS)
+
+test-clients: $(READY) ## other people's clients on the gateway, a venv each: CLIENTS of them, or all, which writes docs/guides/clients.md
+	@$(BIN)/python -m gallery $(CLIENTS)
 
 test-comply: $(READY) ## llm-comply's 40 checks on the gateway, in front of each of four kinds of upstream
 	@$(BIN)/python -m pytest --verbose --no-header -rN tests/e2e/test_llm_comply_gateway.py

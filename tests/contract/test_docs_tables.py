@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.docs_tables import GUIDES, README, TABLES, readme_text, rendered
+from tests.support.docs_tables import CLIENTS_PAGE, GUIDES, README, TABLES, clients_page, readme_text, rendered
 
 
 @pytest.mark.parametrize("path", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
@@ -20,6 +20,11 @@ def test_every_table_has_a_place() -> None:
     """No table is made in vain."""
     texts = "".join(path.read_text(encoding="utf-8") for path in GUIDES.glob("*.md"))
     assert [name for name in TABLES if f"<!-- table:{name} -->" not in texts] == []
+
+
+def test_the_guide_of_clients_is_made_of_the_table_and_the_last_runs() -> None:
+    """`docs/guides/clients.md` equals the page of `clients.toml` and of `gallery/results.json`."""
+    assert CLIENTS_PAGE.read_text(encoding="utf-8") == clients_page()
 
 
 def test_the_numbers_of_the_readme_are_those_of_the_last_whole_run() -> None:

@@ -31,6 +31,7 @@ TARGETS = {
     "test",
     "check",
     "test-agents",
+    "test-clients",
     "test-comply",
     "test-js",
     "test-local-tools",

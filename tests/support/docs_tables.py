@@ -1,7 +1,7 @@
 """Tables of the guides that are made from the code: `python -m tests.support.docs_tables` writes them anew.
 
 A table stands in its document between `<!-- table:NAME -->` and `<!-- /table -->`. The support matrix, the JSON Schema
-of our own HTTP format and the numbers of the README are made along with them.
+of our own HTTP format, the guide of clients and the numbers of the README are made along with them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from itertools import pairwise
 from typing import get_args, get_origin, get_type_hints
 
 from bench.headline import with_numbers
+from gallery.page import PAGE as CLIENTS_PAGE
+from gallery.page import page as clients_page
 from interlingua.dialects._contract import Quirks
 from interlingua.dialects.unified.schema import json_schema
 from interlingua.gateway.routes import ROUTES
@@ -140,9 +142,10 @@ def readme_text() -> str:
 
 
 def main() -> None:
-    """Write the tables of all guides, the JSON Schema, the README's numbers and the support matrix anew."""
+    """Write the tables of all guides, the guide of clients, the schemas, the README's numbers, the support matrix."""
     for path in sorted(GUIDES.glob("*.md")):
         path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
+    CLIENTS_PAGE.write_text(clients_page(), encoding="utf-8")
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     OPENAPI.write_text(openapi_text(), encoding="utf-8")
     README.write_text(readme_text(), encoding="utf-8")

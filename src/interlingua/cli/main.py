@@ -39,6 +39,7 @@ CHAPTERS: dict[str, dict[str, str]] = {
     "run the gateway": {
         "serve": "start the gateway: any client of a model API reaches any provider",
         "launch": "run a coding agent on any model: claude, codex, gemini, qwen, opencode",
+        "connect": "print the lines that lead another client to the gateway",
         "keys": "manage the gateway's keys: create, list, revoke, usage",
         "logs": "look at the requests of a gateway: list, filter, follow",
         "replay": "ask a recorded request again, offline, in any dialect",

@@ -1,0 +1,103 @@
+"""`il connect`: the lines that lead another program to the gateway."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.cli.terminal import note, write
+from interlingua.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.cli.clients import Surface
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+Nothing is written and nobody is asked. The key stands in a variable, never in code; name yours by --key-env.
+Every line was run against a gateway: docs/guides/clients.md says by which versions, and what came of it.
+
+examples:
+  il connect                                       which clients there are, and their dialects
+  il connect langchain -m anthropic/claude-opus-5
+  il connect litellm --dialect google --key-env MY_KEY
+  il connect claude                                a coding agent; `il launch` starts it with a gateway of its own
+"""
+DEFAULT_MODEL = "openai/gpt-5.6"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("client", nargs="?", metavar="CLIENT", help="which one (default: list them)")
+    parser.add_argument("-m", "--model", metavar="SPEC", help="the model (default: INTERLINGUA_MODEL)")
+    parser.add_argument("--dialect", metavar="NAME", help="the dialect that it is to speak (default: its best)")
+    parser.add_argument("--url", metavar="URL", help="the gateway's address (default: the one of `il serve` here)")
+    parser.add_argument("--key-env", metavar="NAME", help="the variable that holds the gateway's key")
+
+
+def run(options: Namespace) -> int:
+    """Print the lines of a client, or the list of clients."""
+    import os
+    from shlex import quote
+
+    from interlingua.cli.agents import AGENTS, Place, shell_lines
+    from interlingua.cli.clients import Access, clients, lines
+    from interlingua.gateway.serving.serve import DEFAULT_PORT
+
+    if options.client is None:
+        write("\n".join(_listed()) + "\n")
+        return 0
+    model = options.model or os.environ.get("INTERLINGUA_MODEL") or DEFAULT_MODEL
+    if set(model) & set("\"'\\\n{}"):
+        raise UsageError(f"connect: {model!r} is no name of a model")
+    key = f'"${options.key_env}"' if options.key_env else "YOUR_KEY"
+    access = Access((options.url or f"http://127.0.0.1:{DEFAULT_PORT}").rstrip("/"), key, model)
+    if options.client in AGENTS:
+        place = Place(access.url, key, model, model)
+        printed = shell_lines(AGENTS[options.client], options.client, place, [])
+        printed = [line.replace(quote(key), key) for line in printed]  # a variable, which a shell is to read
+    elif options.client in clients():
+        dialect, surface = _surface(options)
+        printed = lines(surface, access)
+        others = [name for name in clients()[options.client].surfaces if name != dialect]
+        if others:
+            note(f"over {dialect}; --dialect {' or '.join(others)} is there, too")
+    else:
+        raise _unknown(options.client)
+    write("\n".join(printed) + "\n")
+    return 0
+
+
+def _surface(options: Namespace) -> tuple[str, Surface]:
+    """The dialect and its lines.
+
+    Raises: UsageError for a dialect that the client does not speak.
+    """
+    from interlingua.cli.clients import clients
+
+    surfaces = clients()[options.client].surfaces
+    dialect = options.dialect or next(iter(surfaces))
+    if dialect not in surfaces:
+        raise UsageError(f"{options.client} does not speak {dialect!r}; it speaks {', '.join(surfaces)}")
+    return dialect, surfaces[dialect]
+
+
+def _listed() -> list[str]:
+    """A line for each client, and one for each coding agent."""
+    from interlingua.cli.agents import AGENTS
+    from interlingua.cli.clients import clients
+
+    rows = [(name, client.title, ", ".join(client.surfaces)) for name, client in clients().items()]
+    rows += [(name, agent.title, "a coding agent; see `il launch`") for name, agent in AGENTS.items()]
+    wide, title = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
+    return [f"{name:<{wide}}  {what:<{title}}  {said}" for name, what, said in rows]
+
+
+def _unknown(name: str) -> UsageError:
+    from interlingua.cli.agents import AGENTS
+    from interlingua.cli.clients import clients
+    from interlingua.registry.spec import near, shown
+
+    names = (*clients(), *AGENTS)
+    return UsageError(f"no client {shown(name)}{near(name, names) or '; `il connect` lists them'}")
