@@ -6,12 +6,13 @@ one read each; what is in normal form stands here too, so that it is seen to pas
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from interlingua.wire.json import encode
 
-__all__ = ["SDK_FRAMES", "STREAMS", "WHOLES", "Frames"]
+__all__ = ["SDK_FRAMES", "STREAMS", "TWICE", "WHOLES", "Frames"]
 
 Frames = tuple[bytes, ...]
 
@@ -597,3 +598,26 @@ SDK_FRAMES: dict[str, Frames] = {
     "ollama": (_GREETING, _line({"content": " there."}), _line(_tool({"city": "Oslo"})), _OVER),
 }
 """A text, a call and an end, in normal form."""
+
+TWICE: dict[str, bytes] = {
+    "PASS-01 a member twice": rb'"\1":"Bye","\1":"Hello"',
+    "PASS-01 a member twice, escaped": rb'"\\u00\g<hex>\g<rest>":"Bye","\1":"Hello"',
+    "PASS-01 a member of somebody else twice": rb'"\1":"Hello","zz":{"a":1,"a":2}',
+}
+"""A member that stands twice in its object, beside a text that says `Hello`."""
+
+
+def twice(name: str, data: bytes) -> bytes:
+    """The data with a member of `TWICE` in the place of its first text."""
+    found = re.search(rb'"((.)(\w+))":"Hello"', data)
+    assert found is not None
+    text = TWICE[name].replace(rb"\g<hex>", b"%02x" % ord(found[2])).replace(rb"\g<rest>", found[3])
+    return data[: found.start()] + found.expand(text) + data[found.end() :]
+
+
+for _dialect, _cases in STREAMS.items():
+    _frames = _cases["normal text"]
+    _first = next(place for place, frame in enumerate(_frames) if b'"Hello"' in frame)
+    for _name in TWICE:
+        _cases[_name] = (*_frames[:_first], twice(_name, _frames[_first]), *_frames[_first + 1 :])
+        WHOLES[_dialect][_name] = twice(_name, next(iter(WHOLES[_dialect].values())))

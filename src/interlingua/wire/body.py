@@ -54,6 +54,7 @@ __all__ = [
     "folded",
     "objects_in",
     "read_body",
+    "repeats_a_name",
 ]
 
 MAX_NAME_BYTES = 256
@@ -324,6 +325,14 @@ def _repeats(text: bytes, value: object) -> bool:
         escapes = text.replace(b"\\\\", b"")
         colons += escapes.count(b"\\u003a") + escapes.count(b"\\u003A")
     return colons != written.count(b":")
+
+
+def repeats_a_name(text: bytes) -> bool:
+    """Whether a name stands twice in an object of a JSON text, or may do so since it cannot be read."""
+    try:
+        return _repeats(text, ANYTHING.decode(text))
+    except (*FOREIGN, OverflowError):
+        return True
 
 
 class _Pairs(list[tuple[str, object]]):

@@ -9,6 +9,7 @@ Rules
   where the decoder still holds something back that a frame said, that frame is not in normal form.
 - A server-sent event in normal form is one line of data, and perhaps a name before it.
 - A frame without data says nothing to anybody.
+- A name that stands twice in one object is in no normal form: two readers could take two meanings from it.
 
 Not responsible for: what a decoder repaired, which it says itself.
 """
@@ -16,18 +17,22 @@ Not responsible for: what a decoder repaired, which it says itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from interlingua.types.event import BlockStart, Seal, StreamStart, UsageUpdate
+from interlingua.wire.body import repeats_a_name
+from interlingua.wire.json import exact_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from interlingua.types.event import BlockKind, Event
 
-__all__ = ["FrameCheck", "NormalStruct", "ResumingEncoder", "adds", "event_in", "opened"]
+__all__ = ["FrameCheck", "NormalStruct", "ResumingEncoder", "adds", "event_in", "normal_reader", "opened"]
+
+T = TypeVar("T")
 
 
 _BESIDE = frozenset({StreamStart, UsageUpdate, Seal})
@@ -35,6 +40,17 @@ _BESIDE = frozenset({StreamStart, UsageUpdate, Seal})
 
 class NormalStruct(msgspec.Struct, gc=False):
     """The base of wire objects in normal form; unknown members are skipped."""
+
+
+def normal_reader(type: type[T]) -> Callable[[bytes], T | None]:
+    """Reads JSON that is of a type and names each member once, and gives None for any other."""
+    read = exact_reader(type)
+
+    def read_normal(body: bytes) -> T | None:
+        value = read(body)
+        return None if value is None or repeats_a_name(body) else value
+
+    return read_normal
 
 
 class FrameCheck(ABC):

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, adds, event_in, opened
-from interlingua.wire.json import exact_reader
+from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, adds, event_in, normal_reader, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,7 +92,7 @@ class _Event(NormalStruct, kw_only=True):
     usage: _LastUsage | None = None
 
 
-_read_event = exact_reader(_Event)
+_read_event = normal_reader(_Event)
 
 
 class Frames(FrameCheck):
@@ -180,7 +179,7 @@ class _Answer(NormalStruct, kw_only=True):
     usage: _Usage
 
 
-_read_answer = exact_reader(_Answer)
+_read_answer = normal_reader(_Answer)
 
 
 def is_normal(body: bytes) -> bool:

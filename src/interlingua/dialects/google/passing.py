@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Raw, UnsetType
 
-from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, event_in
+from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, event_in, normal_reader
 from interlingua.dialects.google.spelling import is_in_snake_case
-from interlingua.wire.json import exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +71,7 @@ class _Frame(NormalStruct):
     error: None = None
 
 
-_read = exact_reader(_Frame)
+_read = normal_reader(_Frame)
 
 
 class Frames(FrameCheck):

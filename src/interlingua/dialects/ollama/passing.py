@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Raw
 
-from interlingua.dialects._streams.frames import FrameCheck, NormalStruct
-from interlingua.wire.json import exact_reader
+from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, normal_reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ class _Line(NormalStruct, kw_only=True):
     error: None = None
 
 
-_read = exact_reader(_Line)
+_read = normal_reader(_Line)
 
 
 class Frames(FrameCheck):

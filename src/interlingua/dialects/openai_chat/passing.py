@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, adds, event_in, opened
-from interlingua.wire.json import exact_reader
+from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, adds, event_in, normal_reader, opened
 from interlingua.wire.sse import DONE
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class _Chunk(NormalStruct, kw_only=True):
     error: None = None
 
 
-_read_chunk = exact_reader(_Chunk)
+_read_chunk = normal_reader(_Chunk)
 
 
 class Frames(FrameCheck):
@@ -214,7 +213,7 @@ class _Answer(NormalStruct, kw_only=True):
     error: None = None
 
 
-_read_answer = exact_reader(_Answer)
+_read_answer = normal_reader(_Answer)
 
 
 def is_normal(body: bytes) -> bool:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, event_in
+from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, event_in, normal_reader
 from interlingua.types.content import BrokenToolCall, ToolCall
 from interlingua.types.event import RefusalDelta, StreamEnd, TextDelta, ThinkingDelta, ToolCallDelta
-from interlingua.wire.json import exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,7 +105,7 @@ class _Event(NormalStruct, kw_only=True):
     arguments: str | None = None
 
 
-_read_event = exact_reader(_Event)
+_read_event = normal_reader(_Event)
 
 
 class Frames(FrameCheck):
@@ -221,7 +220,7 @@ class Frames(FrameCheck):
     }
 
 
-_read_answer = exact_reader(_Answer)
+_read_answer = normal_reader(_Answer)
 
 
 def is_normal(body: bytes) -> bool:

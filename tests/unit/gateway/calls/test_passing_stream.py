@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from interlingua.wire.json import encode
 from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
-from tests.support.wrong_answers import STREAMS
+from tests.support.wrong_answers import STREAMS, TWICE, WHOLES
 from tests.unit.gateway.test_asgi import Client
 
 SSE = (("content-type", "text/event-stream"),)
@@ -175,6 +176,32 @@ def test_pass_01_a_long_stream_goes_on_behind_what_was_passed(dialect: str) -> N
     assert [event.index for event in events if isinstance(event, il.BlockStart)] == [0]
     text = "".join([event.text for event in events if isinstance(event, il.TextDelta)])
     assert text.removeprefix("Hello" * 3_000) in ("Bye \ufffdHello", "Bye \ufffdHell")  # Gemini keeps the last one back
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these members, none of which stands twice."""
+    members = dict(pairs)
+    assert len(members) == len(pairs), pairs
+    return members
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.parametrize("dialect", STREAMS)
+def test_pass_01_a_member_that_stands_twice_is_not_passed_on(dialect: str, name: str, stream: bool) -> None:
+    """Whatever its reader would take: the client gets the value that was read, once, and everything behind it."""
+    pieces = list(STREAMS[dialect][name]) if stream else [WHOLES[dialect][name]]
+    _, data = _asked(dialect, pieces, stream=stream)
+    texts = [line.removeprefix(b"data: ") for line in data.splitlines() if b"{" in line] if stream else [data]
+    bodies = [json.loads(text, object_pairs_hook=_once) for text in texts]
+    assert b"Bye" not in data
+    assert b'"a":1' not in data
+    assert len(bodies) >= (2 if stream else 1)
+    if stream:
+        events = get_dialect(dialect).stream_decoder(DecodeContext()).feed(data)
+        assert "".join([event.text for event in events if isinstance(event, il.TextDelta)]).startswith("Hello")
+    else:
+        assert b'"Hello"' in data
 
 
 def test_joined_events_say_the_same_in_fewer() -> None:
