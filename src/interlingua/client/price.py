@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
-__all__ = ["OUTPUT_TOKENS", "cost_of", "most_of", "most_written", "price_of"]
+__all__ = ["OUTPUT_TOKENS", "cost_of", "most_of", "most_written", "price_of", "window_of"]
 
 OUTPUT_TOKENS = 4_096
 """What is reckoned for the output of a call that does not say how long it may get."""
@@ -90,6 +90,13 @@ def price_of(endpoint: Endpoint, names: tuple[str | None, ...], tier: str | None
     return _LIST.price(endpoint.base_url, names, tier)
 
 
+def window_of(endpoint: Endpoint) -> int | None:
+    """How many tokens the model of a target can read, as the installed price list has it; None where unknown."""
+    if not endpoint.base_url.startswith("https://"):
+        return None
+    return _LIST.window(endpoint.base_url, endpoint.model)
+
+
 class _List:
     """The installed price list, with a memory."""
 
@@ -101,16 +108,27 @@ class _List:
 
     def price(self, address: str, names: tuple[str | None, ...], tier: str | None) -> Price | None:
         """The price that holds now for the first of `names` that the service at `address` is known to sell."""
-        if self._missing:
+        if not self._is_there():
             return None
+        model = next((found for name in names if name and (found := self._models[address, name])), None)
+        return None if model is None else self._of(model, tier)
+
+    def window(self, address: str, name: str) -> int | None:
+        """The context window of a model that the service at `address` is known to sell."""
+        model = self._models[address, name] if self._is_there() else None
+        return None if model is None else model.context_window
+
+    def _is_there(self) -> bool:
+        """Whether the list is installed; its latest form is looked at from now on."""
+        if self._missing:
+            return False
         try:
             from genai_prices.data_snapshot import get_snapshot
         except ImportError:
             self._missing = True
-            return None
+            return False
         self._look_at(get_snapshot())
-        model = next((found for name in names if name and (found := self._models[address, name])), None)
-        return None if model is None else self._of(model, tier)
+        return True
 
     def _look_at(self, snapshot: Any) -> None:
         """Forget what an earlier list said."""

@@ -81,6 +81,7 @@ _KEY: dict[str, _Check] = {
     **_TERMS,
     "max_body_bytes": _COUNT,
     "default_max_tokens": _COUNT,
+    "context_tokens": _COUNT,
     "expires": ((str, date), "a date, as 2027-01-31"),
     "team": (str, "the name of a team"),
 }
@@ -232,7 +233,7 @@ def _team(name: str, value: object, file: ConfigFile) -> Terms:
 
 def _terms(table: Table, file: ConfigFile, where: str) -> Terms:
     said: dict[str, Any] = {}
-    for name in (*_TERMS, "max_body_bytes", "default_max_tokens"):
+    for name in (*_TERMS, "max_body_bytes", "default_max_tokens", "context_tokens"):
         if name not in table:
             continue
         try:

@@ -215,3 +215,11 @@ def test_a_wire_price_is_kept_in_canonical_json(monkeypatch: pytest.MonkeyPatch)
         reply = il.model("work/large").generate("Hi")
     assert il.load(il.dump(reply)).cost_usd == reply.cost_usd == 22 / 1_000_000
     assert encode(reply.cost_usd) == b"0.000022"
+
+
+def test_the_window_of_a_model_is_that_of_the_list() -> None:
+    """By the address that is asked; a service of your own, and a model that nobody lists, have none that is known."""
+    pytest.importorskip("genai_prices")
+    registry = Registry({"LLM_WORK": "openai://token@127.0.0.1:1?tls=0"})
+    specs = ("anthropic/claude-opus-4-5", "openai/gpt-4o", "anthropic/nobody-knows", "work/gpt-4o")
+    assert [pricing.window_of(registry.resolve(spec)[0]) for spec in specs] == [200_000, 128_000, None, None]

@@ -61,6 +61,7 @@ tpm = "200k"
 concurrency = 4
 budget = ["50 USD/month", "2M tokens/day"]
 max_body_bytes = "1M"
+context_tokens = "200k"
 expires = 2027-01-31
 team = "research"
 
@@ -99,6 +100,7 @@ def test_everything_that_can_be_set_is_read(tmp_path: Path) -> None:
                             Budget(amount=2_000_000, unit="tokens", period="day"),
                         ),
                         max_body_bytes=1_000_000,
+                        context_tokens=200_000,
                     ),
                     team="research",
                     expires_s=1_801_440_000.0,

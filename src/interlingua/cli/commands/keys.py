@@ -40,13 +40,17 @@ examples:
   il keys revoke team-a
 """
 ACTIONS = ("create", "list", "revoke", "usage")
-_OF_CREATE = ("models", "rpm", "tpm", "concurrency", "budget", "max_body", "default_max_tokens", "expires", "team")
+_OF_CREATE = (
+    "models", "rpm", "tpm", "concurrency", "budget", "max_body", "default_max_tokens", "context_tokens", "expires",
+    "team",
+)  # fmt: skip
 _COUNTS = {
     "rpm": "rpm",
     "tpm": "tpm",
     "concurrency": "concurrency",
     "max_body": "max_body_bytes",
     "default_max_tokens": "default_max_tokens",
+    "context_tokens": "context_tokens",
 }
 """Options that take a number, and the term that each is."""
 
@@ -67,6 +71,11 @@ def arguments(parser: ArgumentParser) -> None:
         "--default-max-tokens",
         metavar="N",
         help="how long an answer gets whose client does not say, under a limit of tokens or money (default: 8192)",
+    )
+    parser.add_argument(
+        "--context-tokens",
+        metavar="N",
+        help="what to reserve for stored conversations, files and the provider's tools (default: the model's window)",
     )
     parser.add_argument("--expires", metavar="WHEN", help="90d, 12h, or the last day, as 2027-01-31")
     parser.add_argument("--team", metavar="NAME", help="the team whose limits ([teams.NAME] of the file) hold, too")
@@ -217,6 +226,7 @@ def _in_file(key: GatewayKey) -> list[str]:
         "budget": [told_budget(budget).replace(",", "_") for budget in terms.budgets],
         "max_body_bytes": terms.max_body_bytes,
         "default_max_tokens": terms.default_max_tokens,
+        "context_tokens": terms.context_tokens,
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "team": key.team,
     }
@@ -325,6 +335,7 @@ def _told(key: GatewayKey) -> dict[str, Any]:
         "budgets": [told_budget(budget) for budget in terms.budgets],
         "max_body_bytes": terms.max_body_bytes,
         "default_max_tokens": terms.default_max_tokens,
+        "context_tokens": terms.context_tokens,
         "team": key.team or None,
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "revoked": None if key.revoked_s is None else _time(key.revoked_s),

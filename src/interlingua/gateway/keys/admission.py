@@ -4,6 +4,8 @@ Rules
 - A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
 - Where tokens or money are limited, a call goes out with a cap (`cap`) that fits into what is left of each limit. Calls
   under way lower no cap: a call that fits once they have ended waits for that (429).
+- What a target reads beside the body (`unseen`) is reserved up to a context window, and where that is more than a
+  budget or a minute has left, all of that is: then one such call is under way at a time.
 - What is passed to a provider without being read is refused (403) where money is limited; where tokens of a
   minute are, it counts about as much as its body and its longest answer have, and is refused where nobody can say how
   much (batches).
@@ -27,6 +29,7 @@ from interlingua.gateway.keys.grant import Grant, KeyPlan, cost_of_tokens, read_
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import money, told_budget
+from interlingua.gateway.keys.unseen import unseen_tokens
 from interlingua.types.limit import RateLimit
 
 if TYPE_CHECKING:
@@ -45,6 +48,8 @@ __all__ = ["Admission", "UnreadSize", "admission_of", "refusal_error"]
 
 MISSED_TOKENS = 32
 """So many tokens, and a quarter, an estimate of an input may miss where a cap uses up what is left."""
+_OF_TOKENS = frozenset({"budget", "tokens"})
+"""The limits that what is read counts against."""
 SOON_S = 1.0
 """When to come again where another call has to end first."""
 
@@ -118,14 +123,19 @@ class Admission:
         cap, is_near = size.first_cap(), False
         if plan.minute_tokens is not None and plan.minute_tokens > read + size.least:
             cap = min(cap, (plan.minute_tokens - read) // size.wish.choices)
+        unseen = unseen_tokens(asked, job, plan.context_tokens)
         while True:
             size.check_thinking(cap)
-            most = size.most(read, cap)
+            most = size.most(read + unseen, cap)
             grant = Grant(self._call(*most), plan, asked, job, cap=cap, changes=cap_change(asked, size.wish, cap))
             refusal = await self._entered(grant)
             if refusal is None:
                 return grant
-            if is_near:  # a cap uses up what is left, so that it leaves room for what an estimate misses
+            if unseen:
+                if refusal.is_reserved or refusal.limit not in _OF_TOKENS:
+                    raise refusal_error(refusal, grant.call)
+                unseen = size.unseen_room(read, cap, unseen, refusal)
+            elif is_near:  # a cap uses up what is left, so that it leaves room for what an estimate misses
                 read = min(by_size, read + read // 4 + MISSED_TOKENS)
                 room = size.room(read, cap, refusal)
                 if room < size.least or room >= cap:
@@ -263,17 +273,29 @@ class _Size(NamedTuple):
             return 0
         if budget.unit == "tokens":
             return (refusal.unspent - read) // self.wish.choices
-        low, high = 0, cap
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self._cost(read, middle) <= refusal.unspent else (low, middle - 1)
-        return low
+        return _most(cap, lambda room: self._cost(read, room) <= refusal.unspent)
+
+    def unseen_room(self, read: int, cap: int, unseen: int, refusal: Refusal) -> int:
+        """How much of `unseen` tokens a budget, or a minute, has room for."""
+        if refusal.limit == "budget" and refusal.budget is not None and refusal.budget.unit == "usd":
+            return _most(unseen - 1, lambda room: self._cost(read + room, cap) <= refusal.unspent)
+        left = refusal.unspent if refusal.limit == "budget" else refusal.left
+        return min(max(left - self.most(read, cap)[0], 0), unseen - 1)
 
     def _written(self, lane: Lane, cap: int) -> int:
         return max(fitted(cap, lane), self.least) * self.wish.choices
 
     def _cost(self, read: int, cap: int) -> int:
         return cost_of_tokens(self.asked, self.job, read, lambda lane: self._written(lane, cap))
+
+
+def _most(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `most` that fits; 0 where none does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def admission_of(gateway: Gateway) -> Admission:

@@ -74,6 +74,7 @@ class KeyPlan:
 
     __slots__ = (
         "admission",
+        "context_tokens",
         "default_max_tokens",
         "has_budgets",
         "key",
@@ -111,6 +112,9 @@ class KeyPlan:
         defaults = [each.default_max_tokens for each in terms if each.default_max_tokens is not None]
         self.default_max_tokens: int = min(defaults, default=DEFAULT_MAX_TOKENS)
         """How long an answer gets whose client names no limit."""
+        windows = [each.context_tokens for each in terms if each.context_tokens is not None]
+        self.context_tokens: int | None = max(windows, default=None)
+        """What is reserved for what a target reads beside the body; None for the window of its model."""
 
 
 class Unreserved(Exception):  # noqa: N818 - no failure of a target, so no `Error` that a chain would go on after

@@ -74,6 +74,10 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     default_max_tokens: int | None = None
     """How long an answer gets whose client names no limit, where tokens or money are limited; None for 8,192."""
 
+    context_tokens: int | None = None
+    """What is reserved for what a target reads beside the body, where tokens or money are limited; None for the context
+    window of its model."""
+
     max_body_bytes: int | None = None
     """The largest body of a request, also once it is inflated; a bound of each key, not of teams."""
 
@@ -177,6 +181,7 @@ def told_terms(terms: Terms) -> list[str]:
         "at a time": terms.concurrency,
         "bytes a body": terms.max_body_bytes,
         "tokens an answer by default": terms.default_max_tokens,
+        "tokens read beside a body": terms.context_tokens,
     }
     said = [f"{count:,} {what}" for what, count in counts.items() if count is not None]
     return [*said, *[told_budget(budget) for budget in terms.budgets]]
