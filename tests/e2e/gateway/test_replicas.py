@@ -203,9 +203,9 @@ def test_who_is_refused_by_the_head_of_a_request_is_told_so_through_nginx(pairs:
 
 
 def test_redis_may_go_and_come_back_under_load(pairs: Callable[..., Pair]) -> None:
-    """With limits and vault in use every request is answered, before, without and after Redis."""
+    """With limits and vault in use every request is answered, before, without and after Redis, where no budget is."""
     digest = hash_key("sesame-open")
-    config = f'[keys.team-a]\nhash = "{digest}"\nrpm = 1000000\nbudget = "900M tokens/day"\n'
+    config = f'[keys.team-a]\nhash = "{digest}"\nrpm = 1000000\ntpm = "900M"\n'
     pair = pairs("-m", "fake/a", config=config)
     with loading(pair.port, clients=6, key="sesame-open") as load:
         for change in (pair.redis.stop, pair.redis.start, pair.redis.sleep, pair.redis.wake):

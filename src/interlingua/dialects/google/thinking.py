@@ -138,7 +138,9 @@ class _Asked:
         known = self.facts.efforts
         taken = [word for word in LEVELS if known is None or word in known]
         place = ORDER.index(effort)
-        nearest = min(reversed(taken), key=lambda word: abs(ORDER.index(word) - place))  # the first of two is the higher
+        nearest = min(
+            reversed(taken), key=lambda word: abs(ORDER.index(word) - place)
+        )  # the first of two is the higher
         self.wire.thinkingLevel = LEVELS[nearest]
         if nearest != effort:
             self.changes.add("parameter_adjusted", "/effort", f"{effort} is {self.wire.thinkingLevel}")

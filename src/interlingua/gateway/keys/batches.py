@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.operations import Operation
 
-__all__ = ["Batches", "Outcome", "Waiting"]
+__all__ = ["Batches", "Outcome", "Waiting", "given_back"]
 
 Outcome: TypeAlias = Refusal | Error | None
 """What came of an operation: nothing more to say, the refusal of a call, or why it could not be written."""
@@ -66,7 +66,7 @@ class Batches:
             return await done
         except asyncio.CancelledError:
             if not done.cancelled() and done.exception() is None and done.result() is None:  # let in at that moment
-                self.add(_given_back(operation))
+                self.add(given_back(operation))
             raise
 
     async def settle(self) -> None:
@@ -97,14 +97,14 @@ class Batches:
         operation, _, done = waiting
         if done.cancelled():
             if isinstance(operation, Enter) and outcome is None:
-                self._waiting.append(Waiting(_given_back(operation), (), done.get_loop().create_future()))
+                self._waiting.append(Waiting(given_back(operation), (), done.get_loop().create_future()))
         elif isinstance(outcome, Error):
             done.set_exception(outcome)
         else:
             done.set_result(outcome)
 
 
-def _given_back(operation: Enter) -> Leave:
+def given_back(operation: Enter) -> Leave:
     """The settlement of a call that was not made."""
     names = tuple([name for name, _ in operation.terms])
     return Leave(operation.call, names, Used(), operation.call.at_s)

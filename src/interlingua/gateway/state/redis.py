@@ -25,7 +25,7 @@ import msgspec
 
 from interlingua.errors import DecodeError, InternalServerError, LimitExceededError
 from interlingua.gateway.keys.accounts import add_rows, as_reserved, chosen, fault_of
-from interlingua.gateway.keys.batches import Batches
+from interlingua.gateway.keys.batches import Batches, given_back
 from interlingua.gateway.keys.budget import EMPTY, Account, Refusal
 from interlingua.gateway.keys.operations import Enter, Leave, Tallies, names_of, step
 from interlingua.gateway.keys.redis_usage import count_commands, usage_steps
@@ -35,6 +35,7 @@ from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, StoredRe
 from interlingua.gateway.state.turn_store import StoredTurns
 from interlingua.gateway.state.turns import Turn
 from interlingua.gateway.state.vault import Vault
+from interlingua.routing.outage import REST_S
 from interlingua.routing.redis_link import RedisGone
 from interlingua.wire.json import decode, encode
 
@@ -56,6 +57,8 @@ MAX_ENTRY_BYTES = 8 * 1024 * 1024
 MEMORY_BYTES = 64 * 1024 * 1024
 """How much a gateway holds by itself while Redis is away."""
 MEMORY_ENTRIES = 100_000
+MAX_UNSURE = 1_000
+"""Beyond so many operations that wait for Redis, calls that it may have let in are not given back, and lapse there."""
 MAX_PENDING = 10_000
 """So many deletions and settlements wait at most for Redis to come back."""
 MAX_TRIES = 64
@@ -309,16 +312,29 @@ class RedisAccounts:
                 add_rows(self._uncounted, rows)
         return operation
 
-    def _applied_alone(self, operations: Sequence[Operation]) -> list[Refusal | None]:
-        """What operations come to in this process, which goes on from what it knows."""
-        outcomes: list[Refusal | None] = []
+    def _applied_alone(self, operations: Sequence[Operation]) -> list[Outcome]:
+        """What operations come to in this process, which goes on from what it knows.
+
+        A call with a budget is not let in, since others may have used what was left of it. Redis may have let it in
+        and not been heard, so it is given back there.
+        """
+        outcomes: list[Outcome] = []
         for operation in operations:
+            if isinstance(operation, Enter) and any([terms.budgets for _, terms in operation.terms]):
+                outcomes.append(_away())
+                self._miss(given_back(operation), most=MAX_UNSURE)
+                continue
             changed, outcome = step({**self._known, **self._alone}, operation)
             self._alone |= changed
             outcomes.append(outcome)
-            if outcome is None and len(self._missed) < MAX_PENDING:
-                self._missed.append(_unlimited(operation))
+            if outcome is None:
+                self._miss(_unlimited(operation))
         return outcomes
+
+    def _miss(self, operation: Operation, most: int = MAX_PENDING) -> None:
+        """Have an operation done when Redis is back, if there are not so many already."""
+        if len(self._missed) < most:
+            self._missed.append(operation)
 
     def _applied(self, operations: Sequence[Operation]) -> Steps[list[Outcome] | None]:
         """What operations come to, written; None where others were faster each time."""
@@ -419,6 +435,11 @@ def _is_done(operation: Operation, tallies: Tallies, *, retried: bool) -> bool:
     if isinstance(operation, Leave):
         return retried and bool(operation.call.id) and not entered
     return entered
+
+
+def _away() -> InternalServerError:
+    message = "what this key has used is in Redis, which does not answer, so nothing more is let in; ask again soon"
+    return InternalServerError(message, status=503, retry_after_s=REST_S)
 
 
 def _busy() -> InternalServerError:

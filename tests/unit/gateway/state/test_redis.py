@@ -24,7 +24,7 @@ from interlingua.gateway.state.redis import MAX_TRIES, RedisAccounts, RedisStore
 from interlingua.gateway.state.redis_presence import GONE_S, Presence
 from interlingua.gateway.state.store import Entry
 from interlingua.gateway.state.stored import KeptAnswer, Prepared
-from interlingua.routing.redis_link import Command, RedisLink
+from interlingua.routing.redis_link import Command, RedisGone, RedisLink
 from interlingua.types.content import Part, TextPart, ThinkingPart, ToolCall
 from interlingua.types.message import Message
 from interlingua.types.request import Request
@@ -258,9 +258,62 @@ def test_requests_of_a_minute_are_exact_over_two_gateways(redis: RedisServer) ->
     _run(work())
 
 
-def test_accounts_go_on_without_redis_and_are_settled_afterwards(redis: RedisServer) -> None:
-    """In the outage from what was known; a Redis that comes back empty gets what was known, and what was used then."""
+def test_a_budget_lets_nobody_in_without_redis_and_goes_on_afterwards(redis: RedisServer) -> None:
+    """What ends meanwhile is settled afterwards; a Redis that comes back empty gets what was known."""
     terms = Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),))
+
+    async def work() -> None:
+        clock = Clock()
+        async with _accounts(redis, clock, 2) as (first, second):
+            before = _enter(1, terms, tokens=60)
+            assert await first.enter(before) is None
+            redis.stop()
+            for each in (first, second):
+                with pytest.raises(InternalServerError, match="is in Redis, which does not answer") as caught:
+                    await each.enter(_enter(2, terms, tokens=40))
+                assert (caught.value.status, caught.value.retry_after_s) == (503, 5.0)
+            await first.leave(_leave(before, 50))
+            redis.start()
+            clock.now_s += 10
+            assert await first.enter(_enter(3, terms, tokens=50)) is None
+            refusal = await second.enter(_enter(4, terms, tokens=1))
+            assert refusal is not None
+            (account,) = await second.accounts(["key:k"])
+            assert account is not None
+            assert [held.call.id for held in account.held] == ["call-3"]
+            assert account.spent.in_total == Used(50)
+
+    _run(work())
+
+
+def test_a_call_that_redis_let_in_unheard_is_given_back(redis: RedisServer) -> None:
+    """Redis takes a reservation and its answer never comes: the call is refused, and reserves nothing afterwards."""
+    terms = Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),))
+
+    async def work() -> None:
+        clock = Clock()
+        async with _accounts(redis, clock, 1) as (gate,):
+            written = gate._link.run_async
+
+            async def unheard(steps: Any) -> Any:
+                await written(steps)
+                raise RedisGone
+
+            gate._link.run_async = unheard
+            with pytest.raises(InternalServerError):
+                await gate.enter(_enter(1, terms, tokens=60))
+            gate._link.run_async = written
+            assert await gate.enter(_enter(2, terms, tokens=100)) is None
+            (account,) = await gate.accounts(["key:k"])
+            assert account is not None
+            assert [held.call.id for held in account.held] == ["call-2"]
+
+    _run(work())
+
+
+def test_accounts_go_on_without_redis_and_are_settled_afterwards(redis: RedisServer) -> None:
+    """Where no budget is: from what was known; a Redis that comes back empty gets that, and what was used then."""
+    terms = Terms(tpm=100)
 
     async def work() -> None:
         clock = Clock()
