@@ -5,6 +5,7 @@ Kinds
   go on side by side, so that the next turn of one comes after a turn of each other one.
 - *new text*: conversations that nobody had before, with tools that everybody has.
 - *new*: conversations and tools that nobody had before.
+- *pydantic*: those tools as pydantic writes their parameters: `title`, `default`, `anyOf` with null, `$defs`.
 
 Texts are made from a seed: a run sends the same requests as the next one, and none of them twice.
 """
@@ -19,9 +20,9 @@ from typing import Any
 
 from bench.canned import DESCRIPTION, MAX_TOKENS, PARAMETERS, TOOLS, tool_name
 
-__all__ = ["KINDS", "conversations", "requests"]
+__all__ = ["KINDS", "bodies", "conversations", "requests"]
 
-KINDS = ("grown", "new-text", "new")
+KINDS = ("grown", "new-text", "new", "pydantic")
 SIDE_BY_SIDE = 64
 """How many conversations grow at a time."""
 STEPS = 5
@@ -33,10 +34,11 @@ _SEEDS = {kind: count(number * 10**9) for number, kind in enumerate(KINDS, 1)}
 
 def requests(kind: str, model: str, number: int) -> list[bytes]:
     """So many bodies of a kind, in the order in which they are sent; no call gives one that another call gave."""
-    return list(islice(_bodies(kind, model), number))
+    return list(islice(bodies(kind, model), number))
 
 
-def _bodies(kind: str, model: str) -> Iterator[bytes]:
+def bodies(kind: str, model: str) -> Iterator[bytes]:
+    """Those bodies without an end."""
     while True:
         side_by_side = [conversations(kind, model, next(_SEEDS[kind])) for _ in range(SIDE_BY_SIDE)]
         if kind == "grown":
@@ -49,7 +51,7 @@ def _bodies(kind: str, model: str) -> Iterator[bytes]:
 def conversations(kind: str, model: str, seed: int) -> Iterator[bytes]:
     """The requests of one conversation, turn by turn."""
     random = Random(seed)
-    tools = [_tool(random if kind == "new" else None, number) for number in range(TOOLS)]
+    tools = [_TOOLS[kind](random, number) for number in range(TOOLS)]
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": _text(random, _SYSTEM_WORDS)},
         {"role": "user", "content": _text(random, _PROMPT_WORDS)},
@@ -76,13 +78,37 @@ def _call(random: Random, call_id: str, name: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def _tool(random: Random | None, number: int) -> dict[str, Any]:
-    """One of the ten tools; with a random source one that nobody has seen."""
-    name, about, parameters = tool_name(number), DESCRIPTION, PARAMETERS
-    if random is not None:
-        name, about = f"{name}_{random.randrange(10**9)}", _text(random, 6)
-        parameters = {**parameters, "properties": {**parameters["properties"], _text(random, 1): {"type": "string"}}}
+def _tool(_: Random, number: int) -> dict[str, Any]:
+    """One of the ten tools that everybody has."""
+    return _function(tool_name(number), DESCRIPTION, PARAMETERS)
+
+
+def _new_tool(random: Random, number: int) -> dict[str, Any]:
+    """One that nobody has seen: another name, description and member."""
+    members = {**PARAMETERS["properties"], _text(random, 1): {"type": "string"}}
+    name = f"{tool_name(number)}_{random.randrange(10**9)}"
+    return _function(name, _text(random, 6), {**PARAMETERS, "properties": members})
+
+
+def _pydantic_tool(random: Random, number: int) -> dict[str, Any]:
+    """One that nobody has seen, with parameters in the words of pydantic."""
+    name, unit = f"{tool_name(number)}_{random.randrange(10**9)}", _text(random, 1).title()
+    members = {
+        "city": {"description": "Name of the city, in English.", "title": "City", "type": "string"},
+        "days": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None, "title": "Days"},
+        "units": {"$ref": f"#/$defs/{unit}", "default": "metric"},
+        _text(random, 1): {"default": False, "title": "Hourly", "type": "boolean"},
+    }
+    definitions = {unit: {"enum": ["metric", "imperial"], "title": unit, "type": "string"}}
+    schema = {"$defs": definitions, "properties": members, "required": ["city"], "title": "Forecast", "type": "object"}
+    return _function(name, _text(random, 6), schema)
+
+
+def _function(name: str, about: str, parameters: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
+
+
+_TOOLS = {"grown": _tool, "new-text": _tool, "new": _new_tool, "pydantic": _pydantic_tool}
 
 
 def _text(random: Random, words: int) -> str:

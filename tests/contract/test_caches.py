@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 PEERS = frozenset(
     {
         "client.price:_models",
-        "dialects._known.bodies:_around",
-        "dialects._request:_changed_names",
         "dialects.anthropic.client_stream:_starts",
         "gateway.calls.passing_answer:_is_kept",
         "gateway.calls.plan:_known",
@@ -56,10 +54,7 @@ PEERS = frozenset(
 """Caches whose keys a client or an upstream can choose: each is a `ByteCache`, or a store that counts bytes, too."""
 
 BOUNDED_OTHERWISE = {
-    "dialects._known.bodies:_young": "weighed by `memory_of`, 9 MB a generation",
-    "dialects._known.histories:_young": "weighed by `memory_of`, 6 MB a generation",
-    "dialects._known.histories:aside": "16 digests a conversation",
-    "dialects._known.tools:_young": "weighed by `memory_of`, 3 MB a generation",
+    "dialects._tool_cache:_young": "weighed by `memory_of`, 3 MB a generation",
     "dialects._schemas:_young": "weighed by `memory_of`, 3 MB a generation",
     "dialects.ollama.server_usual:time_of": "16 numbers, each a time that a calendar has",
     "gateway.records.metrics:_tallies": "2,000 series, whose labels are cut at 200 characters",
@@ -87,7 +82,6 @@ PROGRAM = frozenset(
         "client.call.transports:_inside",
         "client.call.transports:_inside_async",
         "client.options:_checked",
-        "client.shared.messages:_young",
         "client.shared.tools:_lists",
         "client.shared.tools:_seen",
         "dialects.openai_responses.server_stream:_ends",

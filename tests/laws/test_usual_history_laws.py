@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import copy
 import json
-from functools import partial
 from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlingua.dialects._contract import DecodeOptions, Facts, Quirks, Target
-from interlingua.dialects._known.histories import KnownHistory, alone, read_further, usual_further
-from interlingua.dialects.table import DIALECTS
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Facts, Quirks, Target
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.change import Changes
 from interlingua.types.content import TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
-from interlingua.wire.json import encode_wires
+from interlingua.types.request import Request
 from tests.support.strategies import conversations
 
 TARGETS = (
@@ -38,6 +37,8 @@ EXTRAS: st.SearchStrategy[dict[str, dict[str, Any]]] = st.sampled_from(
     [{}, {}, {}, {"ollama": {"field": "tool_name"}}, {"google": {"functionResponse": {"id": "call_1"}}}, {"x": {}}]
 )
 """Mere spellings of how a result named its call, most of them none."""
+MEMBERS = {"openai-responses": "input", "google": "contents"}
+"""The member that holds the history, where that is not `messages`."""
 VALUES = st.sampled_from([None, "", "x", {}, [], 0, 1, True, "user", "tool", "assistant", "system", {"a": 1}, ["x"]])
 
 
@@ -73,36 +74,34 @@ def histories(draw: st.DrawFn) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def told(name: str, messages: tuple[Message, ...], target: Target = TARGETS[0]) -> tuple[bytes, list[Any]]:
-    """The elements of the history as the general writer has them, and what it changed."""
-    module, changes = client(name), Changes(name, "encode_request")
-    wires = module._further(target, changes, messages, 0)
-    return encode_wires(wires, lambda wire: getattr(wire, "content", "") is None), changes.entries
-
-
-def told_or_nothing(name: str, messages: tuple[Message, ...]) -> bytes:
-    """The same; nothing where that cannot be said."""
+def written(
+    name: str, messages: tuple[Message, ...], target: Target = TARGETS[0], *, general: bool = True
+) -> tuple[bytes, object] | Error:
+    """A request of the messages alone, with what writing it changed; by the general writer if that is wanted."""
+    writer = client(name)._RequestEncoder
+    usual = staticmethod(lambda *_: None) if general else writer.__dict__["write_usual"]
+    options = EncodeOptions(target=target, history="mend")
     try:
-        return told(name, messages)[0]
-    except Error:
-        return b""
+        with patch.object(writer, "write_usual", usual):
+            encoded = get_dialect(name).encode_request(Request(messages=messages), options)
+    except Error as error:
+        return error
+    return encoded.body, encoded.changes
 
 
 @pytest.mark.parametrize("name", DIALECTS)
 @given(messages=st.one_of(histories(), conversations), target=st.sampled_from(TARGETS))
 @settings(max_examples=80)
 def test_what_is_written_in_one_go(name: str, messages: tuple[Message, ...], target: Target) -> None:
-    """The writer gives nothing, or the general writer's very bytes, of which that has nothing to tell."""
-    usual = import_module(f"{DIALECTS[name]}.history_usual").write_usual_history(messages, target)
-    if usual is not None:
-        assert (usual, []) == told(name, messages, target)
+    """The request is that of the general writer, with the same entries, or the same error."""
+    assert repr(written(name, messages, target, general=False)) == repr(written(name, messages, target))
 
 
 @st.composite
 def bodies(draw: st.DrawFn, name: str) -> bytes:
     """The text of a history in a dialect, with one thing or another in it that is not as usual."""
-    text = b"[%b]" % told_or_nothing(name, draw(histories()))
-    value: Any = json.loads(text)
+    made = written(name, draw(histories()))
+    value: Any = [] if isinstance(made, Error) else json.loads(made[0]).get(MEMBERS.get(name, "messages"), [])
     for _ in range(draw(st.integers(0, 2))):
         value = draw(changed(value))
     return json.dumps(value, separators=draw(st.sampled_from([(",", ":"), (", ", ": ")]))).encode()
@@ -134,54 +133,25 @@ def changed(draw: st.DrawFn, value: Any) -> Any:
         return value
 
 
-def read_general(name: str, text: bytes) -> Any:
-    """System text, messages and changes as the general reader has them; the error that they are."""
+def read(name: str, text: bytes) -> Any:
+    """System text, messages and changes; the error that they are."""
     changes = Changes(name, "decode_request")
+    module = server(name)
     try:
-        return (*server(name)._read_history(DecodeOptions(), text, changes), changes.entries)
+        found = module._read_history(
+            *(() if name == "unified" else (DecodeOptions(),)), text, changes, **MORE.get(name, {})
+        )
     except Error as error:
-        return error
+        return repr(error), error.message
+    return (*found, changes.entries)
 
 
 @pytest.mark.parametrize("name", DIALECTS)
 @given(data=st.data())
 @settings(max_examples=150)
 def test_what_is_read_in_one_go(name: str, data: st.DataObject) -> None:
-    """The reader gives nothing, or what the general reader gives."""
+    """It is what the general reader reads."""
     text = data.draw(bodies(name))
-    usual = server(name).read_usual_history(text, None)
-    if usual is not None:
-        assert (usual.system, tuple(usual.messages), usual.entries) == read_general(name, text)
-
-
-def facts(known: KnownHistory | None) -> object:
-    """Everything that is known of a conversation."""
-    if known is None:
-        return None
-    names = ("system", "messages", "entries", "rest", "calls", "taken_ids", "called", "is_marked")
-    return [getattr(known, name) for name in names]
-
-
-@pytest.mark.parametrize("name", DIALECTS)
-@given(data=st.data())
-@settings(max_examples=100)
-def test_what_goes_on(name: str, data: st.DataObject) -> None:
-    """What goes on with a known conversation is known as if the general reader had read it."""
-    before, text = data.draw(bodies(name)), data.draw(bodies(name))
-    module = server(name)
-    first = module.read_usual_history(before, None)
-    if first is None or not first.messages:
-        return
-
-    def known() -> KnownHistory:
-        return KnownHistory(before, first.system, first.messages, first.entries, None, usual=first)
-
-    usual = usual_further(known(), text, module.read_usual_history)
-    if usual is None:
-        return
-    further = getattr(module, "_read_further", None)
-    read = (
-        alone(partial(module._read_history, DecodeOptions())) if further is None else partial(further, DecodeOptions())
-    )
-    general = read_further(known(), text, Changes(name, "decode_request"), read)
-    assert facts(usual) == facts(general)
+    with patch.object(server(name), "read_usual_history", lambda _: None):
+        general = read(name, text)
+    assert read(name, text) == general

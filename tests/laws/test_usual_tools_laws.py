@@ -12,7 +12,7 @@ import pytest
 
 from interlingua.dialects import _schemas
 from interlingua.dialects._contract import DecodeOptions, Encoded, EncodeOptions, Facts, Quirks, Target
-from interlingua.dialects._known.tools import ToolMemo
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.content import TextPart
@@ -156,7 +156,7 @@ def test_what_is_read_in_one_go(name: str) -> None:
 def _generally_read(name: str, body: bytes) -> object:
     server = import_module(f"{DIALECTS[name]}.server")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "_TOOLS", ToolMemo())
+        patch.setattr(server, "_TOOLS", ToolCache())
         try:
             decoded = server.decode_request(HttpRequest(url=URL, body=body), DecodeOptions())
         except Error as error:

@@ -1,6 +1,6 @@
 """The short roads of the dialects and the general ones behind them, side by side, on bodies that somebody has changed.
 
-`Roads` switches everything off that is remembered, and everything that is read or written in one go. What is left is
+`Roads` switches off the cache of tools, and everything that is read or written in one go. What is left is
 the general road, and the law of all of it is that nobody can tell the difference.
 """
 
@@ -27,10 +27,8 @@ from interlingua.dialects._contract import (
     Target,
     Undo,
 )
-from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import HistoryMemo
-from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._request import RequestWriter
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.anthropic import client_stream
 from interlingua.dialects.anthropic.client_stream import MessagesStreamDecoder
 from interlingua.dialects.table import DIALECTS, get_dialect
@@ -177,18 +175,13 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     def nothing(*_: object, **__: object) -> None:
         return None
 
-    def anew(_: object, text: Any, changes: Any, decode: Callable[[Any, Any], Any], _further: object = None) -> Any:
-        return decode(text, changes)
-
     def anew_tools(_: object, text: Any, _changes: object, decode: Callable[[Any], Any]) -> Any:
         return decode(text)
 
-    yield HistoryMemo, "read", anew
-    yield ToolMemo, "read", anew_tools
-    yield from ((BodyMemo, name, nothing) for name in ("find", "keep"))
+    yield ToolCache, "read", anew_tools
     for module in DIALECTS.values():
         client, server, stream = [import_module(f"{module}.{name}") for name in ("client", "server", "client_stream")]
-        yield client, "framed", nothing
+        yield server, "read_usual_history", nothing
         yield client, "_read_usual", nothing
         yield server, "write_usual", nothing
         for writer in vars(client).values():
@@ -206,7 +199,7 @@ def _memos() -> Iterator[tuple[Any, str, Any]]:
     for module in DIALECTS.values():
         for holder in (import_module(f"{module}.server"), import_module(f"{module}.tools")):
             for name, memo in list(vars(holder).items()):
-                if isinstance(memo, HistoryMemo | BodyMemo | ToolMemo):
+                if isinstance(memo, ToolCache):
                     empty: Any = copy(memo)
                     empty._young, empty._old = type(empty._young)(), type(empty._old)()
                     yield holder, name, empty

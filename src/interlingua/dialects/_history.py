@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["ERROR_PREFIX", "call_ids", "json_text", "prepare_history", "result_text"]
+__all__ = ["ERROR_PREFIX", "call_names", "json_text", "paired_calls", "prepare_history", "result_text"]
 
 ERROR_PREFIX = "ERROR: "
 """What marks a failed tool's text, where the wire has no flag."""
@@ -41,15 +41,38 @@ class _Fault(msgspec.Struct, frozen=True, eq=False):
     text: str
 
 
-def call_ids(messages: Sequence[Message]) -> list[str]:
-    """The ids of all calls, broken ones included, in order."""
-    return [
-        part.id
-        for message in messages
-        if message.role == "assistant"
-        for part in message.parts
-        if type(part) is ToolCall or type(part) is BrokenToolCall
-    ]
+def paired_calls(messages: Sequence[Message]) -> dict[str, str] | None:
+    """Id and tool of every call, in order, where each has its one result; None where something has to be mended."""
+    calls: dict[str, str] = {}
+    waiting: set[str] = set()
+    for message in messages:
+        is_answered = not waiting
+        for part in message.parts:
+            if type(part) is ToolCall and message.role == "assistant":
+                if part.id in calls:
+                    return None
+                calls[part.id] = part.name
+                waiting.add(part.id)
+            elif type(part) is ToolResult and message.role != "assistant":
+                if part.call_id not in waiting:
+                    return None
+                waiting.discard(part.call_id)
+                is_answered = True
+            elif type(part) is BrokenToolCall:
+                return None
+        if not is_answered:
+            return None
+    return None if waiting else calls
+
+
+def call_names(messages: Sequence[Message]) -> dict[str, str]:
+    """The same of messages however they pair, those that cannot be read included."""
+    calls: dict[str, str] = {}
+    for message in messages:
+        for part in message.parts if message.role == "assistant" else ():
+            if type(part) is ToolCall or type(part) is BrokenToolCall:
+                calls[part.id] = part.name
+    return calls
 
 
 def result_text(result: ToolResult) -> str:

@@ -13,18 +13,15 @@ from msgspec.structs import replace
 
 from interlingua.dialects._bounds import ANY
 from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._history import call_ids, prepare_history
-from interlingua.dialects._known.frames import Frame, asked_beside, keep_frame, shared_of
-from interlingua.dialects._known.histories import KnownMessages, PairedMessages
-from interlingua.dialects._known.tools import KnownTools, can_be_told_again, write_tools
+from interlingua.dialects._history import call_names, paired_calls, prepare_history
 from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects._schemas import fit_request
+from interlingua.dialects._tool_cache import CachedTools, can_be_told_again, write_tools
 from interlingua.errors import UnsupportedError, UsageError
-from interlingua.schema.names import fit_as_they_are, map_call_ids, map_names
+from interlingua.schema.names import are_legal_names, fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolCall
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire, encode_wires
 
 if TYPE_CHECKING:
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._bounds import Bounds
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
-    from interlingua.dialects._known.frames import WriteRest
-    from interlingua.dialects._known.histories import KnownHistory, WrittenHistory
     from interlingua.dialects._usual.tools import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
@@ -68,17 +63,6 @@ FILMS = ("video/", "audio/")
 """How media types begin of what is played, not read."""
 
 
-class _Known(Struct, frozen=True, eq=False):
-    """A known history as it was written."""
-
-    history: KnownHistory
-    written: WrittenHistory
-    told: int
-    """How many changes were told before."""
-    write: WriteRest
-    """Writes what goes on from there."""
-
-
 class RequestWriter:
     """Writes one request; every method writes, notes or refuses what its name says."""
 
@@ -105,8 +89,8 @@ class RequestWriter:
         self.facts = options.target.facts
         self.quirks = options.target.quirks
         self.changes = Changes(self.dialect, "encode_request", options.allow)
-        self.calls: list[str] = []
-        """The ids of all calls in the history."""
+        self.calls: dict[str, str] = {}
+        """Id and tool of all calls in the history, in order."""
         self.names: dict[str, str] = {}
         """The caller's own tool names -> the wire's, where the rule changes them."""
         self.nulls = 0
@@ -117,10 +101,6 @@ class RequestWriter:
         """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
         """The same for the output."""
-        self.fits: Callable[[bytes], bool] | None = None
-        """Says of the messages of a turn more whether what stands around these stands around those."""
-        self._asked = request
-        self._known: _Known | None = None
         self._plain: PlainTools | None = None
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
             self._fit_schemas()
@@ -153,46 +133,11 @@ class RequestWriter:
             who = "/".join(name for name in (self.target.provider, self.target.model) if name) or self.dialect
             raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
         body = encode_wire(wire, nulls=nulls + self.nulls, kept=self.kept)
-        if self._known is not None:
-            self._keep_frame(self._known, body, path, headers, undo)
         return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
-
-    def _keep_frame(self, known: _Known, body: bytes, path: str, headers: Headers, undo: Undo) -> None:
-        """Remember what stands around the messages, if that is all that was written."""
-        ways, history = known.written.ways, known.history
-        kept = history.parent if history.is_marked else history
-        is_kept = kept is not None and kept.written(ways) is not None
-        around = self.kept.around(known.written.text, body) if is_kept else None
-        is_shared, tools = shared_of(self._asked)
-        asked = asked_beside(self._asked) if is_shared and around is not None else None
-        if asked is None or around is None:
-            return
-        told = self.changes.entries
-        frame = Frame(
-            dialect=self.dialect,
-            asked=asked,
-            system=self._asked.system,
-            tools=tools,
-            options=self.options,
-            ways=ways,
-            write=known.write,
-            write_usual=self.write_usual,
-            ids=self._id_rule(),
-            names=undo.tool_names.union(known.history.called),
-            before=around[0],
-            after=around[1],
-            told_before=tuple(told[: known.told]),
-            told_after=tuple(told[known.told + len(known.written.entries) :]),
-            path=path,
-            headers=headers,
-            undo=undo,
-            fits=self.fits,
-        )
-        keep_frame(known.history, frame)
 
     def _undo(self) -> Undo:
         tools = self.request.tools
-        if type(tools) is KnownTools:
+        if type(tools) is CachedTools:
             names, freeform = tools.names, tools.freeform
         elif self._plain:
             names, freeform = frozenset([tool.name for tool, _ in self._plain]), frozenset[str]()
@@ -215,67 +160,41 @@ class RequestWriter:
     def paired(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with every call and its result; `continues` lets it answer calls that it does not contain."""
         messages = self.request.messages
-        if type(messages) is KnownMessages:  # they were found in order when they were read
-            self.calls = list(messages.known.calls)
-            return messages
-        if type(messages) is PairedMessages:
-            self.calls = list(messages.calls)
-            return messages
-        history = prepare_history(messages, self.options.history, self.changes, continues=continues)
-        self.calls = call_ids(history)
-        return history
+        calls = paired_calls(messages)
+        if calls is None:
+            messages = prepare_history(messages, self.options.history, self.changes, continues=continues)
+            calls = call_names(messages)
+        self.calls = calls
+        return messages
 
     def written(
         self,
         history: tuple[Message, ...],
         ids: Mapping[str, str],
         system: tuple[TextPart, ...],
-        write: Callable[[tuple[Message, ...], int], list[W]],
-        further: WriteRest,
+        write: Callable[[tuple[Message, ...]], list[W]],
     ) -> list[W] | Raw:
-        """The messages on the wire, `write` writing those from a place on; known ones are one text.
+        """The messages on the wire, as `write` writes them, or usual ones in one go.
 
-        `system` is the system text, as far as it stands among them; `further` writes what goes on, names and ids as
-        they are.
+        `system` is the system text, as far as it stands among them.
         """
         if self.names or self.arguments or self.request.cache is not None or _changes_any(ids):
-            return write(history, 0)
+            return write(history)
+        text = self.write_usual(history, self.target)
+        if not text:
+            return write(history)
+        return self.kept.place(b"[%b,%b]" % (encode_wires(write(())), text) if system else b"[%b]" % text)
 
-        def say(messages: tuple[Message, ...], first: int) -> list[W] | bytes:
-            text = self.write_usual(messages, self.target)
-            if not text:
-                return write(messages, first)
-            return text if first or not system else b"%b,%b" % (encode_wires(write((), 0)), text)
-
-        if type(history) is not KnownMessages:
-            told = say(history, 0)
-            return told if isinstance(told, list) else self.kept.place(b"[%b]" % told)
-        told, known = len(self.changes.entries), history.known
-        ways = (self.dialect, self.target, system)
-        if known.is_marked:
-            written = known.write_marked(ways, self.changes, say) or write(history, 0)
-        else:
-            written = known.write(ways, self.changes, say)
-        if isinstance(written, list):
-            return written
-        if self._asked.messages is history:
-            self._known = _Known(known, written, told, further)
-        return self.kept.place(written.text)
-
-    def map_names(self, history: Sequence[Message]) -> None:
+    def map_names(self) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
         rule = self.name_rule if self.quirks.name_rule == "free" else self.quirks.name_rule
         if rule == "free":
             return
         declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
-        called = (
-            history.known.called
-            if type(history) is KnownMessages
-            else history.calls.values()
-            if type(history) is PairedMessages
-            else [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
-        )
-        self.names = _changed_names[(*declared, *called), rule]
+        names = dict.fromkeys((*declared, *self.calls.values()))
+        if are_legal_names(names, rule):
+            return
+        self.names = {own: wire for own, wire in map_names(names, rule).items() if own != wire}
         for place, name in enumerate(declared if self.names else ()):
             if name in self.names:
                 self.changes.add("name_mapped", f"/tools/{place}/name", f"{name!r} is {self.names[name]!r} on the wire")
@@ -329,7 +248,7 @@ class RequestWriter:
     def written_tools(self, ways: tuple[object, ...], write: Callable[[], list[W]]) -> list[W] | Raw:
         """The tools on the wire; one text where they came before and were written in these ways."""
         tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
-        if type(tools) is not KnownTools:
+        if type(tools) is not CachedTools:
             wires = self.write_usual_tools(self._plain, self.target) if usual and self._plain else None
             text = None if wires is None else encode_exact(wires)
             return write() if text is None else self.kept.place(text)
@@ -485,14 +404,6 @@ class RequestWriter:
 
 def _changes_any(ids: Mapping[str, str]) -> bool:
     return any([own != told for own, told in ids.items()])
-
-
-def _changes_of(names: tuple[tuple[str, ...], NameRule]) -> dict[str, str]:
-    """The names that a rule changes, and what they become; nobody may change the dict."""
-    return {own: wire for own, wire in map_names(*names).items() if own != wire}
-
-
-_changed_names = ByteCache(1_000_000, _changes_of)
 
 
 def chosen_names(choice: object) -> frozenset[str]:

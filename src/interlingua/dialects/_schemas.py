@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from msgspec import Raw
 
-from interlingua.dialects._known.sharing import memory_of
-from interlingua.dialects._known.tools import KnownTools
+from interlingua.dialects._tool_cache import CachedTools, memory_of
 from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.schema.subset import have_lists, have_plain_roots
@@ -147,7 +146,7 @@ def fit_request(
     `ways` are all that `tool_subset` depends on besides the tool.
     """
     arguments: dict[str, Conversion] = {}
-    plain = None if type(request.tools) is KnownTools else _taken_tools(request.tools, tool_subset)
+    plain = None if type(request.tools) is CachedTools else _taken_tools(request.tools, tool_subset)
     if request.tools and plain is None:
         fitted = _known_tools(request.tools, tool_subset, ways)
         if fitted is not None:
@@ -201,7 +200,7 @@ def _known_tools(
     tools: tuple[Tool | OpaqueTool, ...], tool_subset: Callable[[Tool], Subset | None], ways: tuple[object, ...]
 ) -> _FittedTools | None:
     """The tools as the target takes them; None where it takes the caller's own."""
-    if not isinstance(tools, KnownTools) or not tools.untouched:
+    if not isinstance(tools, CachedTools) or not tools.untouched:
         return _fit_tools(tools, tool_subset)
     if ways not in tools.fitted:
         tools.fitted[ways] = _fit_tools(tools, tool_subset)

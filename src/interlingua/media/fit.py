@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.dialects._known.histories import KnownMessages
 from interlingua.types.content import (
     BrokenToolCall,
     OpaquePart,
@@ -48,8 +47,6 @@ def plan_media(request: Request, endpoint: Endpoint, allow: frozenset[Capability
 
 def has_media(messages: tuple[Message, ...]) -> bool:
     """Whether a message, or a tool result in one, holds an image, audio or a document."""
-    if type(messages) is KnownMessages:  # such a conversation holds none
-        return False
     for message in messages:
         for part in message.parts:
             if type(part) not in _WITHOUT and (not isinstance(part, ToolResult) or type(part.content) is tuple):

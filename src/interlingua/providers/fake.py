@@ -16,7 +16,6 @@ from interlingua.providers.example import example_of
 from interlingua.types.content import Json, Part, TextPart, ToolCall, ToolResult
 from interlingua.types.request import Request
 from interlingua.types.response import FinishReason, Response
-from interlingua.types.shared import owned
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
 from interlingua.types.usage import Usage
 from interlingua.wire.json import encode
@@ -41,7 +40,7 @@ def fake_answer(decoded: DecodedRequest) -> Response[Any]:
     return Response(
         parts=(part,),
         finish_reason=finish,
-        usage=Usage(input_tokens=estimated_tokens(owned(request.messages)), output_tokens=tokens),
+        usage=Usage(input_tokens=estimated_tokens(request.messages), output_tokens=tokens),
         model=decoded.model,
         wire_model=decoded.model,
     )

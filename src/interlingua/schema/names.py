@@ -15,13 +15,13 @@ ID-05, ID-15 and ID-16 of the failure list.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 from functools import cached_property
 from itertools import count
 
 from interlingua.dialects._contract import CallIdRule, NameRule
 
-__all__ = ["fit_as_they_are", "map_call_ids", "map_names"]
+__all__ = ["are_legal_names", "fit_as_they_are", "map_call_ids", "map_names"]
 
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _NAME_HASH = 8
@@ -63,6 +63,12 @@ _IDS: dict[CallIdRule, _Rule | None] = {
 }
 
 
+def are_legal_names(names: Iterable[str], rule: NameRule) -> bool:
+    """Whether each of the tool names is its own on the wire."""
+    fixed = _NAMES[rule]
+    return fixed is None or all(map(fixed.legal.fullmatch, names))
+
+
 def map_names(names: Iterable[str], rule: NameRule) -> dict[str, str]:
     """Our own tool names and the wire's, each wire name once; a legal name is never given to another tool."""
     own = list(dict.fromkeys(names))
@@ -86,7 +92,7 @@ def map_call_ids(call_ids: Iterable[str], rule: CallIdRule) -> dict[str, str]:
     return mapping
 
 
-def fit_as_they_are(call_ids: Sequence[str], rule: CallIdRule) -> bool:
+def fit_as_they_are(call_ids: Iterable[str], rule: CallIdRule) -> bool:
     """Whether each of the ids is its own on the wire, if no other of the conversation is the same."""
     fixed = _IDS[rule]
     return fixed is None or all(map(fixed.legal.fullmatch, call_ids))

@@ -28,7 +28,6 @@ from interlingua.types.content import Part, TextPart, ToolCall
 from interlingua.types.event import Event, TextDelta, ThinkingDelta, ToolCallDelta
 from interlingua.types.request import Request
 from interlingua.types.response import Response
-from interlingua.types.shared import owned
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
@@ -153,7 +152,7 @@ def _part(item: object) -> Part:
 def _response(parts: list[Part], request: Request, model: str) -> Response[Any]:
     first = sum(len(message.tool_calls) for message in request.messages)
     numbered = tuple(_numbered(parts, first))
-    usage = Usage(input_tokens=estimated_tokens(owned(request.messages)), output_tokens=estimated_tokens(numbered))
+    usage = Usage(input_tokens=estimated_tokens(request.messages), output_tokens=estimated_tokens(numbered))
     return Response(
         parts=numbered, finish_reason=settle_finish("stop", numbered), usage=usage, model=model, wire_model=model
     )

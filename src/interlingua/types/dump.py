@@ -25,7 +25,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.run import Recorded, RunRecord, Step
-from interlingua.types.shared import owned, owned_part, owned_tool
+from interlingua.types.shared import owned_tool
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.arguments import are_sound, check_arguments
 from interlingua.wire.json import MAX_DEPTH, decode, encode
@@ -152,7 +152,7 @@ def _stored(record: RunRecord) -> RunRecord:
 def _sequence(value: object) -> tuple[str, msgspec.Struct]:
     items = tuple(cast("Iterable[object]", value)) if isinstance(value, Iterable) else (value,)
     if isinstance(value, Iterable) and all(isinstance(item, Message) for item in items):
-        return "messages", _Messages(owned(cast("tuple[Message, ...]", items)))
+        return "messages", _Messages(cast("tuple[Message, ...]", items))
     if isinstance(value, Iterable) and all(isinstance(item, _EVENTS) for item in items):
         return "events", _Events(tuple([_event(item) for item in cast("tuple[Event, ...]", items)]))
     raise UsageError(
@@ -183,9 +183,8 @@ def _without_code(response: Response[Any]) -> Response[Any]:
 
 
 def _without_handlers(request: Request) -> Request:
-    system = tuple([owned_part(part) for part in request.system])
     tools = [_without_handler(owned_tool(tool)) for tool in request.tools]
-    return msgspec.structs.replace(request, system=system, messages=owned(request.messages), tools=tuple(tools))
+    return msgspec.structs.replace(request, tools=tuple(tools))
 
 
 def _without_handler(tool: Tool | OpaqueTool) -> Tool | OpaqueTool:

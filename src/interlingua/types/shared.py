@@ -2,27 +2,21 @@
 
 Rules
 - To change one is a TypeError; a copy of it (`copy.deepcopy`, pickle) is a plain dict or list.
-- `NO_EXTRA` is the empty `extra` of messages, parts and tools that requests share. JSON leaves out plain dicts alone,
-  so `owned` and those beside it give such values back with an `extra` of their own before they are written.
+- `NO_EXTRA` is the empty `extra` of tools that requests share. JSON leaves out plain dicts alone, so `owned_tool` gives
+  a tool back with an `extra` of its own before it is written.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import msgspec
 
-from interlingua.types.content import ToolResult
 from interlingua.types.tool import Tool
 
-if TYPE_CHECKING:
-    from interlingua.types.content import Json, Part
-    from interlingua.types.message import Message
-
-__all__ = ["NO_EXTRA", "ReadOnlyDict", "ReadOnlyList", "owned", "owned_part", "owned_tool", "read_only"]
+__all__ = ["NO_EXTRA", "ReadOnlyDict", "ReadOnlyList", "owned_tool", "read_only"]
 
 T = TypeVar("T")
-P = TypeVar("P", bound="Part | Json")
 
 
 class ReadOnlyDict(dict[str, Any]):
@@ -88,28 +82,8 @@ NO_EXTRA: dict[str, dict[str, Any]] = _Nothing()
 """No members of any dialect."""
 
 
-def owned(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The same messages; what is empty in them is plain, and JSON leaves it out."""
-    return tuple(
-        [_own_message(message) if isinstance(message.extra, ReadOnlyDict) else message for message in messages]
-    )
-
-
-def owned_part(part: P) -> P:
-    """The same part; what is empty in it is plain, and JSON leaves it out."""
-    members: dict[str, Any] = {"extra": {}} if getattr(part, "extra", None) is NO_EXTRA else {}
-    if isinstance(part, ToolResult) and isinstance(part.content, tuple):
-        members["content"] = tuple([owned_part(inner) for inner in part.content])
-    return msgspec.structs.replace(part, **members) if members else part
-
-
 def owned_tool(tool: T) -> T:
     """The same tool, if it is one; what is empty in it is plain, and JSON leaves it out."""
     if not isinstance(tool, Tool) or (tool.metadata is not NO_EXTRA and tool.extra is not NO_EXTRA):
         return tool
     return msgspec.structs.replace(tool, metadata=dict(tool.metadata), extra=tool.extra or {})
-
-
-def _own_message(message: Message) -> Message:
-    parts = tuple([owned_part(part) for part in message.parts])
-    return msgspec.structs.replace(message, parts=parts, extra=message.extra or {})

@@ -13,12 +13,11 @@ class KeptTexts:
     A place is made of the one character that JSON never holds.
     """
 
-    __slots__ = ("_pieces", "_texts")
+    __slots__ = ("_texts",)
 
     def __init__(self) -> None:
         """None so far."""
         self._texts: list[bytes] = []
-        self._pieces: list[bytes] = []
 
     def place(self, text: bytes) -> msgspec.Raw:
         """What stands in a wire object for `text`."""
@@ -29,20 +28,10 @@ class KeptTexts:
         """The text for which `place` stands."""
         return self._texts[int(bytes(place).strip(b"\0"))]
 
-    def fill(self, body: bytes, *, is_final: bool = True) -> bytes:
-        """`body` with the texts in their places; `is_final` says whether nothing is moved in it any more."""
+    def fill(self, body: bytes) -> bytes:
+        """`body` with the texts in their places."""
         if not self._texts:
             return body
         pieces = body.split(b"\0")
         pieces[1::2] = [self._texts[int(number)] for number in pieces[1::2]]
-        self._pieces = pieces if is_final else []
         return b"".join(pieces)
-
-    def around(self, text: bytes, body: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]] | None:
-        """The pieces before and behind a text in the body that was filled last; None where its place is doubtful."""
-        pieces = self._pieces
-        for place in range(1, len(pieces), 2):
-            if pieces[place] is text:
-                return tuple(pieces[:place]), tuple(pieces[place + 1 :])
-        before, _, after = body.partition(text)
-        return ((before,), (after,)) if body.count(text) == 1 else None

@@ -277,7 +277,7 @@ def encode_wire(value: msgspec.Struct, *, nulls: int = 0, kept: KeptTexts | None
         refuse_non_finite(value)
     has_extra = EXTRA_NAME in body
     if kept is not None:
-        body = kept.fill(body, is_final=not has_extra)
+        body = kept.fill(body)
     if not has_extra:
         return body
     return dump(spread(body, type(value)), ENCODER)

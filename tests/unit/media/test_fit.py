@@ -12,7 +12,7 @@ from PIL import Image
 import interlingua as il
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Facts, Target
 from interlingua.dialects.table import get_dialect
-from interlingua.media import convert, fit, plan
+from interlingua.media import convert, plan
 from interlingua.media.fit import has_media, plan_media
 from interlingua.providers.media_limits import MediaLimits
 from interlingua.registry.endpoint import Endpoint
@@ -106,15 +106,9 @@ def test_without_media_a_plan_costs_next_to_nothing() -> None:
     assert steps_of(lambda: has_media(messages)) < 30 * parts
 
 
-def test_a_known_conversation_is_not_looked_at() -> None:
-    """A conversation that was read before holds no media, by how it is remembered."""
-    messages = fit.KnownMessages([il.user(jpeg())])
-    assert not has_media(messages)
-
-
 @pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
-def test_a_conversation_with_an_image_is_never_a_known_one(dialect: str) -> None:
-    """However often a client sends it, in whatever dialect: its images are seen each time."""
+def test_images_of_a_client_are_seen_each_time(dialect: str) -> None:
+    """However often a client sends a conversation, in whatever dialect."""
     image = il.ImagePart(PNG, "image/png")
     call = il.ToolCall("call_1", "look", "{}")
     result = il.ToolResult("call_1", "look", (il.TextPart("This:"), image))

@@ -607,13 +607,3 @@ def test_several_wire_structs_are_the_elements_of_an_array() -> None:
         encode_wires([plain, BodyWire(model="m", extra=Extra(new=float("nan")))])
     with pytest.raises(UsageError, match="the text at /model holds half of a surrogate pair"):
         encode_wires([plain, BodyWire(model="\ud800")])
-
-
-def test_the_pieces_around_a_kept_text_are_told() -> None:
-    """Also where members were moved after it was put in, as long as its place is sure."""
-    for extra, around in ((None, ((b'{"later":',), (b"}",))), (Extra(new=1), ((b'{"later":',), (b',"new":1}',)))):
-        kept = KeptTexts()
-        text = b"[1,2]"
-        body = encode_wire(ReceivedWire(later=kept.place(text), extra=extra), kept=kept)
-        assert kept.around(text, body) == around
-    assert KeptTexts().around(b"[1]", b'{"a":[1],"b":[1]}') is None

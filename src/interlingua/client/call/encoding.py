@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.client.call.effect import Work
-from interlingua.client.shared.messages import shared_messages
 from interlingua.client.shared.tools import shared_tools
 from interlingua.dialects._contract import EncodeOptions
-from interlingua.dialects._known.histories import KnownMessages
 from interlingua.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.options import Settings
-    from interlingua.dialects._contract import Dialect, Encoded, Target
-    from interlingua.dialects._known.histories import KnownHistory
+    from interlingua.dialects._contract import Encoded, Target
     from interlingua.types.change import Change
     from interlingua.types.request import Request
 
@@ -38,13 +35,10 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
     options = _options(endpoint.target, settings, stream=stream)
     if settings.warns:
         request = _with_memory(request)
-    messages = request.messages
     if job.typed and not settings.strict:
         from interlingua.client.typed.ladder import encode_typed  # only typed answers need it
 
         encoded = encode_typed(lane.dialect, request, options)
-    elif not settings.warns and type(messages) is KnownMessages:  # a gateway knows its conversations by their bytes
-        encoded = _written(lane.dialect, request, messages.known, options)
     else:
         encoded = lane.dialect.encode_request(request, options)
     return _settled(encoded, job, lane, fitted)
@@ -83,30 +77,8 @@ def _loses(change: Change) -> bool:
 
 def _with_memory(request: Request) -> Request:
     """The request with what it has in common with earlier ones, to encode alone: a response holds what was given."""
-    tools, messages = shared_tools(request.tools), shared_messages(request.messages)
-    if tools is request.tools and messages is request.messages:
-        return request
-    return msgspec.structs.replace(request, tools=tools, messages=messages)
-
-
-def _written(dialect: Dialect, request: Request, known: KnownHistory, options: EncodeOptions) -> Encoded:
-    """A request of a known conversation; the very same one is written twice, and then no more."""
-    slot = id(options)
-    before: _Written | None = known.aside.get(slot)
-    is_again = before is not None and before.request is request and before.options is options
-    if before is not None and is_again and before.encoded is not None:
-        return before.encoded
-    encoded = dialect.encode_request(request, options)
-    known.put_aside(slot, _Written(request, options, encoded if is_again else None))
-    return encoded
-
-
-class _Written(msgspec.Struct, frozen=True, eq=False):
-    """A request that was written, and what came of it where it was written twice."""
-
-    request: Request
-    options: EncodeOptions
-    encoded: Encoded | None
+    tools = shared_tools(request.tools)
+    return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
 
 
 _MOST_REMEMBERED = 256

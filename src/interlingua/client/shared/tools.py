@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
 
-from interlingua.dialects._known.tools import KnownTools, known_tools
+from interlingua.dialects._tool_cache import CachedTools, known_tools
 from interlingua.types.shared import ReadOnlyDict, ReadOnlyList
 from interlingua.types.tool import OpaqueTool, Tool
 
@@ -35,7 +35,7 @@ class _Met(Struct, frozen=True, eq=False):
 
     tools: _Tools
     """The tools; that they are kept keeps their identities."""
-    known: KnownTools | None = None
+    known: CachedTools | None = None
     """Equal tools whose schemas nobody can change; None where they were sent once."""
     live: list[Any] = []
     """What their caller could change in them: every object and array, each once."""
@@ -51,7 +51,7 @@ _lists: dict[int, _Met] = {}
 
 def shared_tools(tools: _Tools) -> _Tools:
     """The same tools, with a memory where an earlier call had them; provider-run ones among them are never shared."""
-    if not tools or type(tools) is KnownTools:
+    if not tools or type(tools) is CachedTools:
         return tools
     met = _lists.get(id(tools))
     if met is not None and met.known is not None and met.tools is tools and met.live == met.told:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from interlingua.dialects._bounds import OPENAI
-from interlingua.dialects._known.tools import KnownTools
 from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
 from interlingua.dialects._subsets import OPENAI_STRICT, OPENAI_TOOL
+from interlingua.dialects._tool_cache import CachedTools
 from interlingua.schema.names import map_names
 from interlingua.types.content import TextPart
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
@@ -61,7 +61,7 @@ class OpenAIRequestWriter(RequestWriter):
         tools = self.request.tools
         if not self.quirks.freeform_tools:
             return frozenset()
-        if type(tools) is KnownTools:
+        if type(tools) is CachedTools:
             return tools.freeform
         return frozenset([tool.name for tool in tools if isinstance(tool, Tool) and tool.freeform])
 

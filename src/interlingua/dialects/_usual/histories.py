@@ -5,7 +5,6 @@ once, and a writer that makes their text at once. They give None for anything el
 has the word: what is here only ever says the same, sooner. Laws hold them to that.
 
 Rules
-- What is read can be shared as it is: nothing in it can be changed.
 - Every call has an id of its own, sound arguments, and one result before anybody says anything else.
 """
 
@@ -19,7 +18,6 @@ from interlingua.stream.calls import PLACEHOLDER_IDS
 from interlingua.types.change import Change
 from interlingua.types.content import TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
-from interlingua.types.shared import NO_EXTRA
 from interlingua.wire.arguments import are_sound
 
 if TYPE_CHECKING:
@@ -29,11 +27,13 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._known.histories import KnownHistory
+    from interlingua.types.change import Changes
     from interlingua.types.content import Cache, Part
     from interlingua.types.message import Role
 
-    ReadUsual: TypeAlias = "Callable[[bytes, KnownHistory | None], UsualHistory | None]"
+    System: TypeAlias = tuple[TextPart, ...]
+    Read: TypeAlias = tuple[System, tuple[Message, ...]]
+    ReadUsual: TypeAlias = "Callable[[bytes], UsualHistory | None]"
     WriteUsual: TypeAlias = Callable[[tuple[Message, ...], Target], bytes | None]
     PlainMessage: TypeAlias = tuple[Role, str, list[ToolCall], list[ToolResult]]
 
@@ -56,11 +56,10 @@ class UnusualError(Exception):
 class UsualHistory:
     """A usual history, told message by message."""
 
-    __slots__ = ("apart", "before", "calls", "entries", "is_marked", "messages", "open", "results", "system")
+    __slots__ = ("apart", "calls", "entries", "messages", "open", "results", "system")
 
-    def __init__(self, before: KnownHistory | None, apart: frozenset[Role] = frozenset()) -> None:
-        """An empty one, that may go on with what came `before`; neighbours of a role in `apart` are unusual."""
-        self.before: KnownHistory | None = before
+    def __init__(self, apart: frozenset[Role] = frozenset()) -> None:
+        """An empty one; neighbours of a role in `apart` are unusual."""
         self.apart: frozenset[Role] = apart
         self.system: tuple[TextPart, ...] = ()
         self.messages: list[Message] = []
@@ -72,14 +71,12 @@ class UsualHistory:
         """Those that have no result yet."""
         self.results: list[Part] = []
         """The results since the last turn."""
-        self.is_marked: bool = False
-        """Whether something has a mark for the prompt cache."""
 
     def instruct(self, text: str | None) -> None:
         """The system text, if it comes first of all."""
-        if not text or self.messages or self.system or self.open or self.before is not None:
+        if not text or self.messages or self.system or self.open:
             raise UnusualError
-        self.system = (TextPart(text, (), None, None, NO_EXTRA),)
+        self.system = (TextPart(text),)
 
     def say(self, role: Role, text: str | None) -> None:
         """A message of one text."""
@@ -87,7 +84,7 @@ class UsualHistory:
             raise UnusualError
         if self.results or self.apart:
             self._begin(role)
-        self.messages.append(Message(role, (TextPart(text, (), None, None, NO_EXTRA),), None, NO_EXTRA))
+        self.messages.append(Message(role, (TextPart(text),)))
 
     def say_all(self, role: Role, parts: tuple[Part, ...]) -> None:
         """A message of several texts, or of marked ones."""
@@ -95,7 +92,7 @@ class UsualHistory:
             raise UnusualError
         if self.results or self.apart:
             self._begin(role)
-        self.messages.append(Message(role, parts, None, NO_EXTRA))
+        self.messages.append(Message(role, parts))
 
     def turn(self, text: str | None, calls: Iterable[tuple[str, str, str]], thinking: tuple[Part, ...] = ()) -> None:
         """A turn of the model: thinking, a text, calls, each with its id, the name of its tool and its arguments."""
@@ -105,25 +102,21 @@ class UsualHistory:
             self._begin("assistant")
         parts: list[Part] = [*thinking]
         if text:
-            parts.append(TextPart(text, (), None, None, NO_EXTRA))
+            parts.append(TextPart(text))
         taken = self.calls
         for call_id, name, arguments in calls:
             if not name or call_id in taken or call_id.strip() in PLACEHOLDER_IDS or not are_sound(arguments):
                 raise UnusualError
             taken[call_id] = self.open[call_id] = name
-            parts.append(ToolCall(call_id, name, arguments, False, None, NO_EXTRA))
+            parts.append(ToolCall(call_id, name, arguments))
         if not parts:
             raise UnusualError
-        self.messages.append(Message("assistant", tuple(parts), None, NO_EXTRA))
+        self.messages.append(Message("assistant", tuple(parts)))
 
     def made_id(self, place: int, ahead: int, dialect: str) -> str:
         """An id for a call of the next turn, `ahead` calls from its first one; it will be the part at a place there."""
-        before = self.before
         number = len(self.calls) + ahead
         at = len(self.messages) + (1 if self.results else 0)  # those are told first
-        if before is not None:
-            number += len(before.calls)
-            at += len(before.messages)
         path = f"/messages/{at}/parts/{place}/id"
         self.entries.append(Change("repaired", "call_id_made", path, dialect, "decode_request", ""))
         return f"call_{number}"
@@ -135,22 +128,22 @@ class UsualHistory:
         *,
         is_error: bool = False,
         cache: Cache | None = None,
-        extra: dict[str, dict[str, Any]] = NO_EXTRA,
+        extra: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         """The result of a call that has none yet."""
         name = self.open.pop(call_id, None)
         if name is None:
             raise UnusualError
-        self.results.append(ToolResult(call_id, name, content, is_error, cache, extra))
+        self.results.append(ToolResult(call_id, name, content, is_error, cache, extra or {}))
 
-    def answer_marked(self, call_id: str, text: str, extra: dict[str, dict[str, Any]] = NO_EXTRA) -> None:
+    def answer_marked(self, call_id: str, text: str, extra: dict[str, dict[str, Any]] | None = None) -> None:
         """The same, where a mark before the text says that it is an error."""
         name = self.open.pop(call_id, None)
         if name is None:
             raise UnusualError
         is_error = text.startswith(ERROR_PREFIX)
         said = text[len(ERROR_PREFIX) :] if is_error else text
-        self.results.append(ToolResult(call_id, name, said, is_error, None, extra))
+        self.results.append(ToolResult(call_id, name, said, is_error, None, extra or {}))
 
     def _begin(self, role: Role) -> None:
         """A message of another role than the last one, if that matters; the results before it are told."""
@@ -161,12 +154,17 @@ class UsualHistory:
 
     def close(self) -> None:
         """The results of a step are one message."""
-        self.messages.append(Message("tool", tuple(self.results), None, NO_EXTRA))
+        self.messages.append(Message("tool", tuple(self.results)))
         self.results = []
+
+    def read(self, changes: Changes) -> Read:
+        """System text and messages; what reading them repaired is handed to `changes`."""
+        changes.entries.extend(self.entries)
+        return self.system, tuple(self.messages)
 
     def done(self) -> UsualHistory:
         """Itself, with all results told."""
-        if self.open or (self.before is not None and not self.before.taken_ids.isdisjoint(self.calls)):
+        if self.open:
             raise UnusualError
         if self.results:
             self.close()

@@ -19,7 +19,6 @@ from interlingua.dialects._answer import (
 )
 from interlingua.dialects._bounds import ANTHROPIC
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import RequestWriter, check_choice, must_call
@@ -52,13 +51,12 @@ if TYPE_CHECKING:
 
     from msgspec import Raw
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.anthropic.thinking import SaidWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
-    from interlingua.types.change import Changes
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
@@ -98,26 +96,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     messages = request.messages
     if options.target.facts.prefill is False and messages and messages[-1].role == "assistant":
         return _RequestEncoder(request, options).encode()  # whatever was written before, this is refused
-    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+    return _RequestEncoder(request, options).encode()
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.anthropic.history_usual", "write_usual_history")
 _write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.anthropic.tools_usual", "write_usual_tools")
-
-
-def _further(
-    target: Target,
-    changes: Changes,
-    messages: tuple[Message, ...],
-    first: int,
-    *,
-    before: tuple[int, bool, bool] | None = None,
-) -> list[MessageWire]:
-    """The messages from a place on, names and ids as they are; `before` is how the marks before them are counted."""
-    marks = Marks(target.quirks, changes)
-    if before is not None:
-        marks.counted = before
-    return MessageEncoder(target, {}, {}, marks, changes).encode(messages, first)
 
 
 class _RequestEncoder(RequestWriter):
@@ -139,7 +122,7 @@ class _RequestEncoder(RequestWriter):
 
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
-        self.map_names(history)
+        self.map_names()
         self._tools(history)
         self._messages(history)
         self.marks.finish(self.wire)
@@ -170,8 +153,7 @@ class _RequestEncoder(RequestWriter):
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         self.wire.system = encoder().system(texts)
         rest = history[taken:] if taken else history
-        further = partial(_further, before=self.marks.counted)
-        told = self.written(rest, ids, (), lambda messages, first: encoder().encode(messages, first + taken), further)
+        told = self.written(rest, ids, (), lambda messages: encoder().encode(messages, taken))
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         if self.facts.prefill is False and history:
             self._refuse_prefill(history)
@@ -367,17 +349,10 @@ class _RequestEncoder(RequestWriter):
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""
         if not has_budget(self.wire):
             return
-        is_lost = lost_thinking(self._told())
-        self.fits = partial(_has_lost, is_lost)  # what is around the messages depends on the last of them
-        if is_lost:
+        if lost_thinking(self._told()):
             self.wire.thinking = None
             why = "the calls that are being answered came with thinking that is lost"
             self.changes.add("parameter_unsupported", "/thinking_budget", why)
-
-
-def _has_lost(is_lost: bool, rest: bytes) -> bool:  # noqa: FBT001 - it is bound by position
-    """Whether the end of the messages, from a turn of the model on, has lost its thinking or not, as it had then."""
-    return lost_thinking(read_said(rest)) is is_lost
 
 
 def _is_neutral(name: str, request: Request) -> bool:

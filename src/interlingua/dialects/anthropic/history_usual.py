@@ -10,14 +10,12 @@ from msgspec import Raw
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, call_text, plain_messages
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.types.content import Sealed, TextPart, ThinkingPart
-from interlingua.types.shared import NO_EXTRA, ReadOnlyDict
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.content import Cache, Part, ToolCall, ToolResult
     from interlingua.types.message import Message, Role
 
@@ -71,12 +69,12 @@ class _Assistant(ExactStruct, tag_field="role", tag="assistant"):
 _read = exact_reader(list[_User | _Assistant])
 
 
-def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory | None:
-    """What the messages of a request say, or those that go on after `before`; None for unusual ones."""
+def read_usual_history(text: bytes) -> UsualHistory | None:
+    """What the messages of a request say; None for unusual ones."""
     wires = _read(text)
     if wires is None:
         return None
-    history = UsualHistory(before, _ALTERNATING)
+    history = UsualHistory(_ALTERNATING)
     try:
         for wire in wires:
             if type(wire) is _Assistant:
@@ -108,8 +106,8 @@ def _turn(history: UsualHistory, content: str | Sequence[_Text | _Call | _Thinki
 
 
 def _thought(block: _Thinking) -> ThinkingPart:
-    sealed = Sealed(NAME, ReadOnlyDict(signature=block.signature)) if block.signature else None
-    return ThinkingPart(block.thinking, sealed, NO_EXTRA)
+    sealed = Sealed(NAME, {"signature": block.signature}) if block.signature else None
+    return ThinkingPart(block.thinking, sealed)
 
 
 def _prompt(history: UsualHistory, content: str | Sequence[_Text | _Result]) -> None:
@@ -120,7 +118,7 @@ def _prompt(history: UsualHistory, content: str | Sequence[_Text | _Result]) -> 
     texts: list[Part] = []
     for block in content:
         if type(block) is _Text:
-            texts.append(_text(history, block))
+            texts.append(_text(block))
         elif type(block) is _Result and not texts:
             _answer(history, block)
         else:
@@ -133,22 +131,19 @@ def _prompt(history: UsualHistory, content: str | Sequence[_Text | _Result]) -> 
 
 def _answer(history: UsualHistory, block: _Result) -> None:
     content = "" if block.content is None else block.content
-    told = content if isinstance(content, str) else tuple([_text(history, text) for text in content]) or ""
-    cache = _cache(history, block.cache_control)
+    told = content if isinstance(content, str) else tuple([_text(text) for text in content]) or ""
+    cache = _cache(block.cache_control)
     history.answer(block.tool_use_id, told, is_error=bool(block.is_error), cache=cache)
 
 
-def _text(history: UsualHistory, block: _Text | _ResultText) -> TextPart:
+def _text(block: _Text | _ResultText) -> TextPart:
     if not block.text:
         raise UnusualError
-    return TextPart(block.text, (), _cache(history, block.cache_control), None, NO_EXTRA)
+    return TextPart(block.text, (), _cache(block.cache_control))
 
 
-def _cache(history: UsualHistory, mark: _Mark | None) -> Cache | None:
-    if mark is None:
-        return None
-    history.is_marked = True
-    return mark.ttl or "5m"
+def _cache(mark: _Mark | None) -> Cache | None:
+    return None if mark is None else mark.ttl or "5m"
 
 
 # Writing: the members stand in the order in which the general writer has them

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
-from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import HistoryMemo
-from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
 from interlingua.dialects.anthropic.history_usual import read_usual_history
-from interlingua.dialects.anthropic.marks import MARK, Marks, cache_of
+from interlingua.dialects.anthropic.marks import Marks, cache_of
 from interlingua.dialects.anthropic.messages import decode_messages
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder
 from interlingua.dialects.anthropic.reasons import encode_error_body, encode_finish
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._known.histories import Read
+    from interlingua.dialects._usual.histories import Read
     from interlingua.errors import Error
     from interlingua.types.content import Cache, TextPart
     from interlingua.types.message import Message
@@ -50,8 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
 
-_HISTORIES = HistoryMemo(read_usual_history, mark=MARK)
-_TOOLS = ToolMemo(read_usual_tools)
+_TOOLS = ToolCache(read_usual_tools)
 
 # The request
 
@@ -63,27 +59,21 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     betas = [value for name, value in http.headers if name == BETA_HEADER]
-    about = (http.url, betas)
-    known = _BODIES.find(http.body, options, about)
-    if known is not None:
-        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, betas, changes, options).decode()
     model = wire.model or model_in_path(http.url)
-    decoded = DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
-    _BODIES.keep(http.body, options, about, (wire.messages, wire.tools), decoded)
-    return decoded
+    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
+    usual = read_usual_history(text)
+    if usual is not None:
+        return usual.read(changes)
     wire = read_member(b"messages", text, MessagesWire)
     system, messages = decode_messages(None, wire.messages, changes)
     return system, paired_history(messages, options, changes, continues=continues)
-
-
-_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history, mark=MARK)
 
 
 class _RequestDecoder:
@@ -132,10 +122,7 @@ class _RequestDecoder:
     def _messages(self) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
         first, _ = decode_messages(self.wire.system, (), self.changes)
         given = b"[]" if self.wire.messages is UNSET else bytes(self.wire.messages)
-        if self.goes_on:  # what the thread holds belongs to it, so it is nothing to remember
-            system, messages = _read_history(self.options, given, self.changes, continues=True)
-        else:
-            system, messages = _HISTORIES.read(given, self.changes, partial(_read_history, self.options))
+        system, messages = _read_history(self.options, given, self.changes, continues=self.goes_on)
         return first + system, messages
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:

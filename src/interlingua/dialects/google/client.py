@@ -12,7 +12,6 @@ from urllib.parse import quote
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
 from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice
@@ -44,7 +43,7 @@ from interlingua.types.tool import OpaqueTool, Tool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
@@ -109,16 +108,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+    return _RequestEncoder(request, options).encode()
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.google.history_usual", "write_usual_history")
 _write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.google.tools_usual", "write_usual_tools")
-
-
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ContentWire]:
-    """The messages from a place on, names and ids as they are."""
-    return MessageEncoder(target, {}, {}, changes).encode((), messages, first)[1]
 
 
 class _RequestEncoder(RequestWriter):
@@ -139,7 +133,7 @@ class _RequestEncoder(RequestWriter):
 
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
-        self.map_names(history)
+        self.map_names()
         history = self.taken_media(history)
         self._messages(history)
         self._tools()
@@ -163,13 +157,13 @@ class _RequestEncoder(RequestWriter):
         self.note_ids(ids)
 
         def encode(
-            system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0
+            system: tuple[TextPart, ...], messages: tuple[Message, ...]
         ) -> tuple[ContentWire | None, list[ContentWire]]:
-            return MessageEncoder(self.target, self.names, ids, self.changes).encode(system, messages, begin)
+            return MessageEncoder(self.target, self.names, ids, self.changes).encode(system, messages)
 
         if history and history[0].role == "user":  # nothing has to stand before it
             self.wire.systemInstruction, _ = encode(self.request.system, ())
-            told = self.written(history, ids, (), lambda messages, begin: encode((), messages, begin)[1], _further)
+            told = self.written(history, ids, (), lambda messages: encode((), messages)[1])
             self.wire.contents = cast("list[ContentWire]", told)  # text is written as it is
             return
         instruction, contents = encode(self.request.system, history)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.content import ToolResult
     from interlingua.types.message import Message, Role
 
@@ -57,12 +56,12 @@ class _Content(ExactStruct):
 _read = exact_reader(list[_Content])
 
 
-def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory | None:
-    """What the contents of a request say, or those that go on after `before`; None for unusual ones."""
+def read_usual_history(text: bytes) -> UsualHistory | None:
+    """What the contents of a request say; None for unusual ones."""
     wires = _read(text)
     if wires is None:
         return None
-    history = UsualHistory(before, _JOINED)
+    history = UsualHistory(_JOINED)
     try:
         for wire in wires:
             if wire.role == "model":

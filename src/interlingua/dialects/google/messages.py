@@ -117,16 +117,13 @@ def _decoder(ids: CallIdSource, changes: Changes, prefix: str) -> PartDecoder:
 
 
 def decode_contents(
-    wires: list[ContentWire] | ContentWire,
-    first: tuple[Message, ...],
-    changes: Changes,
-    ids: CallIdSource | None = None,
+    wires: list[ContentWire] | ContentWire, first: tuple[Message, ...], changes: Changes
 ) -> tuple[Message, ...]:
-    """The messages of a request, after those that are known already; `ids` are those of further calls.
+    """The messages of a request, after those of the system instruction.
 
     Raises: DecodeError for parts that cannot be read.
     """
-    history = _History(list(first), changes, ids or CallIdSource(keeps_repeats=True))
+    history = _History(list(first), changes, CallIdSource(keeps_repeats=True))
     for place, wire in enumerate(wires if isinstance(wires, list) else [wires]):
         try:
             history.content(wire)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Target
-from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import HistoryMemo, rest_of
-from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.history_usual import read_usual_history
 from interlingua.dialects.google.messages import decode_contents, decode_system
@@ -38,7 +35,6 @@ from interlingua.dialects.google.wire import (
     ToolWire,
 )
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import CallIdSource
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
@@ -48,7 +44,7 @@ from interlingua.wire.json import WireStruct, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._known.histories import KnownHistory, Read
+    from interlingua.dialects._usual.histories import Read
     from interlingua.errors import Error
     from interlingua.types.message import Message
     from interlingua.types.response import Response
@@ -70,8 +66,7 @@ S = TypeVar("S", bound=WireStruct)
 
 _MOST_DIGITS = 9
 """A finish reason that is a number has no more of them; Python refuses to read one of thousands."""
-_HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo(read_usual_tools)
+_TOOLS = ToolCache(read_usual_tools)
 
 
 # The request
@@ -83,10 +78,6 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    about = (http.url,)
-    known = _BODIES.find(http.body, options, about)
-    if known is not None:
-        return known
     path = read_path(http.url)
     if path is None:
         raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", path="")
@@ -94,15 +85,13 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     wire = read_request(http.body, ReceivedWire, repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
-    decoded = DecodedRequest(
+    return DecodedRequest(
         model=path.model,
         request=request,
         stream=path.streams,
         changes=changes.done(),
         json_array=path.json_array,
     )
-    _BODIES.keep(http.body, options, about, (wire.contents, wire.tools), decoded)
-    return decoded
 
 
 def _read_part(name: bytes, text: bytes, kind: type[S]) -> S:
@@ -113,19 +102,12 @@ def _read_part(name: bytes, text: bytes, kind: type[S]) -> S:
 def _read_history(
     options: DecodeOptions, text: bytes, changes: Changes, first: tuple[Message, ...] = (), *, continues: bool = False
 ) -> Read:
+    usual = None if first else read_usual_history(text)
+    if usual is not None:
+        return usual.read(changes)
     contents = _read_part(b"contents", text, ContentsWire).contents or []
     messages = decode_contents(contents, first, changes)
     return (), paired_history(messages, options, changes, continues=continues)
-
-
-def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: KnownHistory) -> Read:
-    """What goes on with a known history: ids that are made count its calls."""
-    contents = _read_part(b"contents", text, ContentsWire).contents or []
-    ids = CallIdSource(first_index=len(known.calls), taken=known.calls, keeps_repeats=True)
-    return (), paired_history(rest_of(known, decode_contents(contents, known.messages, changes, ids)), options, changes)
-
-
-_BODIES = BodyMemo(NAME, _read_history, _read_further, read_usual_history)
 
 
 class _RequestDecoder:
@@ -178,10 +160,7 @@ class _RequestDecoder:
         given = self.wire.contents
         text = b"[]" if given is UNSET else bytes(given)
         continues = self.wire.cachedContent is not None
-        if first or continues or not text.startswith(b"["):
-            return _read_history(self.options, text, self.changes, first, continues=continues)[1]
-        read, further = partial(_read_history, self.options), partial(_read_further, self.options)
-        return _HISTORIES.read(text, self.changes, read, further)[1]
+        return _read_history(self.options, text, self.changes, first, continues=continues)[1]
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         given, config = self.wire.tools, self.wire.toolConfig

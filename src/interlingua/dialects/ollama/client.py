@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, cast
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
@@ -36,7 +35,7 @@ from interlingua.wire.json import decode_wire
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.errors import Error
@@ -97,16 +96,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+    return _RequestEncoder(request, options).encode()
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.ollama.history_usual", "write_usual_history")
 _write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.ollama.tools_usual", "write_usual_tools")
-
-
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
-    """The messages from a place on."""
-    return MessageEncoder(target.quirks, changes).encode((), messages, first)
 
 
 class _RequestEncoder(RequestWriter):
@@ -140,12 +134,12 @@ class _RequestEncoder(RequestWriter):
     def _messages(self, system: tuple[TextPart, ...], history: tuple[Message, ...]) -> str:
         """Write the messages in the form of the request; the path of that form."""
 
-        def write(messages: tuple[Message, ...], first: int) -> list[MessageWire]:
-            return MessageEncoder(self.quirks, self.changes).encode(() if first else system, messages, first)
+        def write(messages: tuple[Message, ...]) -> list[MessageWire]:
+            return MessageEncoder(self.quirks, self.changes).encode(system, messages)
 
         if self.request.extra.get(NAME, {}).get("field") == "prompt" and not self.request.tools:
-            return self._form(write(history, 0))
-        told = self.written(history, {}, system, write, _further)
+            return self._form(write(history))
+        told = self.written(history, {}, system, write)
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
         return CHAT_PATH
 

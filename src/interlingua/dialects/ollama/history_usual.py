@@ -9,14 +9,12 @@ from msgspec import Raw
 
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, call_text, marked_text, plain_messages
 from interlingua.dialects.ollama.parts import NAME
-from interlingua.types.shared import read_only
 from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.content import ToolResult
     from interlingua.types.message import Message
 
@@ -56,20 +54,20 @@ class _Result(ExactStruct, tag_field="role", tag="tool"):
 
 _read = exact_reader(list[_User | _Assistant | _Result | _System])
 _NAMED_BY: dict[tuple[bool, bool], dict[str, dict[str, Any]]] = {
-    (True, True): read_only({NAME: {"field": "tool_name tool_call_id"}}),
-    (True, False): read_only({NAME: {"field": "tool_name"}}),
-    (False, True): read_only({NAME: {"field": "tool_call_id"}}),
-    (False, False): read_only({NAME: {"field": ""}}),
+    (True, True): {NAME: {"field": "tool_name tool_call_id"}},
+    (True, False): {NAME: {"field": "tool_name"}},
+    (False, True): {NAME: {"field": "tool_call_id"}},
+    (False, False): {NAME: {"field": ""}},
 }
 """How a result named its call, by whether it has the name and the id."""
 
 
-def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory | None:
-    """What the messages of a request say, or those that go on after `before`; None for unusual ones."""
+def read_usual_history(text: bytes) -> UsualHistory | None:
+    """What the messages of a request say; None for unusual ones."""
     wires = _read(text)
     if wires is None:
         return None
-    history = UsualHistory(before)
+    history = UsualHistory()
     made: set[str] = set()
     try:
         for wire in wires:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from interlingua.dialects._contract import Quirks
-    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.change import Changes
     from interlingua.types.content import BrokenToolCall, Part
 
@@ -57,17 +56,13 @@ class _OpenCall(NamedTuple):
 class _History:
     """Reads messages one by one, remembering the calls that have no result yet."""
 
-    def __init__(self, wires: Sequence[MessageWire], changes: Changes, before: KnownHistory | None) -> None:
+    def __init__(self, wires: Sequence[MessageWire], changes: Changes) -> None:
         said = {call.id for wire in wires for call in wire.tool_calls or () if call.id}
-        first_index = 0
-        if before is not None:
-            first_index = len(before.calls)
-            said |= before.taken_ids
-        self.ids = CallIdSource(first_index=first_index, taken=said, keeps_repeats=True)
+        self.ids = CallIdSource(taken=said, keeps_repeats=True)
         self.reader = CallReader(Undo(), changes)
         self.changes = changes
         self.system: tuple[TextPart, ...] = ()
-        self.messages: Turns = Turns(() if before is None else before.messages)
+        self.messages: Turns = Turns()
         self.open: list[_OpenCall] = []
 
     @property
@@ -165,14 +160,12 @@ _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
 }
 
 
-def decode_messages(
-    wires: Sequence[MessageWire], changes: Changes, before: KnownHistory | None = None
-) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    """The system text and the messages of a request, those `before` among them.
+def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text and the messages of a request.
 
     Raises: DecodeError for an unknown role and for parts that cannot be read.
     """
-    history = _History(wires, changes, before)
+    history = _History(wires, changes)
     for place, wire in enumerate(wires):
         reader = _ROLES.get(wire.role or "")
         try:

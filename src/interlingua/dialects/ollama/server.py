@@ -8,7 +8,6 @@ Rules
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw, UnsetType
@@ -16,11 +15,9 @@ from msgspec import UNSET, Raw, UnsetType
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import HistoryMemo, rest_of
-from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.ollama.assistant import AssistantEncoder
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
 from interlingua.dialects.ollama.history_usual import read_usual_history
@@ -40,7 +37,7 @@ from interlingua.wire.json import decode_any, decode_received, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._known.histories import KnownHistory, Read
+    from interlingua.dialects._usual.histories import Read
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
     from interlingua.types.response import Response
@@ -66,8 +63,7 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 
 
 _NULL = Raw(b"null")
-_HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo(read_usual_tools)
+_TOOLS = ToolCache(read_usual_tools)
 
 # The request
 
@@ -82,35 +78,22 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    about = (http.url,)
-    known = _BODIES.find(http.body, options, about)
-    if known is not None:
-        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
-    decoded = DecodedRequest(
+    return DecodedRequest(
         model=wire.model or "", request=request, stream=wire.stream is not False, changes=changes.done()
     )
-    _BODIES.keep(http.body, options, about, (wire.messages, wire.tools), decoded)
-    return decoded
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
+    usual = read_usual_history(text)
+    if usual is not None:
+        return usual.read(changes)
     wire = read_member(b"messages", text, MessagesWire)
     system, messages = decode_messages(wire.messages or (), changes)
     return system, paired_history(messages, options, changes, continues=continues)
-
-
-def _read_further(options: DecodeOptions, text: bytes, changes: Changes, known: KnownHistory) -> Read:
-    """What goes on with a known history: ids that are made count its calls."""
-    wire = read_member(b"messages", text, MessagesWire)
-    system, messages = decode_messages(wire.messages or (), changes, known)
-    return system, paired_history(rest_of(known, messages), options, changes)
-
-
-_BODIES = BodyMemo(NAME, _read_history, _read_further, read_usual_history)
 
 
 def _is_generate(url: str, wire: ReceivedWire) -> bool:
@@ -138,12 +121,9 @@ class _RequestDecoder:
             self.extra["field"] = "prompt"
             system, messages = decode_prompt(wire.system, wire.prompt, wire.images, self.changes)
             messages = paired_history(messages, self.options, self.changes, continues=bool(wire.context))
-        elif wire.context:
-            system, messages = _read_history(self.options, _text(wire.messages), self.changes, continues=True)
         else:
-            text = _text(wire.messages)
-            read, further = partial(_read_history, self.options), partial(_read_further, self.options)
-            system, messages = _HISTORIES.read(text, self.changes, read, further)
+            text, continues = _text(wire.messages), bool(wire.context)
+            system, messages = _read_history(self.options, text, self.changes, continues=continues)
         self._left_over()
         return Request(
             messages=messages,

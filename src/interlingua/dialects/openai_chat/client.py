@@ -19,7 +19,6 @@ from interlingua.dialects._answer import (
     is_complaint,
     no_answer,
 )
-from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from msgspec import Raw
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkChoiceWire, ChunkWire
@@ -92,16 +91,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+    return _RequestEncoder(request, options).encode()
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.openai_chat.history_usual", "write_usual_history")
 _write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.openai_chat.tools_usual", "write_usual_tools")
-
-
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
-    """The messages from a place on, names and ids as they are."""
-    return MessageEncoder(target, {}, {}, changes).encode((), messages, first)
 
 
 class _RequestEncoder(OpenAIRequestWriter):
@@ -118,7 +112,7 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
-        self.map_names(history)
+        self.map_names()
         history = self.taken_media(history)
         ids = self.map_ids()
         self._messages(history, ids)
@@ -135,11 +129,10 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _messages(self, history: tuple[Message, ...], ids: dict[str, str]) -> None:
         system = self.told_system()
 
-        def write(messages: tuple[Message, ...], first: int) -> list[MessageWire]:
-            encoder = MessageEncoder(self.target, self.names, ids, self.changes)
-            return encoder.encode(() if first else system, messages, first)
+        def write(messages: tuple[Message, ...]) -> list[MessageWire]:
+            return MessageEncoder(self.target, self.names, ids, self.changes).encode(system, messages)
 
-        told = self.written(history, ids, system, write, _further)
+        told = self.written(history, ids, system, write)
         if isinstance(told, list):
             self.nulls += sum([message.content is None for message in told])
         self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is

@@ -12,7 +12,6 @@ from interlingua.wire.json import ExactStruct, encode_exact, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.message import Message
 
 __all__ = ["read_usual_history", "write_usual_history"]
@@ -54,12 +53,12 @@ class _Result(ExactStruct, tag_field="role", tag="tool"):
 _read = exact_reader(list[_User | _Assistant | _Result | _System])
 
 
-def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory | None:
-    """What the messages of a request say, or those that go on after `before`; None for unusual ones."""
+def read_usual_history(text: bytes) -> UsualHistory | None:
+    """What the messages of a request say; None for unusual ones."""
     wires = _read(text)
     if wires is None:
         return None
-    history = UsualHistory(before)
+    history = UsualHistory()
     try:
         for wire in wires:
             if type(wire) is _Result:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
@@ -10,14 +9,12 @@ from msgspec import UNSET
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import HistoryMemo
-from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._openai.calls import decode_choice
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.history_usual import read_usual_history
 from interlingua.dialects.openai_chat.messages import decode_messages
@@ -48,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._known.histories import Read
+    from interlingua.dialects._usual.histories import Read
     from interlingua.dialects.openai_chat.wire import MessageWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
@@ -67,8 +64,7 @@ __all__ = [
     "reply_members",
 ]
 
-_HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo(read_usual_tools)
+_TOOLS = ToolCache(read_usual_tools)
 _AS_READ = Target()
 SUMMARIES = ("auto", "concise", "detailed")
 """How much of the thinking is to be shown, in the words of Responses, which some clients use on Chat."""
@@ -87,27 +83,21 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    about = (http.url,)
-    known = _BODIES.find(http.body, options, about)
-    if known is not None:
-        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
-    decoded = DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
-    _BODIES.keep(http.body, options, about, (wire.messages, wire.tools), decoded)
-    return decoded
+    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes) -> Read:
+    usual = read_usual_history(text)
+    if usual is not None:
+        return usual.read(changes)
     wire = read_member(b"messages", text, MessagesWire)
     system, messages = decode_messages(wire.messages, changes)
     return system, paired_history(messages, options, changes)
-
-
-_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
 
 
 class _RequestDecoder:
@@ -122,7 +112,7 @@ class _RequestDecoder:
     def decode(self) -> Request:
         wire = self.wire
         given = b"[]" if wire.messages is UNSET else bytes(wire.messages)
-        system, messages = _HISTORIES.read(given, self.changes, partial(_read_history, self.options))
+        system, messages = _read_history(self.options, given, self.changes)
         name, schema, strict = self._format()
         return Request(
             messages=messages,

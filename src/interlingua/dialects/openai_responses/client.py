@@ -12,7 +12,6 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source, no_answer
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_list, merge_members, passed_on
 from interlingua.dialects._openai.errors import error_of_body
@@ -35,7 +34,7 @@ from interlingua.wire.json import decode_wire
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.errors import Error
@@ -80,18 +79,13 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+    return _RequestEncoder(request, options).encode()
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.openai_responses.history_usual", "write_usual_history")
 _write_usual_tools: WriteUsualTools = late_pair(
     "interlingua.dialects.openai_responses.tools_usual", "write_usual_tools"
 )
-
-
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[ItemWire]:
-    """The messages from a place on, names and ids as they are."""
-    return InputEncoder(target, {}, {}, changes).encode(messages, first)
 
 
 class _RequestEncoder(OpenAIRequestWriter):
@@ -110,7 +104,7 @@ class _RequestEncoder(OpenAIRequestWriter):
     def encode(self) -> Encoded:
         request = self.request
         history = self.paired(continues=request.continues is not None or refers(request.messages))
-        self.map_names(history)
+        self.map_names()
         history = self.taken_media(history)
         self._input(history)
         self._tools()
@@ -130,10 +124,10 @@ class _RequestEncoder(OpenAIRequestWriter):
             self.note_ids(ids)
             return
 
-        def write(messages: tuple[Message, ...], first: int) -> list[ItemWire]:
-            return InputEncoder(self.target, self.names, ids, self.changes).encode(messages, first)
+        def write(messages: tuple[Message, ...]) -> list[ItemWire]:
+            return InputEncoder(self.target, self.names, ids, self.changes).encode(messages)
 
-        told = self.written(history, ids, (), write, _further)
+        told = self.written(history, ids, (), write)
         self.wire.input = cast("list[ItemWire]", told) or None  # text is written as it is
         self.note_ids(ids)
 

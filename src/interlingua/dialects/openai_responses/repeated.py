@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Raw
 
 from interlingua.dialects._contract import Quirks
-from interlingua.dialects._known.tools import KnownTools, Written
 from interlingua.dialects._members import completed, is_object
+from interlingua.dialects._tool_cache import CachedTools, Written
 from interlingua.dialects.openai_responses.client import REPEATED
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_tool
@@ -102,7 +102,7 @@ def _choice(request: Request) -> Any:
 def _tools(request: Request) -> list[Any] | Raw:
     """The tools; as text where they are known, which is written once."""
     tools = request.tools
-    if type(tools) is not KnownTools or not tools.untouched:
+    if type(tools) is not CachedTools or not tools.untouched:
         return _told_tools(request)
     known = tools.written.get(_REPEATED)
     if known is None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import HistoryMemo
-from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.client import LOGPROBS
 from interlingua.dialects.openai_responses.history_usual import read_usual_history
@@ -39,7 +36,7 @@ from interlingua.wire.json import decode_received
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._known.histories import Read
+    from interlingua.dialects._usual.histories import Read
     from interlingua.dialects.openai_responses.wire import FormatWire, ItemWire
     from interlingua.errors import Error
     from interlingua.types.message import Message
@@ -56,8 +53,7 @@ STATE = ("previous_response_id", "conversation", "prompt")
 """Members that stand for messages which the provider keeps."""
 
 
-_HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo(read_usual_tools)
+_TOOLS = ToolCache(read_usual_tools)
 
 # The request
 
@@ -68,26 +64,20 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
-    about = (http.url,)
-    known = _BODIES.find(http.body, options, about)
-    if known is not None:
-        return known
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("input", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
-    decoded = DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
-    _BODIES.keep(http.body, options, about, (wire.input, wire.tools), decoded)
-    return decoded
+    return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
+    usual = read_usual_history(text)
+    if usual is not None:
+        return usual.read(changes)
     messages = decode_input(read_member(b"input", text, InputWire).input, changes)
     return (), paired_history(messages, options, changes, continues=continues or refers(messages))
-
-
-_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
 
 
 class _RequestDecoder:
@@ -134,9 +124,7 @@ class _RequestDecoder:
     def _messages(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with calls and results paired, and no call in it broken."""
         given = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
-        if continues or not given.startswith(b"["):
-            return _read_history(self.options, given, self.changes, continues=continues)[1]
-        return _HISTORIES.read(given, self.changes, partial(_read_history, self.options))[1]
+        return _read_history(self.options, given, self.changes, continues=continues)[1]
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wire = read_member(b"tools", text, ToolsWire)

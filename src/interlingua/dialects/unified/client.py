@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
-from interlingua.dialects._known.frames import framed
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._request import RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
@@ -29,7 +28,7 @@ from interlingua.wire.json import decode_any, decode_wire
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, Target
+    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
@@ -71,17 +70,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 
     Raises: HistoryError for calls and results that do not pair; UsageError for a choice of a tool that is not there.
     """
-    return framed(NAME, request, options) or _RequestEncoder(request, options).encode()
+    return _RequestEncoder(request, options).encode()
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.unified.history_usual", "write_usual_history")
 _write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.unified.tools_usual", "write_usual_tools")
-
-
-def _further(target: Target, changes: Changes, messages: tuple[Message, ...], first: int) -> list[MessageWire]:
-    """The messages from a place on, names as they are."""
-    del target, changes, first
-    return _written(messages, {})
 
 
 class _RequestEncoder(RequestWriter):
@@ -95,7 +88,7 @@ class _RequestEncoder(RequestWriter):
     def encode(self) -> Encoded:
         request = self.request
         history = self.paired(continues=request.continues is not None)
-        self.map_names(history)
+        self.map_names()
         check_choice(request.tool_choice, request.tools)
         knobs = {name: value for name in KNOBS if (value := getattr(request, name)) is not None and self.takes(name)}
         wire = RequestWire(
@@ -108,7 +101,7 @@ class _RequestEncoder(RequestWriter):
             tools=cast("list[ToolWire]", self.written_tools((), self._tools)),  # text is written as it is
             tool_choice=encode_choice(request.tool_choice, self.names),
             system=_texts(request.system),
-            messages=cast("list[MessageWire]", self.written(history, {}, (), self._messages, _further)),
+            messages=cast("list[MessageWire]", self.written(history, {}, (), self._messages)),
         )
         own = own_members(request.extra)
         return self.done(PATH, cast("RequestWire", with_members(wire, own, self.kept)) if own else wire)
@@ -117,8 +110,7 @@ class _RequestEncoder(RequestWriter):
         tools = enumerate(self.request.tools)
         return [encode_tool(tool, self.names, self.changes, f"/tools/{place}") for place, tool in tools]
 
-    def _messages(self, history: tuple[Message, ...], first: int) -> list[MessageWire]:
-        del first  # nothing is noted by place
+    def _messages(self, history: tuple[Message, ...]) -> list[MessageWire]:
         return _written(history, self.names)
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._known.histories import KnownHistory
     from interlingua.types.message import Message
 
 __all__ = ["read_usual_history", "write_usual_history"]
@@ -47,12 +46,12 @@ class _Message(ExactStruct):
 _read = exact_reader(list[_Message])
 
 
-def read_usual_history(text: bytes, before: KnownHistory | None) -> UsualHistory | None:
-    """What the messages of a request say, or those that go on after `before`; None for unusual ones."""
+def read_usual_history(text: bytes) -> UsualHistory | None:
+    """What the messages of a request say; None for unusual ones."""
     wires = _read(text)
     if wires is None:
         return None
-    history = UsualHistory(before)
+    history = UsualHistory()
     try:
         for wire in wires:
             if (wire.content is None) is (wire.parts is None):

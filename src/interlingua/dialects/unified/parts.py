@@ -51,7 +51,6 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
-from interlingua.types.shared import owned_part
 from interlingua.wire.json import decode, encode_wire, raw
 
 if TYPE_CHECKING:
@@ -227,7 +226,7 @@ def _encoded(part: Part, names: Mapping[str, str], called: Mapping[str, str]) ->
         case _:
             extra = part.extra
             if NAME not in extra:
-                return owned_part(part)
+                return part
             return with_members(msgspec.structs.replace(part, extra=split_extra(extra)), extra[NAME])
 
 

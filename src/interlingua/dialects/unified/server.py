@@ -11,17 +11,14 @@ Rules
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET
 
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import prepare_history
-from interlingua.dialects._known.bodies import BodyMemo
-from interlingua.dialects._known.histories import HistoryMemo
-from interlingua.dialects._known.tools import ToolMemo
 from interlingua.dialects._serve import JSON_HEADERS, clients_fault
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
 from interlingua.dialects.unified.history_usual import read_usual_history
@@ -42,7 +39,7 @@ from interlingua.wire.json import WireStruct, decode, encode_wire, pointer
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._known.histories import Read
+    from interlingua.dialects._usual.histories import Read
     from interlingua.dialects.unified.wire import MessageWire, PartWire, ServerStateWire
     from interlingua.errors import Error
     from interlingua.types.content import Part
@@ -56,8 +53,7 @@ _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
 
 
 W = TypeVar("W", bound=WireStruct)
-_HISTORIES = HistoryMemo(read_usual_history)
-_TOOLS = ToolMemo(read_usual_tools)
+_TOOLS = ToolCache(read_usual_tools)
 
 
 # The request
@@ -69,26 +65,20 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
     Raises: DecodeError and HistoryError, whose `code` is the rule that was broken; LimitExceededError.
     """
-    known = _BODIES.find(http.body, options, ())
-    if known is not None:
-        return known
     wire = _read(http.body, ReceivedWire)
     if not wire.model:
         raise DecodeError("/model: the model is missing", path="/model")
-    decoded = DecodedRequest(model=wire.model, request=_RequestDecoder(wire, options).decode(), stream=wire.stream)
-    _BODIES.keep(http.body, options, (), (wire.messages, wire.tools), decoded)
-    return decoded
+    return DecodedRequest(model=wire.model, request=_RequestDecoder(wire, options).decode(), stream=wire.stream)
 
 
-def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
-    del options  # nothing is mended here
+def _read_history(text: bytes, changes: Changes, *, continues: bool) -> Read:
+    usual = read_usual_history(text)
+    if usual is not None:
+        return usual.read(changes)
     wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
     reader = _MessageReader()
     messages = tuple([reader.read(one, f"/messages/{place}") for place, one in enumerate(wires)])
     return (), prepare_history(messages, "refuse", changes, continues=continues)
-
-
-_BODIES = BodyMemo(NAME, _read_history, usual=read_usual_history)
 
 
 def _read(body: bytes, kind: type[W]) -> W:
@@ -152,10 +142,8 @@ class _RequestDecoder:
         return tools
 
     def _messages(self, changes: Changes) -> tuple[Message, ...]:
-        given = bytes(self.wire.messages)
-        if self.wire.continues is not None:
-            return _read_history(self.options, given, changes, continues=True)[1]
-        return _HISTORIES.read(given, changes, partial(_read_history, self.options))[1]
+        continues = self.wire.continues is not None
+        return _read_history(bytes(self.wire.messages), changes, continues=continues)[1]
 
 
 class _MessageReader:

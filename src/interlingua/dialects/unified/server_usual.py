@@ -11,7 +11,6 @@ from interlingua.dialects.unified.parts import NAME
 from interlingua.types.change import Change
 from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Attempt
-from interlingua.types.shared import owned_part
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import ExactStruct, encode, encode_exact
@@ -105,10 +104,10 @@ def _parts(parts: Sequence[Part]) -> _Told | None:
             told.append(_Call(part.id, part.name, text, part.freeform, part.sealed, part.extra))
         elif type(part) is TextPart:
             texts.append(part.text)
-            told.append(owned_part(part))
+            told.append(part)
             plain = plain and not part.annotations
         elif type(part) is ThinkingPart:
-            told.append(owned_part(part))
+            told.append(part)
         else:
             return None
         if part.extra or part.sealed is not None:

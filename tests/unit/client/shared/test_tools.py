@@ -8,7 +8,7 @@ import pytest
 
 import interlingua as il
 from interlingua.client.shared.tools import MOST_REMEMBERED, shared_tools
-from interlingua.dialects._known.tools import KnownTools
+from interlingua.dialects._tool_cache import CachedTools
 from interlingua.types.tool import OpaqueTool, Tool
 
 
@@ -28,7 +28,7 @@ def test_tools_are_known_from_their_second_call_on() -> None:
     tools = _tools()
     first, second, third = [shared_tools(tools) for _ in range(3)]
     assert first is tools
-    assert type(second) is KnownTools
+    assert type(second) is CachedTools
     assert second == tools
     assert third is second
     assert shared_tools(second) is second
@@ -104,4 +104,4 @@ def test_only_so_many_lists_are_remembered() -> None:
     for other in others:
         shared_tools(other)
     assert shared_tools(tools) is tools
-    assert type(shared_tools(tools)) is KnownTools
+    assert type(shared_tools(tools)) is CachedTools

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._known.histories import KnownHistory
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, marked_text, plain_messages
 from interlingua.dialects.anthropic import history_usual as anthropic
 from interlingua.dialects.openai_chat.history_usual import read_usual_history, write_usual_history
@@ -27,8 +26,8 @@ STEP_TEXT = (
 
 
 def test_a_history_is_told_message_by_message() -> None:
-    """System text, a text, a call with its result, and nothing that could be changed."""
-    history = UsualHistory(None)
+    """System text, a text, a call with its result."""
+    history = UsualHistory()
     history.instruct("Be brief.")
     history.say("user", "Look.")
     history.turn("Hm.", [CALL])
@@ -36,23 +35,21 @@ def test_a_history_is_told_message_by_message() -> None:
     done = history.done()
     assert (done.system, done.messages) == ((TextPart("Be brief."),), [user("Look."), *STEP])
     assert (done.calls, done.entries) == ({"call_1": "look"}, [])
-    with pytest.raises(TypeError, match="share this value"):
-        done.messages[0].extra["x"] = {}
 
 
 def test_a_block_without_a_type_is_unusual() -> None:
     """Also in the list of a result, where only texts can stand."""
     call = b'{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"look","input":{}}]}'
     result = b'{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":[{"text":"seen"%b}]}]}'
-    typed = anthropic.read_usual_history(b"[%b,%b]" % (call, result % b',"type":"text"'), None)
+    typed = anthropic.read_usual_history(b"[%b,%b]" % (call, result % b',"type":"text"'))
     assert typed is not None
     assert typed.messages[1].parts == (ToolResult("call_1", "look", (TextPart("seen"),)),)
-    assert anthropic.read_usual_history(b"[%b,%b]" % (call, result % b""), None) is None
+    assert anthropic.read_usual_history(b"[%b,%b]" % (call, result % b"")) is None
 
 
 def test_an_error_is_marked_in_its_text() -> None:
     """The mark goes into the flag, and back; a text that has it by itself is left to others."""
-    history = UsualHistory(None)
+    history = UsualHistory()
     history.turn(None, [CALL])
     history.answer_marked("call_1", "ERROR: no")
     result = history.done().messages[1].parts[0]
@@ -70,12 +67,12 @@ def test_an_error_is_marked_in_its_text() -> None:
 def test_a_call_that_has_to_be_looked_at_is_unusual(calls: list[tuple[str, str, str]]) -> None:
     """Its id, its name and its arguments are its own and sound."""
     with pytest.raises(UnusualError):
-        UsualHistory(None).turn("Hm.", calls)
+        UsualHistory().turn("Hm.", calls)
 
 
 def test_nobody_speaks_before_every_call_has_its_result() -> None:
     """Neither the user nor the model, and there is no end either; a result has a call."""
-    history = UsualHistory(None)
+    history = UsualHistory()
     with pytest.raises(UnusualError):
         history.answer("call_1", "seen")
     history.turn(None, [CALL])
@@ -84,20 +81,17 @@ def test_nobody_speaks_before_every_call_has_its_result() -> None:
             told()
 
 
-def test_what_goes_on_takes_no_id_of_before() -> None:
-    """An id that is taken is unusual; one that is made counts the calls before, and says where."""
-    before = KnownHistory(b"", (), [user("Look."), *STEP])
-    history = UsualHistory(before)
-    history.turn(None, [CALL])
+def test_an_id_that_is_made_says_where() -> None:
+    """It counts the calls before, and the results that stand before it."""
+    history = UsualHistory()
+    history.say("user", "Look.")
+    history.turn("Hm.", [CALL])
     history.answer("call_1", "seen")
-    with pytest.raises(UnusualError):
-        history.done()
-    further = UsualHistory(before)
-    assert [further.made_id(0, 0, "google"), further.made_id(1, 1, "google")] == ["call_1", "call_2"]
-    assert [entry.path for entry in further.entries] == ["/messages/3/parts/0/id", "/messages/3/parts/1/id"]
-    assert further.entries[0] == Change(
-        "repaired", "call_id_made", "/messages/3/parts/0/id", "google", "decode_request"
-    )
+    assert [history.made_id(0, 0, "google"), history.made_id(1, 1, "google")] == ["call_1", "call_2"]
+    path = "/messages/3/parts/%d/id"
+    assert history.entries == [
+        Change("repaired", "call_id_made", path % at, "google", "decode_request") for at in (0, 1)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,12 +114,12 @@ def test_a_message_with_anything_else_is_not_plain(message: Message) -> None:
 
 def test_chat_reads_and_writes_a_usual_step() -> None:
     """Both ways, byte for byte; what nobody knows is left to the general reader."""
-    read = read_usual_history(b"[%b]" % STEP_TEXT, None)
+    read = read_usual_history(b"[%b]" % STEP_TEXT)
     assert read is not None
     assert tuple(read.messages) == STEP
     assert write_usual_history(STEP, Target()) == STEP_TEXT
-    assert read_usual_history(b'[{"role":"user","content":"Hi.","name":"Ann"}]', None) is None
-    assert read_usual_history(b'[{"role":"user","content":"Hi."}],[]', None) is None
+    assert read_usual_history(b'[{"role":"user","content":"Hi.","name":"Ann"}]') is None
+    assert read_usual_history(b'[{"role":"user","content":"Hi."}],[]') is None
     assert write_usual_history((assistant("Hm."),), Target()) == b'{"role":"assistant","content":"Hm."}'
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from interlingua.dialects._contract import DecodeOptions, ServerContext
-from interlingua.dialects._known.tools import KnownTools
+from interlingua.dialects._tool_cache import CachedTools
 from interlingua.errors import UsageError
 from interlingua.types.content import TextPart
 from interlingua.types.request import Request
@@ -48,7 +48,7 @@ def test_known_tools_are_repeated_as_new_ones_are() -> None:
     """To the byte, in an answer to the first request as to the third, and in one to a request that has plain tools."""
     requests = [_asked() for _ in range(3)]
     plain = msgspec.structs.replace(requests[0], tools=tuple(requests[0].tools))
-    assert type(requests[2].tools) is KnownTools
+    assert type(requests[2].tools) is CachedTools
     answers = {_told(request) for request in (*requests, requests[2], plain)}
     assert [json.loads(answer)["tools"] for answer in answers] == [REPEATED]
 
@@ -56,7 +56,7 @@ def test_known_tools_are_repeated_as_new_ones_are() -> None:
 def test_known_tools_are_written_once_for_all_answers() -> None:
     """The text is kept beside what requests are made of."""
     request = [_asked() for _ in range(3)][2]
-    assert isinstance(request.tools, KnownTools)
+    assert isinstance(request.tools, CachedTools)
     request.tools.written.clear()
     _told(request)
     (kept,) = request.tools.written.values()

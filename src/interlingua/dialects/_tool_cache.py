@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.dialects._known.marks import is_marked
-from interlingua.dialects._known.sharing import memory_of
 from interlingua.types.change import CODES
 from interlingua.types.shared import NO_EXTRA, read_only
 from interlingua.types.tool import OpaqueTool, Tool
@@ -34,16 +32,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_GENERATION_BYTES",
-    "KnownTools",
-    "ToolMemo",
+    "CachedTools",
+    "ToolCache",
     "Written",
     "can_be_told_again",
     "known_tools",
+    "memory_of",
     "write_tools",
 ]
 
 MAX_GENERATION_BYTES = 3_000_000
-"""How much text each of the two generations of a memo holds; a longer text is never remembered."""
+"""How much text each of the two generations of a cache holds; a longer text is never remembered."""
+
+
+_OBJECT_BYTES = 400
+"""What is kept of a schema, beside its text."""
+
+
+def memory_of(text: bytes) -> int:
+    """About how many bytes of memory the text of tools takes with what was read of it."""
+    return len(text) + _OBJECT_BYTES * text.count(b"{")
 
 
 class Written(msgspec.Struct, frozen=True, eq=False):
@@ -68,7 +76,7 @@ def write_tools(wires: Sequence[WireStruct], entries: Sequence[Change]) -> Writt
     return Written(b"[%b]" % encode_wires(wires), tuple(entries))
 
 
-class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for more members
+class CachedTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for more members
     """Tools whose schemas cannot be changed, with what encoders made of them."""
 
     written: dict[tuple[object, ...], Written]
@@ -94,18 +102,23 @@ class KnownTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for 
         return self.is_sealed or not any([tool.extra for tool in self])
 
 
-def known_tools(tools: list[Tool], *, sealed: bool = False) -> KnownTools:
+def known_tools(tools: list[Tool], *, sealed: bool = False) -> CachedTools:
     """Equal tools whose schemas cannot be changed, of which nothing was written yet.
 
     `sealed` ones have no notes and the members of their own that they came with, and nobody can give them others.
     """
-    known = KnownTools([_sealed(tool) if sealed else _with_read_only_schema(tool) for tool in tools])
+    known = CachedTools([_sealed(tool) if sealed else _with_read_only_schema(tool) for tool in tools])
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
     known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
-    known.is_marked = any([is_marked(tool) for tool in tools])
+    known.is_marked = any([_is_marked(tool) for tool in tools])
     known.is_sealed = sealed
     return known
+
+
+def _is_marked(tool: Tool) -> bool:
+    """Whether a tool has a mark for the prompt cache, be it one of a kind that we do not know."""
+    return tool.cache is not None or any("cache_control" in members for members in tool.extra.values())
 
 
 def _with_read_only_schema(tool: Tool, **members: Any) -> Tool:
@@ -116,18 +129,18 @@ def _sealed(tool: Tool) -> Tool:
     return _with_read_only_schema(tool, metadata=NO_EXTRA, extra=read_only(tool.extra) if tool.extra else NO_EXTRA)
 
 
-class ToolMemo:
+class ToolCache:
     """The tools that one dialect read lately, by the bytes in which they came."""
 
     __slots__ = ("_bytes", "_max_bytes", "_old", "_usual", "_young")
 
     def __init__(self, usual: ReadUsualTools | None = None, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
-        """An empty memo of two generations, each of at most so many bytes of text; `usual` reads what is usual."""
+        """An empty cache of two generations, each of at most so many bytes of text; `usual` reads what is usual."""
         self._usual = usual
         self._max_bytes = max_generation_bytes
         self._bytes = 0
-        self._young: dict[bytes, KnownTools | None] = {}
-        self._old: dict[bytes, KnownTools | None] = {}
+        self._young: dict[bytes, CachedTools | None] = {}
+        self._old: dict[bytes, CachedTools | None] = {}
 
     def read(
         self, text: bytes, changes: Changes, decode: Callable[[bytes], tuple[Tool | OpaqueTool, ...]]
@@ -147,7 +160,7 @@ class ToolMemo:
             self.keep(text, tools)
         return tools
 
-    def get(self, text: bytes) -> KnownTools | None:
+    def get(self, text: bytes) -> CachedTools | None:
         """The tools that this text is, if it was kept twice."""
         known = self._young.get(text)
         if known is None and (known := self._old.get(text)) is not None:
@@ -163,7 +176,7 @@ class ToolMemo:
         if plain and len(plain) == len(tools) and memory_of(text) <= self._max_bytes:
             self._put(text, known_tools(plain, sealed=True) if text in self._young or text in self._old else None)
 
-    def _put(self, text: bytes, known: KnownTools | None) -> None:
+    def _put(self, text: bytes, known: CachedTools | None) -> None:
         if text not in self._young:
             memory = memory_of(text)
             if self._bytes + memory > self._max_bytes:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Quirks, Target
-from interlingua.dialects._known.tools import KnownTools, ToolMemo
+from interlingua.dialects._tool_cache import CachedTools, ToolCache
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.types.dump import dump
 from interlingua.types.request import Request
@@ -54,7 +54,7 @@ def test_the_third_time_the_tools_are_known_and_equal_to_the_first() -> None:
     """Known tools, and what is sent of them, equal those that were parsed."""
     first, third = read(wire_tools("equal"), 1), read(wire_tools("equal"))
     assert type(first.tools) is tuple
-    assert type(third.tools) is KnownTools
+    assert type(third.tools) is CachedTools
     assert third == first
     for _ in range(2):
         assert written(third) == written(first) == wire_tools("equal")
@@ -173,7 +173,7 @@ def test_a_repaired_text_is_repaired_every_time() -> None:
 )
 def test_unusual_lists_are_not_remembered(tools: tuple[Tool | OpaqueTool, ...]) -> None:
     """No tools and tools of one dialect are read anew each time."""
-    memo = ToolMemo()
+    memo = ToolCache()
     for _ in range(3):
         memo.keep(b"[]", tools)
         assert memo.get(b"[]") is None
@@ -207,7 +207,7 @@ def test_tools_with_members_of_their_own_are_remembered_with_them(
     http = HttpRequest(url="https://x.example/v1/messages", body=json.dumps({**body, "max_tokens": 9}).encode())
     read = [dialect.decode_request(http, DecodeOptions()).request for _ in range(4)]
     first, last = read[0], read[-1]
-    assert type(last.tools) is KnownTools
+    assert type(last.tools) is CachedTools
     assert last.tools == first.tools
     assert extra is None or last.tools[0].extra == {name: extra}
     assert dump(last) == dump(first)
@@ -224,7 +224,7 @@ def test_tools_with_members_of_their_own_are_remembered_with_them(
 
 def test_memory_is_bounded_and_what_is_used_stays() -> None:
     """Two generations are all there is: a list in use outlives any number of others, one that is not is forgotten."""
-    memo = ToolMemo(max_generation_bytes=100)
+    memo = ToolCache(max_generation_bytes=100)
     for _ in range(2):
         memo.keep(b"idle", (Tool(name="idle"),))
         memo.keep(b"busy", (Tool(name="busy"),))
@@ -236,7 +236,7 @@ def test_memory_is_bounded_and_what_is_used_stays() -> None:
 
 def test_a_list_beyond_the_bound_is_not_remembered() -> None:
     """One huge list cannot push out all others."""
-    memo = ToolMemo(max_generation_bytes=10)
+    memo = ToolCache(max_generation_bytes=10)
     for _ in range(2):
         memo.keep(b"eleven bytes", (Tool(name="a"),))
     assert memo.get(b"eleven bytes") is None
