@@ -138,9 +138,10 @@ def read(name: str, text: bytes) -> Any:
     changes = Changes(name, "decode_request")
     module = server(name)
     try:
-        found = module._read_history(
-            *(() if name == "unified" else (DecodeOptions(),)), text, changes, **MORE.get(name, {})
-        )
+        if name == "unified":
+            found = module._read_history(text, changes, continues=False)
+        else:
+            found = module._read_history(DecodeOptions(), text, changes)
     except Error as error:
         return repr(error), error.message
     return (*found, changes.entries)
