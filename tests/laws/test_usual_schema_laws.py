@@ -75,6 +75,34 @@ def _parameter(draw: random.Random, levels: int) -> dict[str, Any]:
     return {"anyOf": forms, **told}
 
 
+def _referring(draw: random.Random) -> dict[str, Any]:
+    """A usual schema with definitions, to which parameters, items and members of unions lead."""
+    names = draw.sample(("Unit", "a.b", "x_1", "Point-2"), draw.randint(1, 3))
+    definitions: dict[str, Any] = {}
+    for name in names:
+        definitions[name] = _schema(draw, 2)
+        if definitions and draw.random() < 0.5:
+            members = {"to": _reference(draw, list(definitions)[:-1] or ["none"])} if len(definitions) > 1 else {}
+            definitions[name] = {"type": "object", "properties": members}
+    root = _object(draw, LEVELS)
+    for place in range(draw.randint(1, 3)):
+        root["properties"][f"ref{place}"] = _leading(draw, names)
+    return {"$defs": definitions, **root}
+
+
+def _reference(draw: random.Random, names: list[str]) -> dict[str, Any]:
+    beside = {"default": draw.choice((None, "a", 1)), "description": "A.", "title": "B"} if draw.random() < 0.5 else {}
+    return {"$ref": f"#/$defs/{draw.choice(names)}", **_said(draw, beside)}
+
+
+def _leading(draw: random.Random, names: list[str]) -> dict[str, Any]:
+    led = _reference(draw, names)
+    inside = {"type": "object", "properties": {"a": _reference(draw, names), "b": {"type": "string"}}}
+    return draw.choice(
+        [led, {"type": "array", "items": led}, {"anyOf": [led, {"type": "null"}]}, {"type": "array", "items": inside}]
+    )
+
+
 def _changed(draw: random.Random, schema: Any) -> Any:
     """The same with one odd thing somewhere in it."""
     if not is_object(schema):
@@ -91,7 +119,8 @@ def _is_faultless(schema: dict[str, Any], text: bytes) -> bool:
     """Whether nobody has anything to say about a schema."""
     check_bounds(schema, where="")
     _validator(text, naive_times=False)
-    return all(fit(schema, subset) is None for subset in SUBSETS if subset.usual)
+    taking = [subset for subset in SUBSETS if subset.usual and is_usual(text, subset.references)]
+    return all(fit(schema, subset) is None for subset in taking)
 
 
 def test_what_is_usual_is_valid_and_taken_as_it_is() -> None:
@@ -103,6 +132,33 @@ def test_what_is_usual_is_valid_and_taken_as_it_is() -> None:
         assert is_usual(text), text
         assert _is_faultless(schema, text), text
         assert bare_parameters(text) == undescribed(schema), text
+
+
+def test_usual_references_are_valid_and_taken_by_who_takes_them() -> None:
+    """Those beside keywords by fewer targets than those alone."""
+    draw = random.Random(9)
+    bare = 0
+    for _ in range(300):
+        schema = _referring(draw)
+        text = encode(schema)
+        assert is_usual(text), text
+        assert not is_usual(text, "none"), text
+        assert _is_faultless(schema, text), text
+        bare += is_usual(text, "bare")
+    assert 30 < bare < 270
+
+
+def test_changed_references_are_unusual_or_faultless() -> None:
+    """A definition that is missing, one that leads to itself, and whatever else may stand somewhere."""
+    draw = random.Random(10)
+    usual = 0
+    for _ in range(1_500):
+        schema = _changed(draw, _referring(draw))
+        text = encode(schema)
+        if is_usual(text):
+            usual += 1
+            assert _is_faultless(schema, text), text
+    assert 20 < usual < 1_200
 
 
 def test_what_is_changed_is_unusual_or_faultless() -> None:

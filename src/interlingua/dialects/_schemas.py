@@ -97,7 +97,7 @@ _VERDICTS = _Verdicts()
 def _verdict(schema: dict[str, Any], text: bytes, subset: Subset) -> Fitted | SchemaError | None:
     from interlingua.schema.usual import is_usual  # only who has schemas pays for it
 
-    if subset.usual and is_usual(text):
+    if subset.usual and is_usual(text, subset.references):
         return None
     from interlingua.schema.fit import fit  # only who has such schemas pays for it
     from interlingua.schema.validate import check_bounds
