@@ -29,6 +29,7 @@ PEERS = frozenset(
         "gateway.records.record:_cleaned",
         "gateway.serving.writer:_before",
         "gateway.serving.writer:_forms",
+        "gateway.state.latest:latest_responses",
         "gateway.state.redis:_memory",
         "gateway.state.stored:store",
         "providers.limits:_facts",

@@ -101,7 +101,7 @@ class Wire(asyncio.Transport):
         self._is_closing = self._is_stuck = False
         self.server: GatewayServer = server
         """Who serves it."""
-        self.protocol: Connection = Connection(server, self._loop)
+        self.protocol: Any = Connection(server, self._loop)
         """The server's side."""
         self.protocol.connection_made(self)
 
@@ -154,6 +154,10 @@ class Wire(asyncio.Transport):
         assert not self.is_ended
         self.writes.append(bytes(data))
         self.received += data
+
+    def set_protocol(self, protocol: Any) -> None:
+        """Go on with another protocol."""
+        self.protocol = protocol
 
     def can_write_eof(self) -> bool:
         """That it can be ended on one side."""

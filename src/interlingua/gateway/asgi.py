@@ -20,6 +20,7 @@ from interlingua.errors import UsageError
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.writer import field
+from interlingua.gateway.sockets.asgi import serve_socket
 
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
@@ -57,7 +58,7 @@ class GatewayApp:
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1003})
+            await serve_socket(self.gateway, _head(scope), scope.get("extensions") or {}, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = _head(scope)
@@ -131,7 +132,7 @@ def _head(scope: Scope) -> GatewayRequest:
         path = path[len(root) :] or "/"
     client = scope.get("client")
     return GatewayRequest(
-        method=scope["method"],
+        method=scope.get("method", "GET"),
         path=path,
         query=scope.get("query_string", b"").decode("latin-1"),
         headers=tuple([(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]),

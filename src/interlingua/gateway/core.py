@@ -37,6 +37,7 @@ from interlingua.gateway.serving.bodies import too_large
 from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.serving.receiving import Receiving
 from interlingua.gateway.settings import GatewaySettings
+from interlingua.gateway.state.latest import latest_responses
 from interlingua.gateway.state.ownership import Ownership
 from interlingua.gateway.state.stored import StoredResponses, memory_responses
 from interlingua.gateway.state.vault import Vault, memory_vault
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from interlingua.gateway.routes import Route
     from interlingua.gateway.serving.siblings import Siblings
     from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.state.store import MemoryStore
+    from interlingua.gateway.state.stored import Held
     from interlingua.media.fetch import Fetched
     from interlingua.registry.resolve import Registry
     from interlingua.wire.body import Body
@@ -86,6 +89,8 @@ class Gateway:
 
     receiving: Receiving
     """What has come of bodies that are not whole."""
+    latest: MemoryStore[Held]
+    """The latest answers of WebSockets, which are kept nowhere else."""
 
     _shared_keys: KeyWatch | None = None
 
@@ -136,7 +141,7 @@ class Gateway:
         """What the console shows of requests."""
         self.offload: Offload = Offload()
         """Where costly bodies are read, decoded and encoded."""
-        self.receiving, self._random = Receiving(), random
+        self.receiving, self.latest, self._random = Receiving(), latest_responses(clock), random
         self.admission: Admission = admission_of(self)
         """What keys may now."""
 

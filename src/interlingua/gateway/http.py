@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.auth import Welcome
     from interlingua.gateway.records.record import Entry, Origin
     from interlingua.gateway.routes import Route
+    from interlingua.gateway.state.latest import Latest
     from interlingua.types.change import Change
     from interlingua.wire.body import Body as RequestBody
 
@@ -138,6 +139,8 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     """The providers that keep what it names by signed ids."""
     changes: tuple[Change, ...] = ()
     """What was left out of it before it was read by its dialect."""
+    latest: Latest | None = None
+    """The latest response of the WebSocket that it came over, which it may go on from; None for plain HTTP."""
     given_ids: dict[str, str] = {}
     """Those ids as the client gave them, by the provider's own."""
 
@@ -178,6 +181,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether the client would go on with the connection."""
     expects: bool = False
     """Whether the client waits to be told that it may send the body."""
+    upgrades: bool = False
+    """Whether the client would go on with another protocol."""
     seen: Seen = msgspec.field(default_factory=Seen)
     """What was found out of it."""
 

@@ -21,6 +21,7 @@ from interlingua.gateway.console.page import asset, root
 from interlingua.gateway.console.sides import sides
 from interlingua.gateway.console.usage import keys
 from interlingua.gateway.records.metrics import metrics
+from interlingua.gateway.sockets.session import upgrade
 from interlingua.gateway.surfaces import models, responses
 from interlingua.gateway.surfaces.counting import COUNTS, counting
 from interlingua.gateway.surfaces.explaining import explain, explain_path
@@ -95,6 +96,7 @@ ROUTES: list[Route] = [
     _conversing("/v1/models/{model:path}:countTokens", counting("google"), "google"),
     _conversing("/v1beta/{provider}/{model:path}:countTokens", counting("google"), "google"),
     _conversing("/v1/responses/compact", responses.compact, "openai-responses"),
+    Route("GET", "/v1/responses", upgrade, "openai-responses"),
     Route("GET", "/v1/responses/{id}", responses.retrieve, "openai-responses"),
     Route("DELETE", "/v1/responses/{id}", responses.delete, "openai-responses"),
     Route("POST", "/v1/responses/{id}/cancel", responses.cancel, "openai-responses"),
@@ -112,8 +114,8 @@ ROUTES: list[Route] = [
 ]
 """Every route of the gateway."""
 _EXACT = {(route.method, route.pattern): route for route in ROUTES if "{" not in route.pattern}
-_ELSEWHERE = frozenset({kind.pattern for kind in PASSED} | {"/console/live"})
-"""What is passed on, and a stream that does not end."""
+_ELSEWHERE = frozenset({kind.pattern for kind in PASSED} | {"/console/live", "/v1/responses"})
+"""What is passed on, and what does not end."""
 _HEADS = {path: route for (method, path), route in _EXACT.items() if method == "GET" and path not in _ELSEWHERE}
 _MOST_STEPS = 6
 """The most parts of a path that is looked at for the one that was meant."""

@@ -49,6 +49,7 @@ __all__ = [
     "Body",
     "BodyRules",
     "body_rules",
+    "body_with",
     "body_without",
     "edited_body",
     "folded",
@@ -216,10 +217,16 @@ def edited_body(body: Body, edits: Mapping[str, bytes | None]) -> bytes:
 
 def body_without(body: Body, names: frozenset[str]) -> Body:
     """A body without some of its top-level members; nothing of the others is read again."""
-    text = edited_body(body, dict.fromkeys(names))
-    members = {name: raw for name, raw in body.members.items() if name not in names}
+    return body_with(body, dict.fromkeys(names))
+
+
+def body_with(body: Body, edits: Mapping[str, bytes | None]) -> Body:
+    """A body with other JSON texts for some top-level members, as `edited_body` has them; it is not read again."""
+    text = edited_body(body, edits)
+    members = {name: raw for name, raw in body.members.items() if edits.get(name, raw) is not None}
+    members |= {name: msgspec.Raw(edit) for name, edit in edits.items() if edit is not None}
     rest = Body(text, members, _places(text, members) or [], body.repairs)
-    rest.shaped = {name: value for name, value in body.shaped.items() if name not in names}
+    rest.shaped = {name: value for name, value in body.shaped.items() if name not in edits}
     rest.repeats_in_data, rest.is_costly = body.repeats_in_data, body.is_costly
     return rest
 

@@ -73,6 +73,8 @@ class Asked(msgspec.Struct, eq=False):
     """The right to make this call; None where nothing is counted."""
     keeping: Keeping | None = None
     """How the answer is kept, for a client that can go on from it by its id."""
+    warms_up: bool = False
+    """Whether the client prepares what it will go on from, and wants no answer of a model."""
     taken_out: tuple[Change, ...] = ()
     """What was taken out of the body, since the key may not ask for it."""
     relayed: tuple[Lane, ...] = ()

@@ -38,7 +38,9 @@ from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
 from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, ContinuedStream, behind, continuation, is_paused, joined
 from interlingua.gateway.calls.plan import UNREAD, is_same
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
+from interlingua.gateway.calls.socket_events import posted
 from interlingua.gateway.calls.streams import Course, streamed
+from interlingua.gateway.calls.warm_up import warmed_up
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.offload.cost import CHEAP_BYTES
@@ -81,6 +83,8 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
     if asked.key is not None:
         await gateway.admission.admit(asked, asked.key, job)
         job = _capped(asked, job)
+    if asked.warms_up:
+        return await warmed_up(asked)
     try:
         return await (_streamed(asked, job) if asked.head.stream else _whole(asked, job))
     except Unreserved as refusal:
@@ -99,12 +103,16 @@ async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Aske
     body = await gateway.body_of(http, dialect)
     if dialect != RESPONSES:
         return read(gateway, http, dialect, body)
-    owner = gateway.ids.owner(http)
-    prepared = await gateway.stored.prepare(owner, body)
+    owner, latest = gateway.ids.owner(http), http.latest
+    if latest is None:
+        prepared = await gateway.stored.prepare(owner, body)
+    else:
+        prepared = await latest.responses.prepare(owner, posted(body))
     if prepared.body is not body:
-        http = msgspec.structs.replace(http, body=prepared.body.text)
+        http = msgspec.structs.replace(http, body=prepared.body.text, read=prepared.body)
     asked = read(gateway, http, dialect, prepared.body)
-    asked.keeping = Keeping(gateway, owner, prepared, wanted=body.get("store") is not False)
+    asked.keeping = Keeping(gateway, owner, prepared, wanted=body.get("store") is not False, latest=latest)
+    asked.warms_up = latest is not None and body.get("generate") is False
     return asked
 
 

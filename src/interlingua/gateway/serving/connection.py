@@ -22,15 +22,15 @@ import logging
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from interlingua.errors import BadRequestError, OverloadedError
+from interlingua.errors import BadRequestError, ConfigError, Error, InternalServerError, OverloadedError
 from interlingua.gateway.http import Head
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.serving.outlet import Outlet
 from interlingua.gateway.serving.reader import Fault, RequestReader
 from interlingua.gateway.serving.writer import CONTINUE, refusal, whole
+from interlingua.gateway.sockets.session import session_of
 
 if TYPE_CHECKING:
-    from interlingua.errors import Error
     from interlingua.gateway.http import GatewayReply, GatewayRequest
     from interlingua.gateway.serving.reader import Arrival
     from interlingua.gateway.serving.server import GatewayServer
@@ -57,8 +57,8 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_arriving", "_began_s", "_gateway", "_idle_s", "_is_answered", "_is_behind", "_is_ending", "_is_lingering",
-        "_last_s", "_loop", "_outlet", "_peer", "_reader", "_reads", "_request", "_server", "_task", "_thrown_bytes",
-        "_transport", "_watch",
+        "_is_switched", "_last_s", "_loop", "_outlet", "_peer", "_reader", "_reads", "_request", "_server", "_task",
+        "_thrown_bytes", "_transport", "_watch",
     )  # fmt: skip
 
     _transport: asyncio.Transport
@@ -75,7 +75,7 @@ class Connection(asyncio.Protocol):
         self._request: GatewayRequest | None = None
         self._arriving: Arriving | None = None
         self._task: asyncio.Task[None] | None = None
-        self._is_answered = self._is_behind = self._is_lingering = self._is_ending = False
+        self._is_answered = self._is_behind = self._is_lingering = self._is_ending = self._is_switched = False
         self._reads = True
         self._began_s = self._last_s = self._idle_s = loop.time()
         self._thrown_bytes = 0
@@ -127,6 +127,8 @@ class Connection(asyncio.Protocol):
         while reader.arrivals and self._task is None and not self._transport.is_closing():
             arrival = reader.arrivals[0]
             self._step(arrival)
+            if self._is_switched:
+                return
             if self._is_behind or not arrival.is_whole:
                 break
             reader.arrivals.popleft()
@@ -157,6 +159,8 @@ class Connection(asyncio.Protocol):
             return
         if arrival.is_whole:
             arriving.end()
+            if arrival.head.upgrades and arriving.refusal is None and self._switch(arriving):
+                return
         if arrival.is_whole or arriving.refusal is not None:
             coming = None if arrival.is_whole else arrival
             answering = self._answer(arrival.head, arriving.request, arriving.refusal, coming)
@@ -175,6 +179,37 @@ class Connection(asyncio.Protocol):
             body = b""
         request = self._request = arrival.head.request(self._peer, body)
         return Arriving(self._gateway, request, arrival.announced_bytes)
+
+    def _switch(self, arriving: Arriving) -> bool:
+        """Leave the connection to a WebSocket, where that is asked for at a path that has one; whether it is."""
+        request, gateway = arriving.request, self._gateway
+        is_wanted = (request.header("upgrade") or "").lower() == "websocket"
+        session = session_of(gateway, request) if is_wanted else None
+        if session is None:
+            return False
+        try:
+            from interlingua.gateway.serving.socket import Socket, handshake  # the library is an extra
+
+            frames, reply = handshake(request, gateway.settings.max_body_bytes)
+        except ConfigError as error:
+            arriving.refusal = gateway.refuse(request, InternalServerError(error.message, status=501))
+            return False
+        except Error as error:
+            arriving.refusal = gateway.refuse(request, error)
+            return False
+        self._is_switched = True
+        self._outlet.write(reply)
+        if request.entry is not None:
+            request.entry.status = 101
+            request.entry.sent()
+        arriving.done()
+        self._watch.cancel()
+        self._request = self._arriving = None
+        self._let_read(True)
+        Socket(self._server, self._transport, session, frames, gateway.owner(request)).begin(self._reader.rest)
+        self._reader.close()
+        self._server.leave(self)
+        return True
 
     def _throw_away(self, arrival: Arrival) -> None:
         """Take the rest of a body that nobody wants, so that its client gets to read why."""

@@ -9,8 +9,8 @@ Rules
 - Request line and headers are bounded in bytes and number, what stands around chunks is bounded by the chunks, from
   the first read on, and the requests that come before the first of them was answered are bounded in number.
 - HTTP/1.1 names its host once. HTTP/1.0 has no chunks. No coding but `chunked` is undone.
-- No other protocol is switched to. The parser takes what follows such a wish for the other protocol, a body included:
-  with a body it is refused, and without one it is the last request of its connection.
+- No other protocol is read here. The parser takes what follows such a wish for the other protocol, a body included:
+  with a body it is refused, and without one it is the last request of its connection; what follows it is `rest`.
 - Trailers are left out: a header that comes after the body was screened by nobody.
 - `content-length` is left out as well: it is the body's, and heads that differ in nothing else are one.
 
@@ -115,7 +115,7 @@ class RequestReader:
 
     __slots__ = (
         "_body_count", "_head", "_head_count", "_headers", "_heads", "_is_in_head", "_known", "_left_bytes", "_misses",
-        "_noted", "_parser", "_target", "arrivals", "begun", "count", "fault", "is_over", "is_receiving",
+        "_noted", "_parser", "_target", "arrivals", "begun", "count", "fault", "is_over", "is_receiving", "rest",
     )  # fmt: skip
 
     def __init__(self, heads: Heads) -> None:
@@ -132,6 +132,8 @@ class RequestReader:
         """How many requests have begun."""
         self.count: int = 0
         """How many bytes of the one that is being received have come."""
+        self.rest: bytes = b""
+        """What came behind a request that would go on with another protocol."""
         self._heads = heads
         self._known: Known | None = heads.latest
         self._misses = 0
@@ -228,6 +230,7 @@ class RequestReader:
         for place in range(0, len(data), _SLICE_BYTES):
             self._parse_slice(parser, data[place : place + _SLICE_BYTES])
             if self.is_over:
+                self.rest += data[place + _SLICE_BYTES :]
                 break
         is_alone = is_beginning and self.begun == begun
         if is_alone and self._head is not None and (self._misses <= MAX_MISSES or begun % _AGAIN == 1):
@@ -237,8 +240,8 @@ class RequestReader:
         self.count += len(data)
         try:
             parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self.is_over = True
+        except httptools.HttpParserUpgrade as switch:
+            self.is_over, self.rest = True, data[switch.args[0] :]
         except httptools.HttpParserError as error:
             is_http_2 = parser.get_method() == b"PRI"  # how a connection of HTTP/2 begins
             self._fail(400, _ONLY_HTTP_1 if is_http_2 else f"this is no HTTP/1.1: {error}")
@@ -324,6 +327,7 @@ class RequestReader:
             is_old=is_old,
             keeps=not (is_old or upgrades) and parser.should_keep_alive(),
             expects=not is_old and noted.get("expect", "").lower() == "100-continue",
+            upgrades=upgrades and not is_old,
         )
         self.arrivals.append(Arrival(self._head, int(noted.get("content-length", "0")[:20])))
         if upgrades:

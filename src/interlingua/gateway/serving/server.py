@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.serving.socket import Socket
 
 __all__ = ["GatewayServer"]
 
@@ -66,13 +67,13 @@ class GatewayServer:
         """How many clients may be connected, whatever the settings say."""
         self.supervisor: int | None = None
         """The process that started it as a worker, and with which it ends; None for one that is no worker."""
-        self.connections: set[Connection] = set()
+        self.connections: set[Connection | Socket] = set()
         """The connections that are served."""
         self.heads: Heads = Heads()
         """The heads of requests that they know."""
         self.departures: Departures = Departures()
         """What they send at the end of a turn."""
-        self._lingering: set[Connection] = set()
+        self._lingering: set[Connection | Socket] = set()
         self._signals: list[int] = []
         self._is_told = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -80,18 +81,18 @@ class GatewayServer:
 
     # Its connections
 
-    def enter(self, connection: Connection) -> None:
+    def enter(self, connection: Connection | Socket) -> None:
         """Serve a new connection."""
         self.connections.add(connection)
 
-    def let_linger(self, connection: Connection) -> None:
+    def let_linger(self, connection: Connection | Socket) -> None:
         """Serve a connection no more that is about to end; of too many of them, some end at once."""
         self.connections.discard(connection)
         self._lingering.add(connection)
         if len(self._lingering) > self.most_connections:
             self._lingering.pop().abort()
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: Connection | Socket) -> None:
         """Forget a connection that is over."""
         self.connections.discard(connection)
         self._lingering.discard(connection)
@@ -104,7 +105,7 @@ class GatewayServer:
         return min(self.gateway.settings.max_connections, self.room)
 
     @property
-    def _open(self) -> list[Connection]:
+    def _open(self) -> list[Connection | Socket]:
         return [*self.connections, *self._lingering]
 
     # From start to end

@@ -13,7 +13,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any, TypeAlias, cast
 
-from interlingua.errors import DecodeError, Error
+from interlingua.errors import BadRequestError, DecodeError, Error
 from interlingua.wire.json import decode_any, encode
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Item",
     "answer_of_item",
     "as_input",
+    "check_results",
     "compacted",
     "input_list",
     "is_readable_item",
@@ -70,6 +71,25 @@ def as_input(item: Item) -> Item:
     if answer_of_item(item.get("id")) is None:
         return item
     return {name: value for name, value in item.items() if name != "id"}
+
+
+def check_results(before: list[Item], items: list[Item]) -> None:
+    """Nothing, if every result of a call among `items` follows its call, there or in the conversation before.
+
+    Raises: BadRequestError that names the first one that does not, in the words of the format's owner.
+    """
+    calls = {item.get("call_id") for item in before if str(item.get("type")).endswith("_call")}
+    for place, item in enumerate(items):
+        kind = str(item.get("type"))
+        if kind.endswith("_call"):
+            calls.add(item.get("call_id"))
+        elif kind.endswith("_call_output") and item.get("call_id") not in calls:
+            name, called = kind.replace("_", " "), str(item.get("call_id"))[:100]
+            raise BadRequestError(
+                f"No tool call found for {name} with call_id {called}: /input/{place}; send results of calls that the "
+                "conversation has",
+                status=400,
+            )
 
 
 # Compaction

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.job import Lane
     from interlingua.gateway.calls.spaces import Spaces
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.state.latest import Latest
     from interlingua.gateway.state.stored import Prepared
     from interlingua.types.event import Event
     from interlingua.types.request import Request
@@ -35,13 +36,17 @@ RESPONSES = "openai-responses"
 class Keeping:
     """How the answer to one request of a Responses client is kept, and where."""
 
-    def __init__(self, gateway: Gateway, owner: str, prepared: Prepared, *, wanted: bool) -> None:
-        """`wanted` is what the client says of `store`, which is on unless it is off."""
+    def __init__(
+        self, gateway: Gateway, owner: str, prepared: Prepared, *, wanted: bool, latest: Latest | None = None
+    ) -> None:
+        """`wanted` is what the client says of `store`, on unless it is off; `latest` is that of its WebSocket."""
         self._gateway = gateway
         self._owner = owner
         self._prepared = prepared
+        self._latest = latest
         self._wanted = wanted
-        self._id = gateway.make_id("resp_")
+        self.id: str = gateway.make_id("resp_")
+        """The id of an answer that is kept here."""
         self._spaces: Spaces = {}
         self.is_changed: bool = prepared.is_changed
         """Whether the request is not the one that came, so that it cannot go out as it came."""
@@ -74,7 +79,7 @@ class Keeping:
     def event(self, event: Event, lane: Lane) -> Event:
         """An event of the answer as the client gets it."""
         if isinstance(event, StreamStart) and self.is_ours(lane):
-            return msgspec.structs.replace(event, id=self._id, extra=self._told(event.extra))
+            return msgspec.structs.replace(event, id=self.id, extra=self._told(event.extra))
         if isinstance(event, StreamEnd):
             return StreamEnd(self.answer(event.response, lane))
         return in_spaces_event(event, self._spaces) if self._spaces else event
@@ -84,7 +89,7 @@ class Keeping:
         if not self.is_ours(lane):
             return response
         response = in_spaces(response, self._spaces)
-        return msgspec.structs.replace(response, id=self._id, extra=self._told(response.extra))
+        return msgspec.structs.replace(response, id=self.id, extra=self._told(response.extra))
 
     def _told(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         previous = self._prepared.previous or None
@@ -95,9 +100,19 @@ class Keeping:
 
     async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
         """Keep an answer, as `write` gives what the client gets; of an answer kept elsewhere only whose it is."""
-        if not self._wanted:
-            return
         if self.is_ours(lane):
-            await self._gateway.stored.keep(self._owner, self._id, write(), self._prepared)
+            await self.keep_here(self.id, write)
+        elif not self._wanted:
+            await self.keep_here(response.id or "", write)
         elif response.id is not None and not self._gateway.ids.is_on:  # a signed id says it itself
             await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)
+
+    async def keep_here(self, response_id: str, write: Callable[[], bytes]) -> None:
+        """Keep an answer under an id: in the store, or with its connection alone where the client wants no store."""
+        prepared, latest = self._prepared, self._latest
+        if latest is not None:
+            prepared = latest.told_whole(prepared)
+        if self._wanted:
+            await self._gateway.stored.keep(self._owner, response_id, write(), prepared)
+        elif latest is not None:
+            await latest.keep(response_id, write, prepared)

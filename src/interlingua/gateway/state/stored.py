@@ -23,7 +23,16 @@ import msgspec
 from interlingua.dialects._shapes import SHAPES
 from interlingua.errors import BadRequestError, DecodeError, NotFoundError
 from interlingua.gateway.calls.reading import read_request
-from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, Item, answer_of_item, as_input, input_list, listed
+from interlingua.gateway.state.items import (
+    ID_PATTERN,
+    OWN_RESPONSE,
+    Item,
+    answer_of_item,
+    as_input,
+    check_results,
+    input_list,
+    listed,
+)
 from interlingua.gateway.state.store import Entry, MemoryStore
 from interlingua.wire.body import edited_body
 from interlingua.wire.json import decode_any, encode
@@ -40,6 +49,7 @@ __all__ = [
     "KeptElsewhere",
     "Prepared",
     "StoredResponses",
+    "answer_entry",
     "input_of",
     "memory_responses",
     "no_previous",
@@ -98,16 +108,19 @@ class Prepared(NamedTuple):
 class StoredResponses:
     """The answers that are kept, and who keeps the others."""
 
-    def __init__(self, store: Store[Held]) -> None:
-        """Responses over a store."""
-        self._store = store
+    def __init__(self, store: Store[Held], *, wants_calls: bool = False) -> None:
+        """Responses over a store; `wants_calls` says that a result whose call was never made is refused."""
+        self.store: Store[Held] = store
+        """Where they are kept."""
+        self._wants_calls = wants_calls
 
     # A request
 
     async def prepare(self, owner: str, body: Body) -> Prepared:
         """The request as one that needs nothing of this store.
 
-        Raises: BadRequestError for an answer that is not there; DecodeError for a malformed id and an unknown item of
+        Raises: BadRequestError for an answer that is not there, and for a result without its call where that is not
+        mended; DecodeError for a malformed id and an unknown item of
         ours, which name the member.
         """
         if "previous_response_id" not in body and _is_plain(body):
@@ -119,6 +132,8 @@ class StoredResponses:
         before = await self._conversation(owner, previous) if previous else []
         items = input_list(given)
         resolved = [as_input(item) for item in await self._resolved(owner, items)]
+        if previous and self._wants_calls:
+            check_results(before, resolved)
         if not before and resolved == items:
             return Prepared(body, body, kept_by=kept_by)
         told = encode([*map(as_input, before), *resolved], nulls=len(body.text))
@@ -175,25 +190,22 @@ class StoredResponses:
         """What is remembered of an owner's answer; None where nothing is."""
         if ID_PATTERN.fullmatch(response_id) is None:
             return None
-        (held,) = await self._store.get([_key(owner, response_id)])
+        (held,) = await self.store.get([_key(owner, response_id)])
         return held
 
     async def keep(self, owner: str, response_id: str, answer: bytes, prepared: Prepared) -> None:
         """Keep an answer, JSON as the client got it, to the request that was prepared."""
-        given = prepared.given.members.get("input")
-        held = KeptAnswer(answer, b"[]" if given is None else bytes(given), prepared.previous)
-        size = len(answer) + len(held.input) + 100
-        await self._store.put([Entry(_key(owner, response_id), held, size)])
+        await self.store.put([answer_entry(_key(owner, response_id), answer, prepared)])
 
     async def note(self, owner: str, response_id: str, spec: str) -> None:
         """Remember which provider keeps an answer, where its id does not say it."""
         if ID_PATTERN.fullmatch(response_id):
-            await self._store.put([Entry(_key(owner, response_id), KeptElsewhere(spec), 200)])
+            await self.store.put([Entry(_key(owner, response_id), KeptElsewhere(spec), 200)])
 
     async def forget(self, owner: str, response_id: str) -> None:
         """Forget an owner's answer."""
         if await self.find(owner, response_id) is not None:
-            await self._store.drop([_key(owner, response_id)])
+            await self.store.drop([_key(owner, response_id)])
 
 
 def _is_plain(body: Body) -> bool:
@@ -207,6 +219,13 @@ def _is_input(given: object) -> bool:
     if given is None or isinstance(given, str):
         return True
     return isinstance(given, list) and all(isinstance(item, dict) for item in cast("list[object]", given))
+
+
+def answer_entry(key: Key, answer: bytes, prepared: Prepared) -> Entry[Held]:
+    """An answer to the request that was prepared, as it is kept under a key."""
+    given = prepared.given.members.get("input")
+    held = KeptAnswer(answer, b"[]" if given is None else bytes(given), prepared.previous)
+    return Entry(key, held, len(answer) + len(held.input) + 100)
 
 
 def _key(owner: str, response_id: str) -> Key:

@@ -1,0 +1,194 @@
+"""One WebSocket of a Responses client: a response after the other, each on the way of a POST.
+
+Strategy: whoever has the frames hands in texts and sends texts (`Channel`). Each text becomes a request of its own
+with the headers of the handshake: it is screened, limited, charged, recorded and answered as a POST to the same path.
+
+Rules
+- One response at a time; what comes meanwhile waits its turn, and too much of it is not read.
+- A connection ends after `LIFE_S`, between two responses, or when nothing was asked for `IDLE_S`.
+- Where the gateway ends, the response under way is finished within the drain time, and no further one begins.
+- A client that leaves cancels what is under way for it, and that closes the upstream.
+- A key is checked again for each response: one that was revoked asks nothing more.
+
+Not responsible for: frames, pings and how fast a client reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from interlingua.errors import BadRequestError
+from interlingua.gateway.calls.replies import error_reply
+from interlingua.gateway.calls.socket_events import FAILED, error_event, texts_of
+from interlingua.gateway.http import GatewayReply, GatewayRequest, Seen
+from interlingua.gateway.serving.arriving import Arriving
+from interlingua.gateway.state.keep import RESPONSES
+from interlingua.gateway.state.latest import Latest
+from interlingua.wire.json import MAX_BODY_BYTES
+from interlingua.wire.sse import SseDecoder
+
+if TYPE_CHECKING:
+    from interlingua.errors import Error
+    from interlingua.gateway.core import Gateway
+    from interlingua.wire.http import Headers
+
+__all__ = ["IDLE_S", "LIFE_S", "Channel", "Close", "Session", "session_of", "upgrade"]
+
+LIFE_S = 3600.0
+"""How long a connection lives, as the vendor's own do."""
+IDLE_S = 900.0
+"""How long a connection is kept on which nothing is asked: tools of an agent may take long."""
+_PATHS = frozenset({"/v1/responses"})
+_HOP = frozenset({"connection", "content-type", "upgrade", "x-request-id"})
+"""Headers of the handshake that are none of the requests on its connection."""
+_STREAM = "text/event-stream"
+
+
+class Close(NamedTuple):
+    """Why a connection is closed."""
+
+    code: int
+    """The code of RFC 6455, section 7.4."""
+    reason: str
+    """A few words for people."""
+
+
+class Channel(Protocol):
+    """The texts of one connection."""
+
+    async def receive(self) -> bytes | None:
+        """The next text of the client; None where no further one is taken."""
+        ...
+
+    async def send(self, texts: list[bytes]) -> None:
+        """Send texts, as soon as the client takes them."""
+        ...
+
+
+class Session:
+    """The responses of one connection."""
+
+    def __init__(self, gateway: Gateway, handshake: GatewayRequest) -> None:
+        """A connection that was made by a handshake which was screened."""
+        self._gateway = gateway
+        self._path, self._query, self._peer = handshake.path, handshake.query, handshake.peer
+        self._headers = _headers_of(handshake.headers)
+        self._seen = Seen()
+        self._latest = Latest(gateway)
+
+    def request(self, text: bytes) -> GatewayRequest:
+        """The request that a text of the client is."""
+        return GatewayRequest(
+            path=self._path,
+            query=self._query,
+            headers=self._headers,
+            body=text,
+            peer=self._peer,
+            seen=self._seen,
+            latest=self._latest,
+        )
+
+    async def run(self, channel: Channel) -> Close:
+        """Answer every text that comes; gives why the connection is to be closed."""
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + LIFE_S
+        try:
+            while (rest_s := until_s - loop.time()) > 0:
+                try:
+                    async with asyncio.timeout(min(rest_s, IDLE_S)):
+                        text = await channel.receive()
+                except TimeoutError:
+                    if rest_s > IDLE_S:
+                        return Close(1000, f"nothing was asked for {IDLE_S:.0f} seconds")
+                    continue
+                if text is None:
+                    return Close(1001, "this gateway is being stopped")
+                await self._answer(text, channel)
+            await channel.send([error_event(_too_old())])
+            return Close(1000, "this connection has reached its limit")
+        finally:
+            await self._latest.forget()
+
+    async def _answer(self, text: bytes, channel: Channel) -> None:
+        """Answer one text, with all that belongs to a request."""
+        self._latest.begin()
+        arriving = Arriving(self._gateway, self.request(text))
+        is_failed = True
+        try:
+            reply = arriving.refusal or await self._gateway.answer(arriving.request)
+            is_failed = await _send(reply, channel)
+            arriving.sent()
+        finally:
+            if is_failed:
+                await self._latest.fail()
+            arriving.done()
+
+    def refusal(self, error: Error) -> bytes:
+        """The event of what is wrong with a text that cannot be taken; it is recorded as a request."""
+        request = self.request(b"")
+        self._gateway.begin_unread(request)
+        reply = self._gateway.refuse(request, error)
+        if request.entry is not None:
+            request.entry.sent()
+            request.entry.done()
+        return error_event(reply)
+
+
+async def _send(reply: GatewayReply, channel: Channel) -> bool:
+    """Send a reply as events; whether it is one of a turn that failed."""
+    body, decoder = reply.body, SseDecoder(max_event_bytes=MAX_BODY_BYTES)
+    if isinstance(body, bytes):
+        is_stream = any(name == "content-type" and value.startswith(_STREAM) for name, value in reply.headers)
+        await channel.send(texts_of(decoder.feed(body)) if is_stream else [error_event(reply)])
+        return not is_stream
+    is_failed = False
+    async with aclosing(body):
+        async for piece in body:
+            events = decoder.feed(piece)
+            is_failed = is_failed or any(event.event in FAILED for event in events)
+            if events:
+                await channel.send(texts_of(events))
+    return is_failed
+
+
+def _headers_of(headers: Headers) -> Headers:
+    """The headers of a handshake that are those of every request on its connection."""
+    return tuple(
+        [
+            (name, value)
+            for name, value in headers
+            if name not in _HOP
+            and not name.startswith("sec-websocket-")
+            and not (name == "openai-beta" and value.startswith("responses_websockets"))
+        ]
+    )
+
+
+def _too_old() -> GatewayReply:
+    """The reply that asks a client for a new connection, with the code that its SDK knows."""
+    error = BadRequestError(
+        f"a connection lasts {LIFE_S / 60:.0f} minutes at most: open a new one, and send the conversation again or go "
+        "on from a stored answer",
+        status=400,
+        code="websocket_connection_limit_reached",
+    )
+    return error_reply(RESPONSES, error)
+
+
+def session_of(gateway: Gateway, handshake: GatewayRequest) -> Session | None:
+    """The session that a screened request for a WebSocket begins; None where there is none at its path."""
+    return Session(gateway, handshake) if handshake.path in _PATHS else None
+
+
+async def upgrade(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
+    """No reply to who asks without a WebSocket where there is nothing else.
+
+    Raises: BadRequestError.
+    """
+    raise BadRequestError(
+        f"GET {request.path} begins a WebSocket (`Connection: Upgrade`, `Upgrade: websocket`, version 13); "
+        "a response over HTTP is asked for by POST",
+        status=426,
+    )
