@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from common import PNG_BASE64, TRIP, Driver, Trip, equal, main
+from common import PNG_BASE64, Driver, Trip, equal_trip, main
 
 
 class Instructor(Driver):
@@ -26,7 +26,7 @@ class Instructor(Driver):
         from instructor.processing.multimodal import Image
 
         picture = Image.from_base64(f"data:image/png;base64,{PNG_BASE64}")
-        equal(self.ask(model, ["Look.", picture]).model_dump(), TRIP)
+        equal_trip(self.ask(model, ["Look.", picture]).model_dump())
         return "I see 1 image."
 
     def usage(self, model: str) -> tuple[int, int]:

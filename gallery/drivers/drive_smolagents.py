@@ -64,6 +64,10 @@ class Smolagents(Driver):
         form = {"type": "json_schema", "json_schema": {"name": "trip", "schema": Trip.model_json_schema()}}
         return Trip.model_validate_json(self.ask(model, [user("A trip")], response_format=form).content)
 
+    def fail(self, model: str) -> None:
+        chat = self.connect(model)["model"]
+        type(chat)(model, retry=False).generate([user("Hi")])  # it would wait for a minute after a rate limit
+
     def image(self, model: str) -> str:
         import PIL.Image
 

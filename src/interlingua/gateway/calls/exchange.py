@@ -68,6 +68,11 @@ _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
 
 
+_SHOWS_IF_ASKED = frozenset({"google"})
+"""Dialects of targets that show thoughts on demand alone; OpenAI does, too, but refuses the demand of most accounts."""
+_SHOWS_UNASKED = frozenset({"anthropic", "ollama", "openai-chat"})
+"""Dialects of clients that have no such demand, or that get thoughts without it."""
+
 _Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
 """What one target answered, and its reply where that goes out as it came; each answer makes one."""
 
@@ -217,6 +222,17 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
     return msgspec.structs.replace(job, make_id=None) if is_same(lane, asked.dialect.name) else job
 
 
+def _with_thoughts(asked: Asked, job: Job, lane: Lane) -> Job:
+    """The job with thoughts shown, where thinking is asked for and the client has no word for showing it."""
+    if lane.dialect.name not in _SHOWS_IF_ASKED or asked.dialect.name not in _SHOWS_UNASKED:
+        return job
+    request = job.request
+    is_thinking = request.thinking or request.thinking_budget or request.effort not in (None, "none")
+    if request.thinking_summary is not None or not is_thinking:
+        return job
+    return msgspec.structs.replace(job, request=msgspec.structs.replace(request, thinking_summary="auto"))
+
+
 async def _whole(asked: Asked, job: Job) -> GatewayReply:
     """A whole answer."""
     found: list[_Served] = []
@@ -307,7 +323,7 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
         yield from asked.grant.again(lane)
     try:
         if lane not in asked.relayed:
-            return (yield from whole(job, lane)), lane, None
+            return (yield from whole(_with_thoughts(asked, job, lane), lane)), lane, None
         encoded = outgoing(asked, lane, strict=job.settings.strict)
         reply = yield fetching(job, lane, encoded)
         response = answered(job, lane, encoded, reply)
@@ -381,7 +397,7 @@ def _begin(asked: Asked, job: Job, lane: Lane, kind: type[Live] | None = None) -
         yield from asked.grant.again(lane)
     try:
         if lane not in asked.relayed:
-            return (yield from begin(job, lane, kind))
+            return (yield from begin(_with_thoughts(asked, job, lane), lane, kind))
         kind = CountedStream if asks_usage(asked, lane) else PassedStream
         return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), kind))
     except Error as error:

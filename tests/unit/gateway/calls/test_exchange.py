@@ -97,6 +97,45 @@ async def test_r27_pieces_of_arguments_are_passed_on_as_they_come(dialect: str, 
     assert decode_any("".join(pieces)) == {"city": "Oslo", "days": 7}
 
 
+THINKS: dict[str, dict[str, Any]] = {
+    "openai-chat": {"reasoning_effort": "high"},
+    "anthropic": {"thinking": {"type": "enabled", "budget_tokens": 2000}, "max_tokens": 4000},
+    "ollama": {"think": True},
+}
+"""How clients that have no word for showing thoughts ask for thinking."""
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("dialect", THINKS)
+async def test_thoughts_of_gemini_are_asked_for_where_the_client_has_no_word_for_it(dialect: str, stream: bool) -> None:
+    """A thought comes from Gemini where thinking is asked for; where it is not, Gemini is not asked to show it."""
+    with Upstream("google").standing() as upstream:
+        served = gateway()
+        whole = await served(asking(dialect, MODELS["google"], stream=stream, **THINKS[dialect]))
+        if stream:
+            end = (await events_of(dialect, whole))[-1]
+            assert isinstance(end, il.StreamEnd)
+            response = end.response
+        else:
+            response = await answer_of(dialect, whole)
+        await body_of(await served(asking(dialect, MODELS["google"], stream=stream)))
+    asked, plain = [decode_any(request.body).get("generationConfig", {}) for request in upstream.requests]
+    assert response.thinking == "Let me see."
+    assert asked["thinkingConfig"]["includeThoughts"] is True
+    assert "thinkingConfig" not in plain
+
+
+@pytest.mark.parametrize(("shown", "said"), [(None, None), (False, False)])
+async def test_a_google_client_says_itself_whether_thoughts_are_shown(shown: bool | None, said: bool | None) -> None:
+    """To a client that has the word nothing is added."""
+    told = {"thinkingBudget": 2000} if shown is None else {"thinkingBudget": 2000, "includeThoughts": shown}
+    with Upstream("google").standing() as upstream:
+        reply = await gateway()(asking("google", MODELS["google"], generationConfig={"thinkingConfig": told}))
+        await body_of(reply)
+    thinking = decode_any(upstream.requests[-1].body)["generationConfig"]["thinkingConfig"]
+    assert thinking.get("includeThoughts") is said
+
+
 # Errors before anything was answered
 
 
