@@ -51,7 +51,7 @@ def test_without_a_name_all_are_listed(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["lanchain"], "no client 'lanchain'; did you mean langchain?"),
+        (["instructer"], "no client 'instructer'; did you mean instructor?"),
         (["langchain", "--dialect", "cohere"], "langchain does not speak 'cohere'; it speaks openai-chat"),
         (["langchain", "-m", 'a"b'], "connect: 'a\"b' is no name of a model"),
     ],
