@@ -87,7 +87,9 @@ def test_base_images_are_named_by_an_exact_version() -> None:
     """Each is a variable of a file that says how to add its digest, and holds none that nobody has seen."""
     lines = (DEPLOY / "images.env").read_text().splitlines()
     images = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    assert all(re.fullmatch(r"[\w./-]+:\d+\.\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?", image) for image in images.values())
+    assert all(
+        re.fullmatch(r"[\w./-]+:\d+\.\d+\.\d+[\w.-]*(?:@sha256:[0-9a-f]{64})?", image) for image in images.values()
+    )
     assert set(re.findall(r"^FROM (\S+)", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)) == {"${PYTHON_IMAGE}"}
     composition = (DEPLOY / "compose.yaml").read_text()
     named = re.findall(r"(?:image|PYTHON_IMAGE): (.+)", composition)

@@ -16,6 +16,7 @@ import pytest
 from openai import OpenAI
 
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.testing.upstream import Upstream
 from tests.e2e.gateway.test_serve import Served, _serving
 from tests.support.gateway import provider
 from tests.support.keeping_provider import KeepingProvider
@@ -358,3 +359,72 @@ def test_without_several_owners_ids_of_the_provider_go_on_as_they_came(
     assert len(alice.files.list().data) == len(keeper[0].kept)
     again = alice.responses.create(model=MODEL, input="Hi", previous_response_id=told.id)
     assert again.previous_response_id == told.id
+
+
+def _ids_of(response: Any) -> list[str]:
+    """The ids of a response and of its items."""
+    return [response.id, *[item.id for item in response.output]]
+
+
+def test_ids_grow_in_no_turn_of_twenty(serve: Callable[..., Served], keeper: tuple[KeepingProvider, str]) -> None:
+    """A client sends back all that it got, and goes on by ids: each has one form, of at most 64 characters.
+
+    Whole and streamed in turn, read again after each turn, and the provider sees its own ids alone.
+    """
+    served = serve()
+    alice = client(served, "alice-1")
+    previous, conversation = None, alice.conversations.create()
+    items: list[Any] = []
+    lengths: set[int] = set()
+    for turn in range(20):
+        asked_for: dict[str, Any] = {"model": MODEL, "input": [*items, {"role": "user", "content": "And?"}]}
+        asked_for |= {"conversation": conversation.id} if turn % 4 == 3 else {"previous_response_id": previous}
+        if turn % 2:
+            with alice.responses.stream(**asked_for) as events:
+                told = list(events)
+                response: Any = events.get_final_response()
+            assert {event.item_id for event in told if hasattr(event, "item_id")} == {_item_id(response)}
+        else:
+            response = alice.responses.create(**asked_for)
+        again = alice.responses.retrieve(response.id)
+        assert _ids_of(again) == _ids_of(response)
+        if turn % 4 == 3:
+            assert response.conversation.id == conversation.id
+        else:
+            assert response.previous_response_id == previous
+        previous = response.id
+        items = [*items, *[item.model_dump(exclude_none=True) for item in response.output]]
+        lengths |= {len(response.id), *[len(item["id"]) for item in items]}
+    assert lengths <= set(range(65))
+    assert len(lengths) == 2  # one for `resp_`, one for `msg_`
+    own = set(keeper[0].kept)
+    assert {item["id"] for body in keeper[0].bodies() for item in body.get("input", ()) if "id" in item} <= own
+    assert not [one for one in own if one in repr(items)]
+
+
+def test_ids_of_an_answer_that_is_kept_here_are_the_same_each_time(
+    tmp_path: Path, keeper: tuple[KeepingProvider, str]
+) -> None:
+    """A conversation that began elsewhere goes on at the provider, whose ids of items are signed wherever they stand.
+
+    In the answer, when it is read again, and in the list of what it was given to; over twenty turns.
+    """
+    config = tmp_path / "gateway.toml"
+    config.write_text(CONFIG)
+    with Upstream("anthropic").serving() as at, ExitStack() as stack:
+        arguments = ("--config", str(config), "--keys", str(tmp_path / "keys.sqlite"))
+        environ = {"LLM_UP": keeper[1], "LLM_A": provider("anthropic", at)}
+        served = stack.enter_context(_serving(*arguments, **environ))
+        alice = client(served, "alice-1")
+        previous, lengths = None, set[int]()
+        for turn in range(20):
+            model = MODEL if turn % 5 else "a/claude-opus-4-5"
+            response: Any = alice.responses.create(model=model, input="And?", previous_response_id=previous)
+            again: Any = alice.responses.retrieve(response.id)
+            listed = alice.responses.input_items.list(response.id)
+            assert [item.id for item in again.output] == [item.id for item in response.output]
+            lengths |= {len(one.id) for one in (response, *response.output, *listed.data)}
+            assert not [one for one in keeper[0].kept if one in repr([response, again, listed.data])]
+            previous = response.id
+    assert max(lengths) <= 64
+    assert len(lengths) <= 4

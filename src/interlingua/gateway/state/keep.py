@@ -101,18 +101,18 @@ class Keeping:
     async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
         """Keep an answer, as `write` gives what the client gets; of an answer kept elsewhere only whose it is."""
         if self.is_ours(lane):
-            await self.keep_here(self.id, write)
+            await self.keep_here(self.id, write, lane.endpoint.provider)
         elif not self._wanted:
-            await self.keep_here(response.id or "", write)
+            await self.keep_here(response.id or "", write, lane.endpoint.provider)
         elif response.id is not None and not self._gateway.ids.is_on:  # a signed id says it itself
             await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)
 
-    async def keep_here(self, response_id: str, write: Callable[[], bytes]) -> None:
-        """Keep an answer under an id: in the store, or with its connection alone where the client wants no store."""
+    async def keep_here(self, response_id: str, write: Callable[[], bytes], provider: str = "") -> None:
+        """Keep an answer of a provider under an id: in the store, or with its connection alone where the client wants no store."""
         prepared, latest = self._prepared, self._latest
         if latest is not None:
             prepared = latest.told_whole(prepared)
         if self._wanted:
-            await self._gateway.stored.keep(self._owner, response_id, write(), prepared)
+            await self._gateway.stored.keep(self._owner, response_id, write(), prepared, provider)
         elif latest is not None:
             await latest.keep(response_id, write, prepared)

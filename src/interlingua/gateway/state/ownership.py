@@ -11,6 +11,7 @@ Rules
 - An item of a conversation that says everything itself loses such an id instead, and is sent without it.
 - What lists everything that a provider keeps is refused where there are several owners.
 - A request that names what a provider keeps goes to that provider alone.
+- An id that is signed already for whoever asks is not signed once more: a provider may echo what it was never told.
 - Of a body the ids alone are changed; it is read by the strict reader, so that nobody reads another id in it.
 """
 
@@ -155,6 +156,10 @@ class Ownership:
         if found is None and self._look():
             found = self.signer.open(owner, self._addresses, signed)
         return found
+
+    def is_signed(self, owner: str, text: str) -> bool:
+        """Whether a text is an id that was signed for an owner, at a provider that is known by now."""
+        return self.signer.open(owner, self._addresses, text) is not None
 
     @property
     def is_strict(self) -> bool:
@@ -444,7 +449,8 @@ class _Signing:
         if signed is None:
             if len(self._known) >= MOST_REMEMBERED:
                 self._known.clear()
-            signed = self._known[text] = self._signer.sign(self._owner, self._provider, text)
+            is_signed = self._ownership.is_signed(self._owner, text)
+            signed = self._known[text] = text if is_signed else self._signer.sign(self._owner, self._provider, text)
         return signed
 
 

@@ -72,11 +72,13 @@ class KeptAnswer(msgspec.Struct, frozen=True):
     """An answer that is kept here."""
 
     answer: bytes
-    """The whole answer as the client got it, JSON."""
+    """The whole answer as the client got it, JSON, but with the ids of its provider."""
     input: bytes
     """The `input` that it answers, without what came before, JSON."""
     previous: str = ""
     """The id of the answer before it; empty at the beginning of a conversation."""
+    provider: str = ""
+    """Who gave it, for whom its ids are signed."""
 
 
 class KeptElsewhere(msgspec.Struct, frozen=True):
@@ -193,9 +195,9 @@ class StoredResponses:
         (held,) = await self.store.get([_key(owner, response_id)])
         return held
 
-    async def keep(self, owner: str, response_id: str, answer: bytes, prepared: Prepared) -> None:
-        """Keep an answer, JSON as the client got it, to the request that was prepared."""
-        await self.store.put([answer_entry(_key(owner, response_id), answer, prepared)])
+    async def keep(self, owner: str, response_id: str, answer: bytes, prepared: Prepared, provider: str = "") -> None:
+        """Keep an answer of a provider, JSON as the client gets it before ids are signed, to a prepared request."""
+        await self.store.put([answer_entry(_key(owner, response_id), answer, prepared, provider)])
 
     async def note(self, owner: str, response_id: str, spec: str) -> None:
         """Remember which provider keeps an answer, where its id does not say it."""
@@ -221,10 +223,10 @@ def _is_input(given: object) -> bool:
     return isinstance(given, list) and all(isinstance(item, dict) for item in cast("list[object]", given))
 
 
-def answer_entry(key: Key, answer: bytes, prepared: Prepared) -> Entry[Held]:
-    """An answer to the request that was prepared, as it is kept under a key."""
+def answer_entry(key: Key, answer: bytes, prepared: Prepared, provider: str = "") -> Entry[Held]:
+    """An answer of a provider to the request that was prepared, as it is kept under a key."""
     given = prepared.given.members.get("input")
-    held = KeptAnswer(answer, b"[]" if given is None else bytes(given), prepared.previous)
+    held = KeptAnswer(answer, b"[]" if given is None else bytes(given), prepared.previous, provider)
     return Entry(key, held, len(answer) + len(held.input) + 100)
 
 

@@ -85,7 +85,7 @@ async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         return await _elsewhere(gateway, request, held.spec)
     if "stream=true" in request.query.split("&"):
         raise BadRequestError("stream: an answer that is kept here is told as a whole", status=400)
-    return GatewayReply(headers=JSON, body=held.answer)
+    return _kept_reply(gateway, request, held, held.answer)
 
 
 async def delete(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -128,7 +128,13 @@ async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply
         limit=max(1, min(100, int(limit))) if limit.isascii() and limit.isdigit() and len(limit) < 9 else 20,
         order=query.get("order", "desc"),
     )
-    return GatewayReply(headers=JSON, body=encode(told, nulls=1 << 20))
+    return _kept_reply(gateway, request, held, encode(told, nulls=1 << 20))
+
+
+def _kept_reply(gateway: Gateway, request: GatewayRequest, held: KeptAnswer, body: bytes) -> GatewayReply:
+    """What is told of an answer that is kept here, with its provider's ids signed as the answer itself had them."""
+    sign = gateway.ids.signing(request, held.provider, is_here=True) if held.provider else None
+    return GatewayReply(headers=JSON, body=body if sign is None else sign(body))
 
 
 # Compaction

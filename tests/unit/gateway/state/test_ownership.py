@@ -467,6 +467,24 @@ def test_a_stream_that_breaks_off_still_has_signed_ids(made: Gateway) -> None:
     assert b"_68af" not in reply.body
 
 
+def test_an_id_that_a_provider_echoes_is_not_signed_once_more(made: Gateway) -> None:
+    """It was signed for alice: she gets it as it is, and whoever else gets it signed for himself."""
+    own = signed(made, "msg_68af", provider="openai")
+    answer = {
+        "id": "resp_68af",
+        "object": "response",
+        "status": "completed",
+        "model": "gpt-5.6",
+        "output": [{"id": own}],
+    }
+    for key, is_same in (("alice", True), ("bob", False)):
+        reply = ask(
+            made, Provider(answer), "/v1/responses/compact", {"model": "openai/gpt-5.6", "input": "Hi"}, key=key
+        )
+        assert isinstance(reply.body, bytes)
+        assert (f'"{own}"'.encode() in reply.body) is is_same
+
+
 def test_an_owner_is_a_team_or_a_key() -> None:
     """Keys that were revoked count: what was theirs is nobody's."""
 
