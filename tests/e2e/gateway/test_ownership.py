@@ -361,6 +361,15 @@ def test_without_several_owners_ids_of_the_provider_go_on_as_they_came(
     assert again.previous_response_id == told.id
 
 
+def _streamed(user: Any, asked_for: dict[str, Any]) -> Any:
+    """The response that a stream comes to, in all of whose events its item has one id."""
+    with user.responses.stream(**asked_for) as events:
+        told = list(events)
+        response = events.get_final_response()
+    assert {event.item_id for event in told if hasattr(event, "item_id")} == {_item_id(response)}
+    return response
+
+
 def _ids_of(response: Any) -> list[str]:
     """The ids of a response and of its items."""
     return [response.id, *[item.id for item in response.output]]
@@ -371,21 +380,14 @@ def test_ids_grow_in_no_turn_of_twenty(serve: Callable[..., Served], keeper: tup
 
     Whole and streamed in turn, read again after each turn, and the provider sees its own ids alone.
     """
-    served = serve()
-    alice = client(served, "alice-1")
+    alice: Any = client(serve(), "alice-1")
     previous, conversation = None, alice.conversations.create()
-    items: list[Any] = []
+    items: list[dict[str, Any]] = []
     lengths: set[int] = set()
     for turn in range(20):
         asked_for: dict[str, Any] = {"model": MODEL, "input": [*items, {"role": "user", "content": "And?"}]}
         asked_for |= {"conversation": conversation.id} if turn % 4 == 3 else {"previous_response_id": previous}
-        if turn % 2:
-            with alice.responses.stream(**asked_for) as events:
-                told = list(events)
-                response: Any = events.get_final_response()
-            assert {event.item_id for event in told if hasattr(event, "item_id")} == {_item_id(response)}
-        else:
-            response = alice.responses.create(**asked_for)
+        response = _streamed(alice, asked_for) if turn % 2 else alice.responses.create(**asked_for)
         again = alice.responses.retrieve(response.id)
         assert _ids_of(again) == _ids_of(response)
         if turn % 4 == 3:
@@ -421,7 +423,7 @@ def test_ids_of_an_answer_that_is_kept_here_are_the_same_each_time(
             model = MODEL if turn % 5 else "a/claude-opus-4-5"
             response: Any = alice.responses.create(model=model, input="And?", previous_response_id=previous)
             again: Any = alice.responses.retrieve(response.id)
-            listed = alice.responses.input_items.list(response.id)
+            listed: Any = alice.responses.input_items.list(response.id)
             assert [item.id for item in again.output] == [item.id for item in response.output]
             lengths |= {len(one.id) for one in (response, *response.output, *listed.data)}
             assert not [one for one in keeper[0].kept if one in repr([response, again, listed.data])]
