@@ -26,6 +26,7 @@ from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import PartWire, ResponseWire
 from interlingua.stream.failure import failed_end
 from interlingua.stream.fold import error_of
+from interlingua.stream.order import InOrder
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart, ThinkingPart
 from interlingua.types.event import (
@@ -77,6 +78,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         self.context = context
         self.changes: Changes = Changes(NAME, "encode_response")
         self.own: bool = context.source == NAME
+        self._order = InOrder()
         self._choices: dict[int, _Choice] = {}
         self._tail = b"}"
         self._begun = False
@@ -92,6 +94,10 @@ class GoogleStreamEncoder(ResumingEncoder):
                 return self._text_head + write_text(said) + self._text_tail
             except UnicodeEncodeError:
                 return encode_text(said)  # says what is wrong with it
+        return b"".join([self._write(one) for one in self._order.take(event)])
+
+    def _write(self, event: Event) -> bytes:
+        """The bytes that an event adds when its turn has come."""
         if self._plain_choice >= 0:
             self._choices[self._plain_choice].text = self._held
             self._plain_choice = -1

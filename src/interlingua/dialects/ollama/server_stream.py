@@ -23,6 +23,7 @@ from interlingua.dialects.ollama.usage import encode_usage
 from interlingua.dialects.ollama.wire import ChunkWire
 from interlingua.stream.failure import failed_end
 from interlingua.stream.fold import error_of
+from interlingua.stream.order import InOrder
 from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, ImagePart, ServerToolPart, ToolCall
 from interlingua.types.event import (
@@ -51,6 +52,7 @@ class OllamaStreamEncoder(ResumingEncoder):
         self.context = context
         self.changes: Changes = Changes(NAME, "encode_response")
         self._own = context.source == NAME
+        self._order = InOrder()
         self._older = False
         self._common: dict[str, Any] = {}
         self._head = b"{"
@@ -62,16 +64,16 @@ class OllamaStreamEncoder(ResumingEncoder):
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
-        if type(event) is TextDelta and not event.choice:
+        if type(event) is TextDelta and not event.choice and not self._order.waiting:
             try:
                 return self._text + write_text(event.text) + self._tail
             except UnicodeEncodeError:
                 return encode_text(event.text)  # says what is wrong with it
-        return self._other(event)
+        return b"".join([self._other(one) for one in self._order.take(event)])
 
     def _other(self, event: Event) -> bytes:
         match event:
-            case RefusalDelta(text=text, choice=0):
+            case TextDelta(text=text, choice=0) | RefusalDelta(text=text, choice=0):
                 return self._text + encode_text(text) + self._tail
             case ThinkingDelta(text=text, choice=0, index=index):
                 if text and self._thinking_block != index:

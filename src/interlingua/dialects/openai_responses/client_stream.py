@@ -268,16 +268,18 @@ class _Answer:
         return found or self.by_id.get(item_id or "")
 
     def done(self, wire: EventWire) -> None:
-        item = wire.item
-        if item is None:
-            raise DecodeError("response.output_item.done without an item")
-        live = self.item(wire, item.id)
+        item = wire.item or ItemWire()
+        is_empty = not (item.type or item.id)
+        live = self.item(wire, item.id or wire.item_id)
         if live is not None and live.settled:
             return
         if live is None:
+            if is_empty:
+                raise DecodeError("response.output_item.done without an item")
             live = self.open(item, wire)
         live.settled = True
-        live.settle(item if item.type or item.id else live.wire)  # an empty one says that the item is over, no more
+        item.id = item.id or live.wire.id
+        live.settle(live.seen() if is_empty else item)  # an empty one says that the item is over, no more
 
     def message(self, wire: EventWire) -> MessageItem:
         """The message that an event is about; one that never began, begins."""

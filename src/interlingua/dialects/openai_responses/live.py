@@ -29,7 +29,7 @@ from interlingua.dialects.openai_responses.assistant import (
 from interlingua.dialects.openai_responses.parts import NAME, decode_part
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import decoded_twice
+from interlingua.stream.calls import decoded_twice, is_empty_arguments
 from interlingua.types.content import OpaquePart, RefusalPart, Sealed, TextPart
 from interlingua.wire.json import decode_any, encode_text
 
@@ -77,9 +77,15 @@ class Item:
         part = unread(wire, self.context.target)
         self.builder.whole(part, "opaque" if isinstance(part, OpaquePart) else "server_tool")
 
+    def seen(self) -> ItemWire:
+        """What was seen of an item that is over; a step of a tool of the service is where it was."""
+        if self.wire.status == "in_progress" and item_kind(self.wire) in KINDS:
+            self.wire.status = None
+        return self.wire
+
     def abandon(self) -> None:
         """The answer is whole, and nobody said that the item is: it is what was seen of it."""
-        self.settle(self.wire)
+        self.settle(self.seen())
 
 
 class OtherItem(Item):
@@ -321,7 +327,7 @@ class CallItem(Item):
     def whole_text(self, text: str) -> None:
         """All of the arguments, or of the input."""
         said = self._said if self.block is not None else "".join(self._held)
-        if text == said or (said and text.strip() in ("", "{}", "null")):
+        if text == said or (said and (text.strip() == "{}" or is_empty_arguments(text))):
             return
         if text.startswith(said):
             self.grow(text[len(said) :])

@@ -1,6 +1,8 @@
 """The server's role, streamed: events to events of the wire.
 
 Rules
+- Items come one after the other, as OpenAI's do: of an answer of another dialect, whose blocks may interleave, a block
+  waits for those before it.
 - Every item has its whole life: added, parts added, deltas, parts done, done; a message stays open until something else
   comes, since the next text may belong to it.
 - An item opens when its seal or its first piece comes. In an answer of this very dialect only the seal knows its id, so
@@ -32,6 +34,7 @@ from interlingua.dialects.openai_responses.repeated import answer_text
 from interlingua.dialects.openai_responses.server import answer_wire
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.stream.fold import error_of
+from interlingua.stream.order import InOrder
 from interlingua.types.change import Changes
 from interlingua.types.content import (
     BrokenToolCall,
@@ -126,6 +129,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
         self.context = context
         self.changes: Changes = Changes(NAME, "encode_response")
         self._own = context.source == NAME
+        self._order = InOrder()
         self._encoder = ItemEncoder(self.changes, reply=True)
         self._number = 0
         self._answer_id: str | None = None
@@ -151,6 +155,12 @@ class ResponsesStreamEncoder(ResumingEncoder):
                 return self._text_head + write_text(event.text) + end
             except UnicodeEncodeError:
                 return encode_text(event.text)  # says what is wrong with it
+        if self._own:
+            return self._write(event)
+        return b"".join([self._write(one) for one in self._order.take(event)])
+
+    def _write(self, event: Event) -> bytes:
+        """The bytes that an event adds when its turn has come."""
         if getattr(event, "choice", 0):
             return b""
         self._text_index = -1
@@ -264,7 +274,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
         held = self._held.pop(index)
         start = cast("BlockStart", held[0])
         said = _OPENERS[start.block](self, start, members)
-        return said + b"".join([self.encode(event) for event in held[1:]])
+        return said + b"".join([self._write(event) for event in held[1:]])
 
     def _added(self, start: BlockStart, members: dict[str, Any], wire: ItemWire) -> tuple[_Item, bytes]:
         said = self._close_message()
@@ -396,7 +406,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
         part = event.part
         if isinstance(part, ServerToolPart) and not at_home(part, NAME, NOBODY):
             events = thinking_events(part, self.changes, f"/parts/{event.index}", event)
-            return b"".join([self.encode(one) for one in events])
+            return b"".join([self._write(one) for one in events])
         if event.index in self._held:
             said = self._opening(event.index, _members(part))
         item = self._items.get(event.index)

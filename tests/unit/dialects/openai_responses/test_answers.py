@@ -225,7 +225,7 @@ def test_pieces_stay_pieces() -> None:
     told = encode_stream(builder.take(), FOREIGN)
     deltas = [(body["output_index"], body["delta"]) for body in told if body["type"].endswith(".delta")]
     assert deltas == [
-        (0, "Hm"), (0, "."), (1, "H"), (1, "i"), (2, '{"x"'), (3, '{"y"'), (2, ":1}"), (3, ":2}"),
+        (0, "Hm"), (0, "."), (1, "H"), (1, "i"), (2, '{"x"'), (2, ":1}"), (3, '{"y"'), (3, ":2}"),
     ]  # fmt: skip
     assert [item["type"] for item in told[-1]["response"]["output"]] == [
         "reasoning", "message", "function_call", "function_call",
