@@ -56,6 +56,9 @@ _PROVIDERS = {"openai-chat": "openai", "openai-responses": "openai"}
 """Whose model facts count, where the dialect has not its provider's name."""
 _HISTORY = {"openai-responses": "input", "google": "contents"}
 """The member that holds the conversation, where it is not `messages`."""
+_TURNS: dict[str, Any] = {"google": {"role": "user", "parts": [{"text": "?"}]}}
+"""A turn of a conversation, where it is not written as in Chat."""
+_TURN = {"role": "user", "content": "?"}
 _SPEAKERS = frozenset({"assistant", "model"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
 _CALL_PARTS = (ToolCall, BrokenToolCall)
@@ -196,7 +199,7 @@ def _check(tool: Tool, where: str) -> None:
 
 def _decode(entry: JsonObject, place: int, where: str, dialect: Dialect) -> tuple[Tool | OpaqueTool, ...]:
     origin, tool = _shape(entry, dialect)
-    body = {"model": "m", "tools": [tool], _history(origin): []}
+    body = {"model": "m", "tools": [tool], _history(origin): [_TURNS.get(origin.name, _TURN)]}
     try:
         http = HttpRequest(url="https://localhost/models/m:generateContent", body=encode(body))
         tools = origin.decode_request(http, DecodeOptions()).request.tools

@@ -164,7 +164,8 @@ def wire(asked: Request, target: Target | None = None, **options: Any) -> Any:
 
 def decode(body: Any, headers: Headers = (), **options: Any) -> DecodedRequest:
     """What a client's body asks; what is missing of it is filled in."""
-    whole: Any = body if isinstance(body, bytes) else {"model": "claude-x", "max_tokens": 100, "messages": [], **body}
+    filled = {"model": "claude-x", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}]}
+    whole: Any = body if isinstance(body, bytes) else {**filled, **body}
     raw = whole if isinstance(whole, bytes) else json.dumps(whole, ensure_ascii=False).encode()
     asked = HttpRequest(url="http://test/v1/messages", headers=headers, body=raw)
     return DIALECT.decode_request(asked, DecodeOptions(**options))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from interlingua.dialects._history import prepare_history
 from interlingua.errors import DecodeError, HistoryError
@@ -23,24 +23,34 @@ if TYPE_CHECKING:
 __all__ = ["JSON_HEADERS", "clients_fault", "error_reply", "hand_over", "paired_history", "read_member", "whole_reply"]
 
 W = TypeVar("W", bound=WireStruct)
+_Decode: TypeAlias = "Callable[[HttpRequest, DecodeOptions], DecodedRequest]"
 JSON_HEADERS: Headers = (("content-type", "application/json"),)
 """The headers of a body that is JSON."""
 
 
-def clients_fault(
-    decode: Callable[[HttpRequest, DecodeOptions], DecodedRequest],
-) -> Callable[[HttpRequest, DecodeOptions], DecodedRequest]:
-    """`decode`, with what it cannot read as the client's fault: the bytes are the client's, and no upstream's."""
+def clients_fault(member: str) -> Callable[[_Decode], _Decode]:
+    """The decorator of a decoder whose bytes are a client's: what it cannot read is the client's fault, no upstream's.
 
-    @wraps(decode)
-    def run(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-        try:
-            return decode(http, options)
-        except DecodeError as error:
-            error.status = 400
-            raise
+    `member` holds the conversation: a body that has none, and no system text, is no request. Where it is empty, such a
+    body means something.
+    """
 
-    return run
+    def guarded(decode: _Decode) -> _Decode:
+        @wraps(decode)
+        def run(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
+            try:
+                decoded = decode(http, options)
+                request = decoded.request
+                if member and not request.messages and not request.system and request.continues is None:
+                    raise DecodeError(f"{member} is missing or empty: the request says nothing", path=f"/{member}")
+            except DecodeError as error:
+                error.status = 400
+                raise
+            return decoded
+
+        return run
+
+    return guarded
 
 
 def read_member(name: bytes, text: bytes, kind: type[W]) -> W:

@@ -1,4 +1,4 @@
-"""Media on the wire: data URLs, base64, and the MIME types of audio. Pure text and byte work."""
+"""Media on the wire: data URLs, base64, and the MIME types of audio and images. Pure text and byte work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 
 from interlingua.errors import DecodeError
 
-__all__ = ["audio_type", "data_url", "from_base64", "parse_data_url", "to_base64", "told_detail"]
+__all__ = ["audio_type", "data_url", "from_base64", "image_type", "parse_data_url", "to_base64", "told_detail"]
 
 _DATA_URL = r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,"
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
@@ -19,6 +19,19 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"fLaC", "audio/flac"),
     (b"OggS", "audio/ogg"),
 )
+_IMAGES: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF8", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+)
+"""Where, which bytes, what type."""
+UNKNOWN_IMAGE = "image/png"
+"""The type of an image whose first bytes say nothing."""
+
+
+def image_type(data: bytes) -> str:
+    """The MIME type of an image by its first bytes."""
+    return next((kind for place, start, kind in _IMAGES if data.startswith(start, place)), UNKNOWN_IMAGE)
 
 
 def to_base64(data: bytes) -> str:

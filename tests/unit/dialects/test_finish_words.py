@@ -12,7 +12,7 @@ from interlingua.dialects.table import get_dialect
 from interlingua.errors import InternalServerError
 from interlingua.stream.unfold import unfold
 from interlingua.types.content import TextPart, ToolCall
-from interlingua.types.event import StreamError
+from interlingua.types.event import StreamEnd, StreamError
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
 
@@ -189,3 +189,43 @@ def test_end_02_a_failed_answer_is_told_as_an_error(name: str) -> None:
     last = [*decoder.feed(raw), *decoder.close()][-1]
     assert isinstance(last, StreamError)
     assert (last.error, last.message) == ("InternalServerError", sentence)
+
+
+@pytest.mark.parametrize("content", ["", None, "half"])
+@pytest.mark.parametrize("word", ["stop", "error", None])
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_the_word_of_the_provider_behind_a_router_says_that_it_failed(
+    content: str | None, word: str | None, is_streamed: bool
+) -> None:
+    """OpenRouter tells GLM's `network_error` as `stop`: whole and streamed it is a failure, never a clean end."""
+    dialect, native = get_dialect("openai-chat"), {"native_finish_reason": "network_error"}
+    base = {"id": "gen-1", "created": 1, "model": "z-ai/glm-5", "provider": "Z.AI"}
+    message = {"role": "assistant", "content": content}
+    if is_streamed:
+        chunk = {**base, "object": "chat.completion.chunk"}
+        first = {"index": 0, "delta": message, "finish_reason": None, "native_finish_reason": None}
+        last = {"index": 0, "delta": {"content": ""}, "finish_reason": word, **native}
+        frames = [b"data: " + json.dumps({**chunk, "choices": [one]}).encode() + b"\n\n" for one in (first, last)]
+        decoder, check = dialect.stream_decoder(DecodeContext()), dialect.frame_check()
+        read = [decoder.feed(frame) for frame in frames]
+        assert [check.is_normal(frame, events) for frame, events in zip(frames, read, strict=True)] == [True, False]
+        end = [*decoder.feed(b"data: [DONE]\n\n"), *decoder.close()][-1]
+        assert isinstance(end, StreamEnd)
+        response = end.response
+    else:
+        choice = {"index": 0, "message": message, "finish_reason": word, **native}
+        body = {**base, "object": "chat.completion", "choices": [choice]}
+        response = dialect.decode_response(HttpReply(status=200, body=json.dumps(body).encode()), DecodeContext())
+    assert (response.finish_reason, response.finish_reason_raw) == ("error", "network_error")
+    assert response.text == (content or "")
+    told = get_dialect("anthropic").encode_response(response, ServerContext())
+    assert (told.status, b"network_error" in told.body) == (500, True)
+
+
+def test_a_native_word_of_a_whole_answer_changes_nothing() -> None:
+    """`STOP` of Gemini behind `stop`; a length behind `length`."""
+    body = answer("openai-chat", "stop")
+    body["choices"][0]["native_finish_reason"] = "STOP"
+    reply = HttpReply(status=200, body=json.dumps(body).encode())
+    response = get_dialect("openai-chat").decode_response(reply, DecodeContext())
+    assert (response.finish_reason, response.finish_reason_raw) == ("stop", "stop")

@@ -181,7 +181,7 @@ def test_schemas_in_the_form_of_openapi_with_odd_members() -> None:
         "name": "f",
         "parameters": {"type": "OBJECT", "properties": {"a": schema, "b": {"nullable": True, "anyOf": 5}}},
     }
-    body = encode({"contents": [], "tools": [{"functionDeclarations": [function]}]})
+    body = encode({"contents": [{"parts": [{"text": "Hi"}]}], "tools": [{"functionDeclarations": [function]}]})
     asked = HttpRequest(url="http://host/models/m:generateContent", body=body)
     decoded = get_dialect("google").decode_request(asked, DecodeOptions())
     (tool,) = decoded.request.tools

@@ -115,8 +115,20 @@ def test_bad_request_class_survives() -> None:
     ("dialect", "path", "body", "kind", "first"),
     [
         ("ollama", "/api/generate", {"prompt": "Hi"}, "application/x-ndjson", b'{"model"'),
-        ("google", "/v1beta/models/m:streamGenerateContent", {"contents": []}, "application/json", b"[{"),
-        ("google", "/v1beta/models/m:streamGenerateContent?alt=sse", {"contents": []}, "text/event-stream", b"data: "),
+        (
+            "google",
+            "/v1beta/models/m:streamGenerateContent",
+            {"contents": [{"parts": [{"text": "Hi"}]}]},
+            "application/json",
+            b"[{",
+        ),
+        (
+            "google",
+            "/v1beta/models/m:streamGenerateContent?alt=sse",
+            {"contents": [{"parts": [{"text": "Hi"}]}]},
+            "text/event-stream",
+            b"data: ",
+        ),
         ("openai-responses", "/responses", {"input": "Hi"}, "text/event-stream", b"event: response.created"),
     ],
 )

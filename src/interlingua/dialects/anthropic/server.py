@@ -52,7 +52,7 @@ _TOOLS = ToolCache(read_usual_tools)
 # The request
 
 
-@clients_fault
+@clients_fault("messages")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks.
 

@@ -72,7 +72,7 @@ _TOOLS = ToolCache(read_usual_tools)
 # The request
 
 
-@clients_fault
+@clients_fault("contents")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks; the model and whether to stream stand in the path.
 

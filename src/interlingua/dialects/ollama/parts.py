@@ -13,7 +13,7 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._seals import note_seal
 from interlingua.errors import DecodeError
 from interlingua.types.content import ImagePart, TextPart, ToolCall
-from interlingua.wire.media import from_base64, parse_data_url
+from interlingua.wire.media import from_base64, image_type, parse_data_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,23 +21,10 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["NAME", "PartNotes", "decode_images", "image_type"]
+__all__ = ["NAME", "PartNotes", "decode_images"]
 
 NAME = "ollama"
 """The dialect's name."""
-_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (0, b"GIF8", "image/gif"),
-    (8, b"WEBP", "image/webp"),
-)
-"""Where, which bytes, what type."""
-UNKNOWN_TYPE = "image/png"
-"""The type of an image whose first bytes say nothing."""
-
-
-def image_type(data: bytes) -> str:
-    """The MIME type of an image by its first bytes."""
-    return next((kind for place, start, kind in _SIGNATURES if data.startswith(start, place)), UNKNOWN_TYPE)
 
 
 def decode_images(images: Sequence[str], changes: Changes, path: str) -> list[Part]:

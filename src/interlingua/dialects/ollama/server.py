@@ -72,7 +72,7 @@ def _text(member: Raw | UnsetType) -> bytes:
     return b"[]" if isinstance(member, UnsetType) else bytes(member)
 
 
-@clients_fault
+@clients_fault("")  # it asks for a model to be loaded
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks.
 

@@ -28,7 +28,14 @@ from interlingua.dialects._openai.citations import read_annotation, url_members
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
-from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_content, encode_part, thinking_chunk
+from interlingua.dialects.openai_chat.parts import (
+    NAME,
+    decode_content,
+    decode_images,
+    encode_content,
+    encode_part,
+    thinking_chunk,
+)
 from interlingua.dialects.openai_chat.wire import (
     AudioWire,
     CustomWire,
@@ -120,7 +127,7 @@ class AssistantDecoder:
         if message.audio is not None:
             parts.extend(_spoken(message.audio))
         if message.images:
-            parts.extend(decode_content(message.images, "images"))
+            parts.extend(decode_images(message.images))
         if message.tool_calls or message.function_call is not None:
             self._calls(message)
         return parts

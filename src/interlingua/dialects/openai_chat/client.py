@@ -26,7 +26,7 @@ from interlingua.dialects._request import check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.reasons import decode_finish
+from interlingua.dialects.openai_chat.reasons import decode_finish, finish_word
 from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
@@ -339,15 +339,18 @@ MESSAGE_MEMBERS = ("annotations", "name")
 
 
 def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:
-    message = wire.message or wire.delta or MessageWire()
+    message, word = (
+        wire.message or wire.delta or MessageWire(),
+        finish_word(wire.finish_reason, wire.native_finish_reason),
+    )
     prefix = f"/alternatives/{place - 1}" if place else ""
     decoder = AssistantDecoder(ids, context.target, context.undo, changes, prefix)
     try:
-        parts = tuple(decoder.decode(message, cut_off=decode_finish(wire.finish_reason) == "length"))
+        parts = tuple(decoder.decode(message, cut_off=decode_finish(word) == "length"))
     except DecodeError as error:
         raise error.under(f"/choices/{place}/message") from None
-    reason = decode_finish(wire.finish_reason, holds=bool(parts))
-    settled = finish_of(reason, wire.finish_reason, parts, changes, f"{prefix}/finish_reason")
+    reason = decode_finish(word, holds=bool(parts))
+    settled = finish_of(reason, word, parts, changes, f"{prefix}/finish_reason")
     extra: dict[str, Any] = {}
     if choice := passed_on(wire, CHOICE_MEMBERS):
         extra["choice"] = choice
@@ -358,7 +361,7 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
     return Alternative(
         parts=parts,
         finish_reason=settled,
-        finish_reason_raw=wire.finish_reason,
+        finish_reason_raw=word,
         extra={NAME: extra} if extra else {},
     )
 

@@ -25,8 +25,8 @@ from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, hosted_call, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, failed_choice, is_bare_error, top_members
-from interlingua.dialects.openai_chat.parts import NAME, decode_content
-from interlingua.dialects.openai_chat.reasons import decode_finish
+from interlingua.dialects.openai_chat.parts import NAME, decode_content, decode_images
+from interlingua.dialects.openai_chat.reasons import decode_finish, finish_word
 from interlingua.dialects.openai_chat.slots import Fragment, Slots, usable_index
 from interlingua.dialects.openai_chat.usage import decode_usage
 from interlingua.dialects.openai_chat.wire import ChunkWire, DeltaWire, FunctionCallWire, ToolCallWire, UsageWire
@@ -213,8 +213,8 @@ class ChatStreamDecoder(BuildingDecoder):
         if delta is not None:
             self._delta(delta, choice)
         self._choice_members(wire, number)
-        if wire.finish_reason:
-            self.builder.finish(decode_finish(wire.finish_reason), wire.finish_reason, number)
+        if word := finish_word(wire.finish_reason, wire.native_finish_reason):
+            self.builder.finish(decode_finish(word), word, number)
         if wire.extra and (failure := failed_choice(wire)):
             raise failure
 
@@ -308,7 +308,7 @@ class ChatStreamDecoder(BuildingDecoder):
         if delta.audio is not None:
             self._audio(delta.audio, choice)
         for image in delta.images or ():
-            for part in decode_content([image], "images"):
+            for part in decode_images([image]):
                 self._part(part, choice)
         if delta.extra:
             message = self.builder.choice_extra(choice.number, NAME).setdefault("message", {})

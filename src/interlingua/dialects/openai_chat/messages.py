@@ -22,7 +22,7 @@ from interlingua.dialects._openai.requests import system_role
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects._turns import Turns
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder
-from interlingua.dialects.openai_chat.parts import NAME, decode_content, encode_cache, encode_content
+from interlingua.dialects.openai_chat.parts import NAME, decode_content, decode_images, encode_cache, encode_content
 from interlingua.dialects.openai_chat.wire import MessageWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
@@ -80,10 +80,18 @@ class _History:
                     self.unnamed.append(part.id)
 
     def user(self, wire: MessageWire) -> None:
-        self.messages.append(Message("user", _prompt_parts(wire), wire.name, members_of(wire, NAME)))
+        parts = _prompt_parts(wire) + self._images(wire)
+        self.messages.append(Message("user", parts, wire.name, members_of(wire, NAME)))
+
+    def _images(self, wire: MessageWire) -> tuple[Part, ...]:
+        """The images beside the content, as clients of Ollama send them."""
+        if not wire.images:
+            return ()
+        self.changes.add("foreign_shape", f"/messages/{len(self.messages)}", "images beside the content")
+        return tuple(decode_images(wire.images))
 
     def system_text(self, wire: MessageWire) -> None:
-        parts = _prompt_parts(wire)
+        parts = _prompt_parts(wire) + self._images(wire)
         extra = members_of(wire, NAME)
         if wire.role == "developer":
             extra = {NAME: {"role": "developer", **extra.get(NAME, {})}}
@@ -104,6 +112,9 @@ class _History:
 
     def _result(self, call_id: str, wire: MessageWire) -> None:
         content, is_error = _decode_result(wire)
+        if images := self._images(wire):
+            texts = (TextPart(content),) if isinstance(content, str) and content else content or ()
+            content = (*texts, *images)
         extra = members_of(wire, NAME)
         if wire.name and wire.role == "tool":
             extra = {NAME: {"name": wire.name, **extra.get(NAME, {})}}

@@ -9,6 +9,7 @@ Loss: an empty text part without marks is no part at all.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import members_of, merge_members, plain, text_or_none
@@ -25,7 +26,7 @@ from interlingua.types.content import (
     ThinkingPart,
 )
 from interlingua.wire.json import Extra
-from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64, told_detail
+from interlingua.wire.media import data_url, from_base64, image_type, parse_data_url, to_base64, told_detail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +36,16 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import Quirks
     from interlingua.types.content import Cache, Part
 
-__all__ = ["NAME", "decode_cache", "decode_content", "encode_cache", "encode_content", "encode_part", "thinking_chunk"]
+__all__ = [
+    "NAME",
+    "decode_cache",
+    "decode_content",
+    "decode_images",
+    "encode_cache",
+    "encode_content",
+    "encode_part",
+    "thinking_chunk",
+]
 
 NAME = "openai-chat"
 """The dialect's name."""
@@ -57,8 +67,8 @@ FOREIGN_TYPES = frozenset({"tool_use", "tool_result", "image", "document", "inpu
 # Reading
 
 
-def decode_content(content: str | list[PartWire] | UnsetType | None, member: str = "content") -> list[Part]:
-    """The parts of a message's `content`, or of another `member` like it.
+def decode_content(content: str | list[PartWire] | UnsetType | None) -> list[Part]:
+    """The parts of a message's `content`.
 
     Raises: DecodeError for broken base64 and for parts in another dialect's shape.
     """
@@ -69,10 +79,33 @@ def decode_content(content: str | list[PartWire] | UnsetType | None, member: str
         try:
             part = _decode_part(wire)
         except DecodeError as error:
-            raise error.under(f"/{member}/{place}") from None
+            raise error.under(f"/content/{place}") from None
         if part is not None:
             parts.append(part)
     return parts
+
+
+def decode_images(images: Sequence[PartWire | str]) -> list[Part]:
+    """The parts of a message's `images`: parts, or bare base64 and URLs, as servers and clients of Ollama have them.
+
+    Raises: DecodeError for broken base64.
+    """
+    return [part for place, image in enumerate(images) for part in _decode_image(image, f"/images/{place}")]
+
+
+def _decode_image(image: PartWire | str, path: str) -> list[Part]:
+    if isinstance(image, str) and not _URL.match(image):
+        data = from_base64(image, path)
+        return [ImagePart(data, image_type(data))]
+    wire = PartWire(type="image_url", image_url={"url": image}) if isinstance(image, str) else image
+    try:
+        part = _decode_part(wire)
+    except DecodeError as error:
+        raise error.under(path) from None
+    return [] if part is None else [part]
+
+
+_URL = re.compile(r"(data|https?|gs|file):", re.IGNORECASE)
 
 
 def _decode_part(part: PartWire) -> Part | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from interlingua.dialects._streams.frames import FrameCheck, NormalStruct, adds, event_in, normal_reader, opened
+from interlingua.dialects.openai_chat.reasons import finish_word
 from interlingua.wire.sse import DONE
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class _ChunkChoice(NormalStruct, kw_only=True):
     index: int
     delta: _Delta
     finish_reason: _Finish | None = None
+    native_finish_reason: str | None = None
     message: None = None
 
 
@@ -158,6 +160,8 @@ class Frames(FrameCheck):
         if choice.finish_reason is not None:
             self._open.discard(choice.index)
         has_calls = self._calls.get(choice.index, 0) > 0
+        if finish_word(None, choice.native_finish_reason):
+            return False
         return choice.finish_reason != ("stop" if has_calls else "tool_calls")
 
     def _is_sound_call(self, call: _Call, choice: int) -> bool:

@@ -12,7 +12,7 @@ from interlingua.wire.finish_words import finish_words
 if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
 
-__all__ = ["decode_finish", "encode_finish"]
+__all__ = ["decode_finish", "encode_finish", "finish_word"]
 
 FINISH_REASONS = finish_words("openai-chat")
 """Everything seen as a finish reason; what is not here is `other`."""
@@ -33,6 +33,14 @@ def decode_finish(raw: str | None, *, holds: bool = True) -> FinishReason:
     if not raw:
         return "stop" if holds else "error"
     return FINISH_REASONS.get(raw, "other")
+
+
+def finish_word(raw: str | None, native: str | None) -> str | None:
+    """The word that counts: the one of the provider behind a router (`native`) where it says that the provider failed.
+
+    OpenRouter normalises a word that it does not know to `stop`, and GLM's `network_error` was one of those.
+    """
+    return native if native and FINISH_REASONS.get(native) == "error" else raw
 
 
 def encode_finish(reason: FinishReason, *, refused: bool) -> str:

@@ -77,7 +77,7 @@ EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhig
 # The request
 
 
-@clients_fault
+@clients_fault("messages")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """What a client asks.
 

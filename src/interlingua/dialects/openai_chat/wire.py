@@ -113,7 +113,7 @@ class MessageWire(WireStruct):
     reasoning_details: list[Any] | None = None
     annotations: list[JsonObject] | None = None
     audio: AudioWire | None = None
-    images: list[PartWire] | None = None
+    images: list[PartWire | str] | None = None
 
 
 class FunctionWire(WireStruct):
@@ -288,7 +288,7 @@ class DeltaWire(WireStruct):
     function_call: FunctionCallWire | None = None
     annotations: list[JsonObject] | None = None
     audio: AudioWire | None = None
-    images: list[PartWire] | None = None
+    images: list[PartWire | str] | None = None
 
 
 class ChunkChoiceWire(WireStruct):

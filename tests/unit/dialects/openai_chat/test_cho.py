@@ -194,7 +194,7 @@ def test_a_choice_that_the_server_cannot_say_leaves_tools_out(
 def test_cho_19_a_flat_tool_is_taken_and_said() -> None:
     """The shape of another dialect; one without a name is an error."""
     decoded = decode(
-        b'{"model":"m","messages":[],"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":true}]}'
+        b'{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":true}]}'
     )
     assert decoded.request.tools == (Tool(name="f", description="d", parameters={"type": "object"}, strict=True),)
     assert codes(decoded.changes) == ["foreign_shape /tools/0"]

@@ -45,7 +45,8 @@ def results(*parts: dict[str, Any]) -> dict[str, Any]:
 
 def read(body: dict[str, Any] | bytes, **options: Any) -> Request:
     """The request that a body is; model and messages are added."""
-    raw = body if isinstance(body, bytes) else json.dumps({"model": "m", "messages": [], **body}).encode()
+    filled = {"model": "m", "messages": [{"role": "user", "parts": [{"type": "text", "text": "Hi"}]}]}
+    raw = body if isinstance(body, bytes) else json.dumps({**filled, **body}).encode()
     return DIALECT.decode_request(HttpRequest(url="http://test/", body=raw), DecodeOptions(**options)).request
 
 
