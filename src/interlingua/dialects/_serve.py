@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+
+from msgspec.structs import replace
 
 from interlingua.dialects._history import prepare_history
 from interlingua.errors import DecodeError, HistoryError
-from interlingua.types.content import BrokenToolCall
+from interlingua.types.content import BrokenToolCall, TextPart, ThinkingPart
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import WireStruct, decode_wire, encode
+from interlingua.wire.thoughts import split_thought
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,13 +69,30 @@ def read_member(name: bytes, text: bytes, kind: type[W]) -> W:
 def paired_history(
     messages: tuple[Message, ...], options: DecodeOptions, changes: Changes, *, continues: bool = False
 ) -> tuple[Message, ...]:
-    """A client's history with calls and results paired, and no call in it broken.
+    """A client's history with calls and results paired, no call in it broken, and no thinking told twice.
 
     Raises: HistoryError under `refuse`.
     """
+    if any([message.parts and type(message.parts[0]) is ThinkingPart for message in messages]):
+        messages = tuple([_told_once(message, changes, place) for place, message in enumerate(messages)])
     if options.history == "refuse":
         _refuse_broken(messages)
     return prepare_history(messages, options.history, changes, continues=continues)
+
+
+def _told_once(message: Message, changes: Changes, place: int) -> Message:
+    """A turn of the model without the `<think>` text that says its thinking again, as some clients show it."""
+    thoughts = [part.text.strip() for part in message.parts if type(part) is ThinkingPart]
+    first = next((at for at, part in enumerate(message.parts) if type(part) is TextPart), None)
+    if message.role != "assistant" or not thoughts or first is None:
+        return message
+    text = cast("TextPart", message.parts[first])
+    thought, rest = split_thought(text.text, may_be_cut=True)
+    if not thought or thought != "\n\n".join(filter(None, thoughts)):
+        return message
+    changes.add("thinking_repeated", f"/messages/{place}/parts/{first}")
+    told = (replace(text, text=rest),) if rest else ()
+    return replace(message, parts=(*message.parts[:first], *told, *message.parts[first + 1 :]))
 
 
 def _refuse_broken(messages: Sequence[Message]) -> None:

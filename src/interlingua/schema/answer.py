@@ -17,6 +17,7 @@ from interlingua.errors import DecodeError
 from interlingua.wire.arguments import parse_unique
 from interlingua.wire.json import decode_any
 from interlingua.wire.partial import JsonReader
+from interlingua.wire.thoughts import split_thought
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["body_of", "parse_answer"]
 
-_THOUGHT = re.compile(r"<think(?P<more>ing)?>.*?</think(?(more)ing)>\s*", re.DOTALL)
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 
 
@@ -49,10 +49,7 @@ def body_of(text: str) -> str:
 
     Raises: DecodeError for one that is empty.
     """
-    body = text.strip()
-    if body.startswith("<think"):
-        thought = _THOUGHT.match(body)
-        body = body[thought.end() :] if thought else body
+    body = split_thought(text.strip())[1]
     if not body:
         raise DecodeError("the answer is empty")
     fenced = None if body[0] in '{["' else _FENCED.search(body)

@@ -106,6 +106,7 @@ CODES: dict[str, CodeRow] = {
     "call_id_duplicate": CodeRow("repaired", "a new id for a call that repeated another one's"),
     "calls_expanded": CodeRow("repaired", "a call that wrapped several calls of declared tools taken apart"),
     "call_name_cleaned": CodeRow("repaired", "control tokens cut from the name of a declared tool"),
+    "thinking_repeated": CodeRow("repaired", "thinking that a client told in the text as well, told once"),
     "reasoning_restored": CodeRow("repaired", "reasoning of earlier turns put back by the gateway"),
     "result_orphan": CodeRow("repaired", "a tool result without its call told as user text"),
     "result_missing": CodeRow("repaired", "an error result made for a call that had none"),

@@ -12,7 +12,7 @@ from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Encode
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
 from interlingua.providers.rows import ROWS
-from interlingua.types.content import ImagePart, OpaquePart, TextPart, ToolResult
+from interlingua.types.content import ImagePart, OpaquePart, TextPart, ThinkingPart, ToolResult
 from interlingua.types.tool import Tool
 from interlingua.wire.http import HttpRequest
 
@@ -162,3 +162,21 @@ def test_a_knob_that_is_not_set_is_not_sent() -> None:
     sent = json.loads(encoded.body)
     assert ("top_p" in sent, sent["max_tokens"]) == (False, 8192)
     assert "parameter_unsupported" in [one.code for one in encoded.changes]
+
+
+@pytest.mark.parametrize("dialect", ["openai-chat", "ollama"])
+@pytest.mark.parametrize("shown", ["<think>Hm.</think>Hi", "<think>\nHm.\n</think>\n\nHi"])
+def test_thinking_that_a_client_tells_twice_goes_out_once(dialect: str, shown: str) -> None:
+    """In its own member, and again as `<think>` text; other thinking in the text is text."""
+    member = "thinking" if dialect == "ollama" else "reasoning_content"
+
+    def turn(text: str) -> DecodedRequest:
+        said = {"role": "assistant", "content": text, member: "Hm."}
+        return decoded(dialect, {"messages": [*USER, said, *USER]})
+
+    once = turn(shown)
+    assert once.request.messages[1].parts == (ThinkingPart("Hm."), TextPart("Hi"))
+    assert [(one.code, one.path) for one in once.changes] == [("thinking_repeated", "/messages/1/parts/1")]
+    other = turn("<think>Else.</think>Hi")
+    assert other.request.messages[1].parts == (ThinkingPart("Hm."), TextPart("<think>Else.</think>Hi"))
+    assert turn("<think>Hm.</think>").request.messages[1].parts == (ThinkingPart("Hm."),)

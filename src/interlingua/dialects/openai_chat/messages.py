@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, cast
 
 import msgspec
 
@@ -112,9 +112,9 @@ class _History:
 
     def _result(self, call_id: str, wire: MessageWire) -> None:
         content, is_error = _decode_result(wire)
-        if images := self._images(wire):
+        if wire.images:
             texts = (TextPart(content),) if isinstance(content, str) and content else content or ()
-            content = (*texts, *images)
+            content = cast("tuple[Any, ...]", (*texts, *self._images(wire)))
         extra = members_of(wire, NAME)
         if wire.name and wire.role == "tool":
             extra = {NAME: {"name": wire.name, **extra.get(NAME, {})}}

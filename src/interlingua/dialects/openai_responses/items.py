@@ -241,7 +241,10 @@ class ItemEncoder:
             merge_members(wire, members)
         if extra:
             merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
-        self._add(wire, "ctc" if part.freeform else "fc")
+        prefix, other = ("ctc", "fc") if wire.type == "custom_tool_call" else ("fc", "ctc")
+        if isinstance(wire.id, str) and wire.id.startswith(f"{other}_"):  # OpenAI holds the id of an item to its type
+            wire.id = prefix + wire.id.removeprefix(other)
+        self._add(wire, prefix)
 
     def _bare_call(self, part: ToolCall | BrokenToolCall) -> ItemWire:
         text = part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments

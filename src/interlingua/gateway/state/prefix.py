@@ -7,11 +7,11 @@ conversation extends that of a shorter one, and a conversation costs time linear
 Rules
 - Covered: the system text, the order of speakers, texts, names and arguments of calls, results with the place of their
   call, media by the SHA-256 of their bytes, and the conversation at the provider that a request continues.
-- Left out, because clients drop, move or rewrite it when they send a turn again: thinking and its signatures, cache
-  marks, ids of calls, tools, blanks around a text, the division of a text into parts and of a speaker's words into
-  messages, the order of members in arguments and of results in one step. Media of a turn count in the keys after it
-  alone, since not every dialect shows them to the client. Claude Code's accounting line in the system text, another one
-  in each request, is no text for the model.
+- Left out, because clients drop, move or rewrite it when they send a turn again: thinking and its signatures, also as
+  `<think>` text at the beginning of a turn, cache marks, ids of calls, tools, blanks around a text, the
+  division of a text into parts and of a speaker's words into messages, the order of members in arguments and of results
+  in one step. Media of a turn count in the keys after it alone, since not every dialect shows them to the client.
+  Claude Code's accounting line in the system text, another one in each request, is no text for the model.
 - Every piece has its length before it, so that no two conversations give the same text.
 
 Source: FAILURES ISO-01, ISO-02; decision 0063.
@@ -44,6 +44,7 @@ from interlingua.types.content import (
 )
 from interlingua.types.message import Message
 from interlingua.wire.json import encode
+from interlingua.wire.thoughts import split_thought
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,6 +192,8 @@ class _Run:
     def turn(self) -> str:
         """Text and calls of a turn of the model, as every dialect shows them."""
         text, calls = "".join(self.texts).strip(), "".join(self.calls)
+        if text.startswith("<think"):
+            text = split_thought(text, may_be_cut=True)[1]
         return f"A{len(text)}:{text}{calls}"
 
     def words(self, role: str) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+from msgspec.structs import replace
+
 from interlingua.dialects._contract import Encoded, EncodeOptions, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.providers.rows import ROWS
@@ -71,6 +74,50 @@ def test_his_01_reasoning_goes_back_with_the_item_it_led_to() -> None:
     encoded = _encoded(THOUGHT, own, second, third, CALL, then=RESULT)
     assert [item.get("id") for item in _turn(encoded)] == ["rs_1", "msg_1", "rs_2", "rs_3", None]
     assert _changes(encoded) == []
+
+
+@pytest.mark.parametrize(
+    ("freeform", "takes_freeform", "item_id", "sent"),
+    [
+        (True, True, "ctc_1", ("custom_tool_call", "ctc_1")),
+        (True, False, "ctc_1", ("function_call", "fc_1")),
+        (True, True, "fc_1", ("custom_tool_call", "ctc_1")),
+        (False, True, "fc_1", ("function_call", "fc_1")),
+        (False, False, "call_item", ("function_call", "call_item")),
+    ],
+)
+def test_the_id_of_a_call_fits_the_type_of_its_item(
+    freeform: bool, takes_freeform: bool, item_id: str, sent: tuple[str, str]
+) -> None:
+    """OpenAI refuses a function call under the id of a custom one: "Expected an ID that begins with 'fc'"."""
+    seal = Sealed("openai-responses", {"id": item_id})
+    call = ToolCall("call_1", "look", '{"input":"x"}', freeform=freeform, sealed=seal)
+    quirks = replace(ROWS["openai"].quirks, freeform_tools=takes_freeform)
+    request = Request(messages=(user("Weather?"), Message("assistant", (call,)), RESULT), tools=(Tool(name="look"),))
+    options = EncodeOptions(target=Target(model="gpt-6-astra", provider="openai", quirks=quirks))
+    item = json.loads(RESPONSES.encode_request(request, options).body)["input"][1]
+    assert (item["type"], item["id"]) == sent
+
+
+@pytest.mark.parametrize("blank", [(), (THOUGHT,), (THOUGHT, TextPart(" "))])
+def test_an_agent_goes_on_after_a_blank_answer(blank: tuple[Part, ...]) -> None:
+    """A turn that says nothing, after a result, and the words of the agent behind it: no reasoning stands alone."""
+    messages = (
+        user("Weather?"),
+        Message("assistant", (THOUGHT, CALL)),
+        RESULT,
+        Message("assistant", blank),
+        user("Go on."),
+    )
+    target = Target(model="gpt-6-astra", provider="openai", quirks=ROWS["openai"].quirks)
+    encoded = RESPONSES.encode_request(
+        Request(messages=messages, tools=(Tool(name="look"),)), EncodeOptions(target=target)
+    )
+    verdict = judge_body("openai-responses", encoded.body, path="/v1/responses")
+    assert verdict.ok, str(verdict)
+    kinds = [item.get("type") or item["role"] for item in json.loads(encoded.body)["input"]]
+    said = ["assistant"] if len(blank) > 1 else []
+    assert kinds == ["user", "reasoning", "function_call", "function_call_output", *said, "user"]
 
 
 def test_the_mark_of_an_assistants_text_is_lost_with_an_entry() -> None:

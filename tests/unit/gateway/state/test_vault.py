@@ -101,6 +101,35 @@ def test_thinking_that_the_client_shows_without_its_seal_is_not_doubled() -> Non
     assert messages[1].parts == (ThinkingPart("Hm.", THOUGHT), _call("call_0"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["<think>Hm.</think>Checking.", "<think>\nHm.\n</think>\n\nChecking.", "<thinking>Hm.</thinking>Checking.",
+     "<think>Hm.</think><think>More.</think>Checking.", "Checking."],
+)  # fmt: skip
+def test_thinking_that_a_client_shows_as_text_goes_out_once(text: str) -> None:
+    """`<think>` text is how some clients keep what they were shown: the sealed thinking stands in its place."""
+    vault = _vault()
+    parts = (ThinkingPart("Hm.", THOUGHT), TextPart("Checking."), _call())
+    _keep(vault, *parts, ids={OWN: "toolu_01"})
+    messages = _shown(vault, TextPart(text), _call(), results=(OWN,))
+    assert messages[1].parts == (*parts[:2], _call("toolu_01"))
+
+
+@pytest.mark.parametrize("text", ["<think>Hm, let me", "<think>Hm, let me</think>", ""])
+def test_thinking_that_was_cut_off_comes_back_as_thinking(text: str) -> None:
+    """An answer that ended while it was thinking, which the client shows as text without an end."""
+    vault = _vault()
+    _keep(vault, ThinkingPart("Hm, let me", THOUGHT), finish_reason="length")
+    assert _shown(vault, TextPart(text))[1].parts == (ThinkingPart("Hm, let me", THOUGHT),)
+
+
+def test_another_text_behind_shown_thinking_is_another_turn() -> None:
+    """Nothing is put back, and the client's own text goes out as it is, once."""
+    vault = _vault()
+    _keep(vault, ThinkingPart("Hm.", THOUGHT), TextPart("Yes."))
+    assert _shown(vault, TextPart("<think>Hm.</think>No."))[1].parts == (TextPart("<think>Hm.</think>No."),)
+
+
 def test_a_client_that_drops_ids_gets_the_turn_of_its_conversation() -> None:
     """The Python client of Ollama has no ids: the prefix says which turn it is; results follow."""
     vault = _vault()
