@@ -78,7 +78,6 @@ BOUNDED_OTHERWISE = {
 
 PROGRAM = frozenset(
     {
-        "client.call.encoding:_known",
         "client.call.reply_head:_places",
         "client.call.transports:_inside",
         "client.call.transports:_inside_async",

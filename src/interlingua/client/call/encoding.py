@@ -81,19 +81,8 @@ def _with_memory(request: Request) -> Request:
     return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
 
 
-_MOST_REMEMBERED = 256
-_known: dict[tuple[int, bool, int, str], EncodeOptions] = {}
-"""By the identities of a target and of what is allowed, which stay theirs since the options hold both."""
-
-
 def _options(target: Target, settings: Settings, *, stream: bool) -> EncodeOptions:
-    """How a request for a target is encoded; the same object each time."""
-    key = id(target), stream, id(settings.allow), settings.history_policy
-    known = _known.get(key)
-    if known is None:
-        if len(_known) >= _MOST_REMEMBERED:
-            _known.clear()
-        known = _known[key] = EncodeOptions(
-            target=target, stream=stream, stream_usage=stream, allow=settings.allow, history=settings.history_policy
-        )
-    return known
+    """How a request for a target is encoded."""
+    return EncodeOptions(
+        target=target, stream=stream, stream_usage=stream, allow=settings.allow, history=settings.history_policy
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import force_setattr
+from msgspec.structs import replace
 
 from interlingua.dialects._parallel import WRAPPERS
 from interlingua.stream.calls import PLACEHOLDER_IDS, own_id
@@ -53,14 +53,12 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
 
 
 def _told(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
-    """The calls, made for this answer alone, with ids of ours where those are wanted, and freeform ones as such."""
+    """The calls, with ids of ours where those are wanted, and freeform ones as such."""
     undo, make, pairs = context.undo, context.make_id, context.provider_ids
+    told: list[ToolCall] = []
     given: list[str] = []
     for call in calls:
-        if make is not None:
-            made = own_id(call.id.strip(), make, undo.taken_ids, pairs, given)
-            given.append(made)
-            force_setattr(call, "id", made)
-        if undo.freeform and call.name in undo.freeform:
-            force_setattr(call, "freeform", True)
-    return calls
+        call_id = call.id if make is None else own_id(call.id.strip(), make, undo.taken_ids, pairs, given)
+        given.append(call_id)
+        told.append(replace(call, id=call_id, freeform=call.freeform or call.name in undo.freeform))
+    return told

@@ -249,7 +249,7 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
         status, headers, body = _translated(asked, shown, lane)
     else:
-        told = as_sent(asked.dialect, told, response, partial(asked.context, lane.dialect.name))
+        told, response = as_sent(asked.dialect, told, response, partial(asked.context, lane.dialect.name))
         status, body = told.status, told.body
         headers = BODY_TYPES[asked.dialect.name] + kept_headers(told.headers)
     if asked.keeping is not None:
@@ -290,8 +290,7 @@ def _answered(asked: Asked, job: Job, found: list[_Served]) -> Steps[Response[An
     response, lane, _ = answer
     if is_paused(response, asked.dialect.name, lane.dialect.name):
         return (yield from _continued(asked, job, found, attempts))
-    msgspec.structs.force_setattr(response, "attempts", attempts)  # it was made for this call
-    return response
+    return msgspec.structs.replace(response, attempts=attempts)
 
 
 def _continued(asked: Asked, job: Job, found: list[_Served], attempts: tuple[Attempt, ...]) -> Steps[Response[Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import replace
 
 from interlingua.dialects.table import DIALECTS
 from interlingua.wire.cache import ByteCache
@@ -36,20 +36,20 @@ BODY_TYPES: dict[str, Headers] = {
 
 def as_sent(
     dialect: Dialect, reply: HttpReply, response: Response[Any], context: Callable[[], ServerContext]
-) -> HttpReply:
-    """The reply that a client of the same dialect gets for one that says `response`.
+) -> tuple[HttpReply, Response[Any]]:
+    """The reply that a client of the same dialect gets for one that says `response`, and what it says then.
 
-    `context` tells how an answer is written; the changes of a reply in normal form are taken out of `response`.
+    `context` tells how an answer is written; a reply in normal form is passed on without the changes of reading it.
     """
     made = [change for change in response.changes if change.stage == "decode_response"]
     is_harmless = not made or dialect.frame_check().harmless.issuperset([change.code for change in made])
     if is_harmless and dialect.is_normal(reply.body):
         if made:
-            force_setattr(response, "changes", tuple([one for one in response.changes if one not in made]))
-        return reply
+            response = replace(response, changes=tuple([one for one in response.changes if one not in made]))
+        return reply, response
     told = context()
     encoded = dialect.encode_response(response, replace(told, model=response.wire_model or told.model))
-    return replace(encoded, headers=reply.headers)
+    return replace(encoded, headers=reply.headers), response
 
 
 def kept_headers(headers: Headers) -> Headers:
