@@ -38,14 +38,10 @@ LIBRARY_LINES = (
     Line("import, and a client", "library/import#interlingua", "library/import#*", cells_are_numbers=True),
 )
 GATEWAY_LINES = (
-    Line("a request passed through", "gateway/pass-us", "gateway/pass/*"),
-    Line("a request translated, Chat to Claude", "gateway/translated-us", "gateway/translated/*"),
     Line("an event of a stream, translated", "gateway/burst", "gateway/burst-translated/*"),
     Line("start, until the first answer", "gateway/start", "gateways/start#*", cells_are_numbers=True),
     Line("memory after the first answer", "gateway/memory", "gateways/idle#*", cells_are_numbers=True),
 )
-NGINX = {"gateway/pass/nginx": "gateway/pass", "gateway/translated/nginx": "gateway/translated"}
-"""Rows beside nginx bear no name of a peer."""
 
 
 def headline(run: dict[str, Any]) -> str:
@@ -79,7 +75,7 @@ def _their(line: Line, peer: str, rows: dict[str, dict[str, Any]]) -> str:
     name = line.theirs.replace("*", peer)
     if line.cells_are_numbers:
         return _number(name, rows)
-    row = rows.get(NGINX.get(name, name))
+    row = rows.get(name)
     if row is None or not row["measured"]:
         return "–"
     return f"{_rounded(1 / row['measured']):,g}×"

@@ -1,4 +1,4 @@
-"""Requests as users send them: no two alike, about 9 kB each, in the form of a Chat client with ten tools.
+"""Requests as users send them: no two alike, about 10 kB each, in the form of a Chat client with ten tools.
 
 Kinds
 - *grown*: conversations of agents that grow by a step of two calls with their results; every turn is a request. Many

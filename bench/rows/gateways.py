@@ -8,12 +8,6 @@ from bench.gateways import GATEWAYS, PACE_MS, compare, figures
 from bench.measure import NotRun
 from bench.rows import Row
 
-BARS = {
-    ("pass", "ferrogw"): 0.3,
-    ("pass", "smg"): 0.3,
-    ("translated", "litellm"): 1 / 100,
-    ("translated", "llm-rosetta"): 1 / 8,
-}
 KINDS = {
     "pass": "a request passed through, 16 connections",
     "translated": "Chat to Claude with tools, 16 connections",
@@ -25,7 +19,7 @@ KINDS = {
 def _rows(kind: str, what: str) -> list[Row]:
     return [
         Row(
-            f"gateway/{kind}/{name}", f"{what} / {name}", BARS.get((kind, name)), "x",
+            f"gateway/{kind}/{name}", f"{what} / {name}", None, "x",
             partial(compare, name, kind), only_full=True,
         )
         for name, peer in GATEWAYS.items()

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import count, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bench.measure import Batches, batch_ratios
 from bench.rows import Row
@@ -32,8 +32,6 @@ BODIES = 40
 """How many bodies one turn of a measurement takes."""
 STREAMS = 8
 """How many streams one takes."""
-LAST_STEP = 2
-"""Messages that are new with each turn of an agent: the calls that the model made, and their results."""
 _NUMBERS = count(1_000_000)
 _SERVED = ServerContext(model=MODEL, created=1_795_000_000, make_id=lambda: "answer-1")
 _PAYLOAD = re.compile(rb"^(?:data: )?(\{.*\})\r?$", re.MULTILINE)
@@ -47,8 +45,6 @@ class Load(NamedTuple):
     """Where a request goes."""
     request: bytes
     """The body of a request, with the mark in every message and tool."""
-    before: bytes
-    """The same without its last step."""
     reply: bytes
     """The body of an answer, with the mark in everything that it says."""
     frames: tuple[bytes, ...]
@@ -64,12 +60,6 @@ def _marked(text: str) -> str:
     return text.replace("for a city,", f"for a city ({mark}),").replace("both cities", f"both cities ({mark})")
 
 
-def _without_last_step(body: bytes) -> bytes:
-    """A Chat request as it was before the model's last call and its result."""
-    value: dict[str, Any] = json.loads(body)
-    return json.dumps({**value, "messages": value["messages"][:-LAST_STEP]}, separators=(",", ":")).encode()
-
-
 def _asked(body: bytes) -> Request:
     url = "https://bench.example/v1/chat/completions"
     return _CHAT.decode_request(HttpRequest(url=url, body=body), DecodeOptions()).request
@@ -82,7 +72,6 @@ def load(name: str) -> Load:
     marked = _marked(request_body().decode()).encode()
     options = EncodeOptions(target=Target(model=MODEL))
     asked = dialect.encode_request(_asked(marked), options)
-    before = dialect.encode_request(_asked(_without_last_step(marked)), options)
     told = _CHAT.decode_response(HttpReply(status=200, body=_marked(reply_body().decode()).encode()), DecodeContext())
     decoder, encoder = _CHAT.stream_decoder(DecodeContext()), dialect.stream_encoder(_SERVED)
     ends = b'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
@@ -92,7 +81,6 @@ def load(name: str) -> Load:
     return Load(
         url=f"https://bench.example/v1{asked.path}",
         request=asked.body,
-        before=before.body,
         reply=dialect.encode_response(told, _SERVED).body,
         frames=tuple(frame for frame in frames if frame),
     )
@@ -113,34 +101,6 @@ def standard(payloads: list[bytes]) -> object:
 def _requests(source: str, target: str, *, fresh: bool) -> Batches:
     given, translate = load(source), _translation(source, target)
     return Batches(lambda: bodies(given.request, fresh=fresh), translate, standard)
-
-
-def _steps(source: str, target: str) -> Batches:
-    """Each request goes on another conversation, which has come before with the same tools."""
-    given, translate = load(source), _translation(source, target)
-    tools = _tools_of(given.request)
-
-    def make() -> list[bytes]:
-        numbers = list(islice(_NUMBERS, BODIES))
-        known = [_numbered(given.before, tools, number) for number in numbers]
-        for _ in range(2):
-            translate(known)
-        return [_numbered(given.request, tools, number) for number in numbers]
-
-    return Batches(make, translate, standard)
-
-
-def _tools_of(body: bytes) -> bytes:
-    """The text of the tools in a body."""
-    names = (b'"tools":', b'"messages":', b'"input":', b'"contents":', b'"tool_choice":', b'"toolConfig":')
-    start = body.index(names[0])
-    ends = [place for name in names[1:] if (place := body.find(name, start)) > 0]
-    return body[start : min(ends, default=len(body))]
-
-
-def _numbered(body: bytes, tools: bytes, number: int) -> bytes:
-    """A body with that number in each message, and the tools as they always are."""
-    return body.replace(tools, b"@").replace(MARK, b"%d" % number).replace(b"@", tools, 1)
 
 
 def _translation(source: str, target: str) -> Callable[[list[bytes]], object]:
@@ -199,28 +159,14 @@ ROWS = (
     Row(
         "codec/pairs-request",
         f"{_REQUEST}: bytes that came before",
-        0.33,
+        None,
         "x",
         partial(_table, partial(_requests, fresh=False)),
     ),
     Row(
-        "codec/pairs-step",
-        f"{_REQUEST}: the step of an agent, a new call and result after known messages",
-        0.33,
-        "x",
-        partial(_table, _steps),
-    ),
-    Row(
-        "codec/pairs-cold",
-        f"{_REQUEST}: every message and tool never seen",
-        0.33,
-        "x",
-        partial(_table, partial(_requests, fresh=True)),
-    ),
-    Row(
         "codec/pairs-reply",
         "replies with 2 calls, decoded and encoded to another dialect, against stdlib json: never seen",
-        0.4,
+        1.0,
         "x",
         partial(_table, _replies),
     ),

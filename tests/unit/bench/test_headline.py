@@ -38,8 +38,6 @@ TOLD = """\
 
 | gateway | interlingua | nginx | ferrogw | portkey | llm-rosetta | litellm |
 |---|---|---|---|---|---|---|
-| a request passed through | – | 0.33× | – | – | – | – |
-| a request translated, Chat to Claude | – | – | – | – | – | – |
 | an event of a stream, translated | – | – | – | – | – | – |
 | start, until the first answer | – | – | – | – | – | – |
 | memory after the first answer | – | – | – | – | – | – |

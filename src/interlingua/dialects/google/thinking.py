@@ -2,9 +2,9 @@
 
 Rules
 - A level or a budget, never both: generations from 3 on have levels, the one before them budgets alone.
-- What a family lacks is said in its nearest form, with an entry: the nearest level, of two equally near ones the higher,
-  a budget within its bounds, and, where thinking cannot be switched off, the least of it. Who does not think is not asked
-  to.
+- What a family lacks is said in its nearest form, with an entry: the nearest level, of two equally near ones the
+  higher, a budget within its bounds, and, where thinking cannot be switched off, the least of it. Who does not think is
+  not asked to.
 Source: our notes on the wire, sections 1 and 8; vendor page "Gemini thinking", November 2026; vendor page "OpenAI
 compatibility", section Thinking: where the levels are low and high, the effort minimal is low and medium is high.
 """
