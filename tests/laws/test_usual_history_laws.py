@@ -153,6 +153,6 @@ def read(name: str, text: bytes) -> Any:
 def test_what_is_read_in_one_go(name: str, data: st.DataObject) -> None:
     """It is what the general reader reads."""
     text = data.draw(bodies(name))
-    with patch.object(server(name), "read_usual_history", lambda _: None):
+    with patch.object(server(name), "read_usual_history", return_value=None):
         general = read(name, text)
     assert read(name, text) == general

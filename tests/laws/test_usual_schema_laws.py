@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from interlingua.dialects._members import is_object
@@ -90,12 +91,12 @@ def _referring(draw: random.Random) -> dict[str, Any]:
     return {"$defs": definitions, **root}
 
 
-def _reference(draw: random.Random, names: list[str]) -> dict[str, Any]:
+def _reference(draw: random.Random, names: Sequence[str]) -> dict[str, Any]:
     beside = {"default": draw.choice((None, "a", 1)), "description": "A.", "title": "B"} if draw.random() < 0.5 else {}
     return {"$ref": f"#/$defs/{draw.choice(names)}", **_said(draw, beside)}
 
 
-def _leading(draw: random.Random, names: list[str]) -> dict[str, Any]:
+def _leading(draw: random.Random, names: Sequence[str]) -> dict[str, Any]:
     led = _reference(draw, names)
     inside = {"type": "object", "properties": {"a": _reference(draw, names), "b": {"type": "string"}}}
     return draw.choice(
