@@ -11,6 +11,7 @@ MUTANTS ?= 500
 SEED ?= 1
 ROW ?=
 CLIENTS ?=
+UPSTREAMS ?=
 SOAK_REQUESTS ?= 100000
 SOAK_ABORTED ?= 1000
 SOAK_STREAMS ?= 1000
@@ -116,7 +117,7 @@ test-agents: $(READY) ## five coding agents behind `il launch`, on loopback alon
 	@$(BIN)/python -m tests.support.alone $(BIN)/python -m pytest -n $(WORKERS) tests/e2e/agents.py $(PYTEST_ARGS)
 
 test-clients: $(READY) ## other people's clients on the gateway, a venv each: CLIENTS of them, or all, which writes docs/guides/clients.md
-	@$(BIN)/python -m gallery $(CLIENTS)
+	@$(BIN)/python -m gallery $(if $(UPSTREAMS),--upstreams $(UPSTREAMS)) $(CLIENTS)
 
 test-comply: $(READY) ## llm-comply's 40 checks on the gateway, in front of each of four kinds of upstream
 	@$(BIN)/python -m pytest --verbose --no-header -rN tests/e2e/test_llm_comply_gateway.py

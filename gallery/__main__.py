@@ -40,7 +40,7 @@ def main() -> int:
             if own and is_whole and (options.write or not options.names):
                 with_run(name, clients()[name], own, f"{datetime.now(UTC):%-d %B %Y}")
                 PAGE.write_text(page(), encoding="utf-8")
-    return int(any(cell.state == "failed" for cell in cells))
+    return int(any(cell.state == "failed" and not cell.reason for cell in cells))
 
 
 def _run(name: str, gateway: Place, upstreams: tuple[str, ...], options: argparse.Namespace) -> list[Cell]:
@@ -54,10 +54,11 @@ def _run(name: str, gateway: Place, upstreams: tuple[str, ...], options: argpars
         print(f"{name}: not to be had ({failed})", flush=True)
         return []
     cells = cells_of(name, client, gateway, upstreams, trace=options.trace)
-    counts = ", ".join(f"{count} {state}" for state, count in Counter(cell.state for cell in cells).items())
+    states = Counter("reason" if cell.state == "failed" and cell.reason else cell.state for cell in cells)
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
     print(f"{name}: {counts}; {time.monotonic() - began_s:.0f} s", flush=True)
     for cell in cells:
-        if cell.state == "failed":
+        if cell.state == "failed" and not cell.reason:
             print(f"  {cell.dialect} <- {cell.upstream}, {cell.scenario}: {cell.seen}", flush=True)
     return cells
 

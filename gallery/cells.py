@@ -14,17 +14,21 @@ from gallery.environments import command
 from gallery.stage import CLIENT_KEY, UPSTREAMS, Place, models_of
 from interlingua.cli.clients import Access, Client, Surface
 
-__all__ = ["SCENARIOS", "Cell", "cells_of"]
+__all__ = ["SCENARIOS", "Cell", "cells_of", "reason_of"]
 
 SCENARIOS = (
     "text", "stream", "loop", "streamed loop", "parallel", "structured", "image", "thinking", "usage", "errors",
     "broken",
 )  # fmt: skip
 """Every scenario, in the order of the page."""
+LOOSE = ("text", "stream", "loop", "streamed loop", "structured", "usage")
+"""What a server can be asked whose words we do not write."""
 ERRORS = ("key", "model", "rate", "context")
 LATER = ("model", "context")
 """Kinds of errors: a wrong key, an unknown model, a rate limit, a context overflow; a rate limit makes clients wait."""
-DRIVER_S = 150.0
+DRIVER_S = 600.0
+QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+"""What keeps clients from asking the network for more than answers."""
 EXPECTED = Path(__file__).parent / "expected.toml"
 
 
@@ -40,30 +44,50 @@ class Cell(NamedTuple):
     scenario: str
     """What was tried."""
     state: str
-    """`ok`, `failed`, `reason` (failed, and it lies with the client), or `absent` (the client does not offer it)."""
+    """`ok`, `failed`, or `absent` (the client does not offer it)."""
     seen: str
-    """What came instead, or the reason."""
+    """What came instead."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is not ok, where that lies with the client; else empty."""
+        return reason_of(self.client, self.dialect, self.scenario, self.upstream)
 
 
 def scenarios_of(upstream: str) -> list[str]:
     """The scenarios that can be tried in front of an upstream."""
-    return [scenario for scenario in SCENARIOS if scenario != "thinking" or UPSTREAMS[upstream].thinker]
+    target = UPSTREAMS[upstream]
+    if not target.is_strict:
+        return list(LOOSE)
+    return [scenario for scenario in SCENARIOS if scenario != "thinking" or target.thinker]
 
 
 def cells_of(name: str, client: Client, place: Place, upstreams: tuple[str, ...], *, trace: bool = False) -> list[Cell]:
     """Every cell of a client; `trace` has its driver tell times and tracebacks on stderr."""
-    expected = tomllib.loads(EXPECTED.read_text(encoding="utf-8")).get(name, {})
     cells: list[Cell] = []
     for dialect, surface in client.surfaces.items():
         place.stage.renew()
-        facts = {**expected, **expected.get(dialect, {})}
         access = Access(place.url, CLIENT_KEY, "{model}")
         variables = {key: access.put_into(value) for key, value in surface.variables.items()}
-        job = {**_job(dialect, surface, access, facts, upstreams), "wrong_key": _wrong(variables), "trace": trace}
+        job = {**_job(name, dialect, surface, access, upstreams), "wrong_key": _wrong(variables), "trace": trace}
         lines = _lines(command(name, client), job, variables)
-        reasons = facts.get("reasons", {})
-        cells += [Cell(name, dialect, *_judged(*where, lines.get(where), reasons)) for where in _places(upstreams)]
+        for upstream, scenario in _places(upstreams):
+            line = lines.get((upstream, scenario), {"state": "failed", "seen": "the driver ended before it"})
+            cells.append(Cell(name, dialect, upstream, scenario, line["state"], line["seen"]))
     return cells
+
+
+def reason_of(client: str, dialect: str, scenario: str, upstream: str) -> str:
+    """Why a cell is not ok or absent, where that lies with the client; else empty."""
+    reasons = _expected(client, dialect).get("reasons", {})
+    return reasons.get(f"{scenario} {upstream}") or reasons.get(scenario, "")
+
+
+def _expected(client: str, dialect: str) -> dict[str, Any]:
+    """What is expected of a client in a dialect; what is said for the dialect goes before what is said for all."""
+    facts = tomllib.loads(EXPECTED.read_text(encoding="utf-8")).get(client, {})
+    own = facts.get(dialect, {})
+    return {key: {**facts.get(key, {}), **own.get(key, {})} for key in ("errors", "reasons")}
 
 
 def _places(upstreams: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -71,22 +95,24 @@ def _places(upstreams: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(upstream, scenario) for upstream in upstreams for scenario in scenarios_of(upstream)]
 
 
-def _job(
-    dialect: str, surface: Surface, access: Access, facts: dict[str, Any], upstreams: tuple[str, ...]
-) -> dict[str, Any]:
+def _job(name: str, dialect: str, surface: Surface, access: Access, upstreams: tuple[str, ...]) -> dict[str, Any]:
     """What a driver is told."""
     tasks = {
-        name: {
-            "models": models_of(name),
-            "scenarios": scenarios_of(name),
-            "errors": ERRORS if name == upstreams[0] else LATER,
+        upstream: {
+            "models": models_of(upstream),
+            "scenarios": scenarios_of(upstream),
+            "errors": ERRORS if upstream == upstreams[0] else LATER,
+            "loose": not UPSTREAMS[upstream].is_strict,
         }
-        for name in upstreams
+        for upstream in upstreams
     }
-    code = access.put_into(surface.code).strip()
     return {
-        "dialect": dialect, "code": code, "file": surface.file, "errors": facts.get("errors", {}), "upstreams": tasks,
-    }  # fmt: skip
+        "dialect": dialect,
+        "code": access.put_into(surface.code).strip(),
+        "file": surface.file,
+        "errors": _expected(name, dialect)["errors"],
+        "upstreams": tasks,
+    }
 
 
 def _wrong(variables: dict[str, str]) -> dict[str, str]:
@@ -94,25 +120,10 @@ def _wrong(variables: dict[str, str]) -> dict[str, str]:
     return {key: value.replace(CLIENT_KEY, "il-wrong-key") for key, value in variables.items() if CLIENT_KEY in value}
 
 
-def _judged(
-    upstream: str, scenario: str, line: dict[str, str] | None, reasons: dict[str, str]
-) -> tuple[str, str, str, str]:
-    """A cell without its client."""
-    line = line or {"state": "failed", "seen": "the driver ended before it"}
-    reason = reasons.get(f"{scenario} {upstream}") or reasons.get(scenario, "")
-    match line["state"]:
-        case "failed" if reason:
-            return upstream, scenario, "reason", reason
-        case "absent":
-            return upstream, scenario, "absent", reason
-        case state:
-            return upstream, scenario, state, line["seen"]
-
-
 def _lines(command: list[str], job: dict[str, Any], variables: dict[str, str]) -> dict[tuple[str, str], dict[str, str]]:
     """What a driver prints, up to where it ends, by upstream and scenario."""
     with tempfile.TemporaryDirectory() as home:
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, **variables}
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, **QUIET, **variables}
         errors = None if job["trace"] else subprocess.DEVNULL
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment, cwd=home

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from gallery.cells import SCENARIOS, Cell
+from gallery.cells import SCENARIOS, Cell, reason_of
 from gallery.stage import UPSTREAMS
 from interlingua.cli.clients import Access, Client, clients, lines
 
@@ -24,10 +24,11 @@ its own, runs these very lines against a gateway in a process of its own, and wr
 written by hand.
 
 A figure is *passed of tried*, over the upstreams behind the gateway: {upstreams}, each imitated strictly (what the
-real one refuses is refused). `–` is what a client does not offer there. Scenarios: a whole text, a stream, three
-steps with a tool, whole and streamed, two calls at once, typed output, an image, a thought before a call that goes
-back with its result, tokens, the client's own exceptions for a wrong key, an unknown model, a rate limit and a
-context overflow, and a stream that breaks off, which must raise.
+real one refuses is refused), and llmock, a server of Chat Completions that others wrote. `–` is what a client does
+not offer there. Scenarios: a whole text, a stream, three steps with a tool, whole and streamed, two calls at once,
+typed output, an image, a thought before a call that goes back with its result, tokens, the client's own exceptions
+for a wrong key, an unknown model, a rate limit and a context overflow, and a stream that breaks off, which must
+raise.
 
 `OLLAMA_HOST` has no place for a key: the programs of Ollama reach only a gateway without keys (on this machine, `il
 serve` with none configured). Ollama's Python library sends `OLLAMA_API_KEY`; see the lines of each client.
@@ -48,8 +49,8 @@ def with_run(name: str, client: Client, cells: list[Cell], day: str) -> None:
         counts = surfaces.setdefault(cell.dialect, {}).setdefault(cell.scenario, {"ok": 0, "tried": 0, "rest": {}})
         counts["tried"] += cell.state != "absent"
         counts["ok"] += cell.state == "ok"
-        if cell.state != "ok" and cell.seen:
-            counts["rest"].setdefault(cell.seen, []).append(cell.upstream)
+        if cell.state != "ok":
+            counts["rest"][cell.upstream] = cell.seen
     results = {**stored(), name: {"packages": list(client.packages), "day": day, "surfaces": surfaces}}
     text = json.dumps(dict(sorted(results.items())), indent=1, ensure_ascii=False) + "\n"
     RESULTS.write_text(text, encoding="utf-8")
@@ -58,7 +59,7 @@ def with_run(name: str, client: Client, cells: list[Cell], day: str) -> None:
 def page() -> str:
     """The whole guide."""
     results = stored()
-    named = ", ".join(f"`{target.dialect}`" for target in UPSTREAMS.values())
+    named = ", ".join(f"`{target.dialect}`" for target in UPSTREAMS.values() if target.is_strict)
     parts = [_HEAD.format(upstreams=named), "## Summary\n", *_summary(results)]
     for name, client in clients().items():
         parts += _section(name, client, results.get(name))
@@ -97,17 +98,21 @@ def _section(name: str, client: Client, result: dict[str, Any] | None) -> Iterat
         if code:
             yield f"```{'yaml' if surface.file.endswith('yaml') else fence}\n{code}\n```\n"
     if result:
-        yield from _rest(result["surfaces"])
+        yield from _rest(name, result["surfaces"])
 
 
-def _rest(surfaces: dict[str, Any]) -> Iterator[str]:
+def _rest(name: str, surfaces: dict[str, Any]) -> Iterator[str]:
     """A line for each reason, with the scenarios and the upstreams that it is about."""
     places: dict[str, list[str]] = {}
     for dialect, scenarios in surfaces.items():
         for scenario, counts in scenarios.items():
-            for seen, upstreams in counts["rest"].items():
-                where = "" if len(upstreams) >= counts["tried"] else f" ({', '.join(upstreams)})"
-                places.setdefault(seen, []).append(f"{scenario} over `{dialect}`{where}")
+            upstreams: dict[str, list[str]] = {}
+            for upstream, seen in counts["rest"].items():
+                upstreams.setdefault(reason_of(name, dialect, scenario, upstream) or seen, []).append(upstream)
+            for seen, own in upstreams.items():
+                where = "" if len(own) >= counts["tried"] else f" ({', '.join(own)})"
+                if seen:
+                    places.setdefault(seen, []).append(f"{scenario}{where} over `{dialect}`")
     for seen, where in places.items():
         told = seen.replace("|", "\\|")
         yield f"- {_joined(where)}: {told}"

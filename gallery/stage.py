@@ -46,6 +46,8 @@ class Target(NamedTuple):
     """Its model."""
     thinker: str
     """Its model that thinks; empty where it has none that says what it thought."""
+    is_strict: bool = True
+    """Whether it is an imitation of ours, which judges requests and answers by a script."""
 
 
 UPSTREAMS: dict[str, Target] = {
@@ -54,8 +56,9 @@ UPSTREAMS: dict[str, Target] = {
     "claude": Target("anthropic", "anthropic://k@{at}/claude/v1?tls=0", "claude-opus-4-5", "claude-opus-4-5"),
     "gemini": Target("google", "google://k@{at}/gemini?tls=0", "gemini-2.5-pro", "gemini-2.5-pro"),
     "llama": Target("ollama", "ollama://k@{at}/llama?tls=0", "qwen3", "qwen3"),
+    "llmock": Target("openai-chat", "openai-compatible://k@{mock}/v1?tls=0", "gpt-4.1", "", is_strict=False),
 }
-"""The strict upstreams, by their names at the gateway."""
+"""The upstreams by their names at the gateway: the strict ones, and a server that we did not write."""
 _WEATHER = [Call("get_weather", {"city": city}) for city in ("Oslo", "Bergen")]
 _FINAL = Say(text="Bergen is warmer.")
 _TOO_LONG = "prompt is too long: 250000 tokens > 200000 maximum"
@@ -73,6 +76,8 @@ _TIMES = 40
 def models_of(upstream: str) -> dict[str, str]:
     """The names of the models that a driver asks for, by what they do."""
     target = UPSTREAMS[upstream]
+    if not target.is_strict:
+        return dict.fromkeys(("talk", "steps"), f"{upstream}/{target.model}")
     scripted = {kind: f"{upstream}/{target.model}-{kind}" for kind in SCRIPTS}
     thinker = {"think": f"{upstream}/{target.thinker}"} if target.thinker else {}
     return {"talk": f"{upstream}/{target.model}", **thinker, "model": "no-such-model", **scripted}
@@ -127,49 +132,69 @@ class Place(NamedTuple):
 def place() -> Generator[Place]:
     """The gateway in front of all upstreams, until the end of the block."""
     stage = Stage()
-    with serving(stage.answer) as base_url, tempfile.TemporaryDirectory() as folder:
+    with serving(stage.answer) as base_url, tempfile.TemporaryDirectory() as folder, _llmock(Path(folder)) as mock:
         at = base_url.partition("://")[2]
         config = Path(folder) / "gateway.toml"
-        config.write_text(_config(at), encoding="utf-8")
+        config.write_text(_config(at, mock), encoding="utf-8")
         url = f"http://127.0.0.1:{free_port()}"
         with _gateway(url, config, Path(folder)):
             yield Place(url, stage)
 
 
-def _config(at: str) -> str:
-    lines = [f'[providers.{name}]\ndsn = "{target.dsn.format(at=at)}"' for name, target in UPSTREAMS.items()]
+def _config(at: str, mock: str) -> str:
+    dsns = {name: target.dsn.format(at=at, mock=mock) for name, target in UPSTREAMS.items()}
+    lines = [f'[providers.{name}]\ndsn = "{dsn}"' for name, dsn in dsns.items()]
     digest = hashlib.sha256(CLIENT_KEY.encode()).hexdigest()
     return "\n".join([*lines, f'[keys.gallery]\nhash = "sha256:{digest}"', ""])
 
 
 @contextmanager
 def _gateway(url: str, config: Path, folder: Path) -> Generator[None]:
-    command = [sys.executable, "-m", "interlingua", "serve", "--host", "127.0.0.1"]
-    command += ["--port", url.rpartition(":")[2], "--config", str(config)]
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "INTERLINGUA_HOME": str(folder / "home")}
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    """The gateway as a process of its own."""
+    words = ["-m", "interlingua", "serve", "--host", "127.0.0.1", "--port", url.rpartition(":")[2]]
+    environment = {"INTERLINGUA_HOME": str(folder / "home")}
+    with _process([*words, "--config", str(config)], f"{url}/health", folder, environment):
+        yield
+
+
+@contextmanager
+def _llmock(folder: Path) -> Generator[str]:
+    """Where llmock listens, a server of several dialects that others wrote."""
+    at = f"127.0.0.1:{free_port()}"
+    program = "from llmock.cli import app; app()"
+    words = ["-c", program, "serve", "--port", at.rpartition(":")[2], "--log-level", "critical"]
+    with _process(words, f"http://{at}/health", folder, {}):
+        yield at
+
+
+@contextmanager
+def _process(words: list[str], health: str, folder: Path, environment: dict[str, str]) -> Generator[None]:
+    """A program of this Python that answers at an address, until the end of the block."""
+    around = {"PATH": "/usr/bin:/bin", "HOME": str(folder), **environment}
+    path = folder / f"log-{health.split(':')[2].partition('/')[0]}"
+    with path.open("wb") as log:
+        process = subprocess.Popen([sys.executable, *words], env=around, stdout=log, stderr=log)
         try:
-            _wait(url, process, folder / "log")
+            _wait(health, process, path)
             yield
         finally:
             process.terminate()
             process.wait(10)
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the gateway answers.
+def _wait(health: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when a server answers.
 
     Raises: RuntimeError with its own words where it ends or stays silent.
     """
     until_s = time.monotonic() + START_S
     while time.monotonic() < until_s and process.poll() is None:
         try:
-            urllib.request.urlopen(f"{url}/health", timeout=1).close()
+            urllib.request.urlopen(health, timeout=1).close()
         except urllib.error.HTTPError:
             return
         except OSError:
             time.sleep(0.1)
         else:
             return
-    raise RuntimeError(f"the gateway does not answer: {log.read_text(errors='replace')[-500:]}")
+    raise RuntimeError(f"nobody answers at {health}: {log.read_text(errors='replace')[-500:]}")

@@ -35,6 +35,10 @@ function equal(value, expected) {
   if (a !== b) throw new Unequal(`${a} is not ${b}`);
 }
 
+function said(text, models) {
+  if (!(models.loose && text)) equal(text, HELLO);
+}
+
 function weather() {
   const cities = [];
   const call = (city) => {
@@ -47,15 +51,15 @@ function weather() {
 const loop = (way, kind) => async (driver, models) => {
   const tool = weather();
   const text = await driver[way](models[kind], tool.call);
-  equal(tool.cities.sort(), ["Bergen", "Oslo"]);
-  if (!text.includes(FINAL)) throw new Unequal(`the last text is ${JSON.stringify(text)}`);
+  if (!models.loose) equal(tool.cities.sort(), ["Bergen", "Oslo"]);
+  if (!text.includes(models.loose ? "4 degrees" : FINAL)) throw new Unequal(`the last text is ${JSON.stringify(text)}`);
 };
 
 const scenarios = {
-  text: ["text", async (driver, models) => equal(await driver.text(models.talk), HELLO)],
+  text: ["text", async (driver, models) => said(await driver.text(models.talk), models)],
   stream: ["stream", async (driver, models) => {
     const pieces = (await driver.stream(models.talk)).filter(Boolean);
-    equal(pieces.join(""), HELLO);
+    said(pieces.join(""), models);
     if (pieces.length < 2) throw new Unequal("one piece");
   }],
   loop: ["loop", loop("loop", "steps")],
@@ -72,7 +76,11 @@ const scenarios = {
     equal(thought, "Let me see.");
     if (!tool.cities.length || !text.includes("4 degrees")) throw new Unequal(`called for ${tool.cities}, said ${text}`);
   }],
-  usage: ["usage", async (driver, models) => equal(await driver.usage(models.talk), [20, 10])],
+  usage: ["usage", async (driver, models) => {
+    const counts = await driver.usage(models.talk);
+    if (models.loose) equal(counts.some((count) => count > 0), true);
+    else equal(counts, [20, 10]);
+  }],
   errors: ["fail", async (driver, models, kinds) => {
     const raised = {};
     for (const kind of kinds) raised[kind] = await error(driver, models, kind);
@@ -116,7 +124,7 @@ export async function main(driver) {
       if (!driver[method]) outcome = { state: "absent", seen: "" };
       else {
         try {
-          await check(driver, task.models, task.errors);
+          await check(driver, { ...task.models, loose: task.loose }, task.errors);
         } catch (error) {
           if (job.trace) console.error(error);
           const seen = error instanceof Unequal ? error.message : `${named(error)}: ${error.message}`;

@@ -76,12 +76,12 @@ class Driver:
 
 
 def check_text(driver: Any, models: dict[str, Any]) -> None:
-    equal(driver.text(models["talk"]), HELLO)
+    said(driver.text(models["talk"]), models)
 
 
 def check_stream(driver: Any, models: dict[str, Any]) -> None:
     pieces = [piece for piece in driver.stream(models["talk"]) if piece]
-    equal("".join(pieces), HELLO)
+    said("".join(pieces), models)
     if len(pieces) < 2:
         raise AssertionError(f"one piece: {pieces}")
 
@@ -90,8 +90,9 @@ def _loop(way: str, kind: str, cities: list[str]) -> Callable[[Any, dict[str, st
     def check(driver: Any, models: dict[str, Any]) -> None:
         weather = Weather()
         text = getattr(driver, way)(models[kind], weather)
-        equal(sorted(weather.cities), sorted(cities))
-        if FINAL not in text:
+        if not models["loose"]:
+            equal(sorted(weather.cities), sorted(cities))
+        if (FINAL if not models["loose"] else "4 degrees") not in text:
             raise AssertionError(f"the last text is {text!r}")
 
     return check
@@ -116,7 +117,8 @@ def check_thinking(driver: Any, models: dict[str, Any]) -> None:
 
 
 def check_usage(driver: Any, models: dict[str, Any]) -> None:
-    equal(tuple(driver.usage(models["talk"])), (20, 10))
+    counts = tuple(driver.usage(models["talk"]))
+    equal(counts if not models["loose"] else max(counts) > 0, (20, 10) if not models["loose"] else True)
 
 
 def check_errors(driver: Any, models: dict[str, Any]) -> None:
@@ -174,6 +176,12 @@ SCENARIOS: dict[str, tuple[str, Callable[[Any, dict[str, str]], None]]] = {
 """Every scenario: the method of the driver that it needs, and its check."""
 
 
+def said(text: str, models: dict[str, Any]) -> None:
+    """Nothing, where the text is the one of the strict upstreams, or any of a server that has words of its own."""
+    if not (models["loose"] and text):
+        equal(text, HELLO)
+
+
 def equal_trip(trip: dict[str, Any]) -> None:
     """Nothing, where the trip is the one that a model of few words fills the schema with."""
     equal((trip["city"], type(trip["days"])), ("Oslo", int))
@@ -204,7 +212,7 @@ def main(make: Callable[[dict[str, Any]], Any]) -> None:
 
 
 def _outcome(make: Any, job: dict[str, Any], scenario: str, task: dict[str, Any]) -> dict[str, str]:
-    models = {**task["models"], "errors": task["errors"]}
+    models = {**task["models"], "errors": task["errors"], "loose": task["loose"]}
     method, check = SCENARIOS[scenario]
     try:
         driver = make(job)

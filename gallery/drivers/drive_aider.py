@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 from common import Driver, main
 
@@ -22,17 +21,17 @@ class Aider(Driver):
     """The scenarios of a program that talks."""
 
     def ask(self, model: str, *options: str) -> str:
-        """What it prints."""
+        """What it prints; its program is called inside this process, since it takes many seconds to load."""
+        from aider.main import main as aider
+
         words = shlex.split(self.job["code"].replace("{model}", model))
-        program = str(Path(sys.executable).parent / words[0])
-        command = [program, *words[1:], "--message", "Hi", *QUIETLY, *options]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=100, stdin=subprocess.DEVNULL
-        )
-        error = re.search(r"litellm\.(\w+Error)", done.stdout)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+            aider([*words[1:], "--message", "Hi", *QUIETLY, *options])
+        error = re.search(r"litellm\.(\w+Error)|hit a (token) limit", printed.getvalue())
         if error:
-            raise type(error[1], (RaisedError,), {})(done.stdout[-300:])
-        return done.stdout
+            raise type(error[1] or "ContextWindow", (RaisedError,), {})(printed.getvalue()[-300:])
+        return printed.getvalue()
 
     def text(self, model: str) -> str:
         return self.said(self.ask(model, "--no-stream"))
@@ -41,9 +40,6 @@ class Aider(Driver):
         """The model's words in what was printed."""
         found = [line for line in printed.splitlines() if line.startswith("Hello from")]
         return found[0] if found else printed[-300:]
-
-    def stream(self, model: str) -> list[str]:
-        return self.said(self.ask(model, "--stream")).partition(" from")[:]  # pieces are not to be seen from outside
 
 
 main(Aider)

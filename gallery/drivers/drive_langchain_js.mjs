@@ -42,7 +42,10 @@ async function summed(model, messages) {
 
 const driver = {
   text: async (name) => (await (await chat(name)).invoke("Hi")).text,
-  fail: async (name) => (await chat(name)).invoke("Hi"),
+  fail: async (name) => {
+    const made = await chat(name);
+    return new made.constructor({ ...made.lc_kwargs, maxRetries: 0 }).invoke("Hi"); // else it tries seven times
+  },
   stream: async (name) => {
     const pieces = [];
     for await (const chunk of await (await chat(name)).stream("Hi")) pieces.push(chunk.text);
@@ -65,8 +68,8 @@ if (THINKING[job.dialect]) {
     const made = await chat(name);
     const model = new made.constructor({ ...made.lc_kwargs, ...THINKING[job.dialect] });
     const replies = await steps(model, call, "Use get_weather.", whole);
-    const thoughts = (replies[0].contentBlocks ?? []).filter((block) => block.type === "reasoning");
-    return [thoughts[0]?.reasoning ?? "", replies.at(-1).text];
+    const thoughts = (replies[0].contentBlocks ?? []).filter((block) => ["reasoning", "thinking"].includes(block.type));
+    return [thoughts[0]?.reasoning ?? thoughts[0]?.thinking ?? "", replies.at(-1).text];
   };
 }
 await main(driver);
