@@ -179,7 +179,11 @@ def _process(words: list[str], health: str, folder: Path, environment: dict[str,
             yield
         finally:
             process.terminate()
-            process.wait(10)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _wait(health: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -92,7 +92,7 @@ def _loop(way: str, kind: str, cities: list[str]) -> Callable[[Any, dict[str, st
         text = getattr(driver, way)(models[kind], weather)
         if not models["loose"]:
             equal(sorted(weather.cities), sorted(cities))
-        if (FINAL if not models["loose"] else "4 degrees") not in text:
+        if (FINAL if not models["loose"] else "4 degree") not in text:
             raise AssertionError(f"the last text is {text!r}")
 
     return check
