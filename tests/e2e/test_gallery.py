@@ -46,7 +46,11 @@ def test_a_driver_runs_the_lines_of_the_table(tmp_path: Path, monkeypatch: pytes
     driver = tmp_path / "driver.py"
     driver.write_text(DRIVER, encoding="utf-8")
     drivers = Path(__file__).parents[2] / "gallery" / "drivers"
-    monkeypatch.setattr("gallery.cells.command", lambda *_: [sys.executable, str(driver), str(drivers)])
+
+    def command(name: str, client: Client) -> list[str]:
+        return [sys.executable, str(driver), str(drivers)]
+
+    monkeypatch.setattr("gallery.cells.command", command)
     variables = {"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "{key}"}
     client = Client("SDK", "python", ("openai==0",), {"openai-chat": Surface(variables, CODE)})
     with place() as gateway:
