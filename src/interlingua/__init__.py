@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from interlingua.client.state import limit, use_state
     from interlingua.client.stream import ModelStream
     from interlingua.client.telemetry.instrument import Instrumentation, instrument
+    from interlingua.client.websockets import websockets
     from interlingua.errors import (
         APIConnectionError,
         APITimeoutError,
@@ -340,6 +341,7 @@ __all__ = [
     "unfold",
     "use_state",
     "user",
+    "websockets",
 ]
 
 _NAMES = {
@@ -363,6 +365,7 @@ _NAMES = {
     "client.state": "limit use_state",
     "client.stream": "ModelStream",
     "client.telemetry.instrument": "Instrumentation instrument",
+    "client.websockets": "websockets",
     "errors": (
         "APIConnectionError APITimeoutError AuthenticationError BadRequestError BillingError "
         "ChainExhaustedError ConfigError ContentPolicyViolationError ContextWindowExceededError DecodeError "

@@ -174,6 +174,7 @@ if TYPE_CHECKING:
         unfold,
         use_state,
         user,
+        websockets,
     )
     from interlingua.agent.aio.agent import AsyncAgent as Agent
     from interlingua.agent.aio.run import AsyncRun as Run
@@ -356,6 +357,7 @@ __all__ = [
     "unfold",
     "use_state",
     "user",
+    "websockets",
 ]
 
 _AWAITED = {

@@ -133,6 +133,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The beta features of Messages that the server knows; `*`: all of them."""
     empty_result: Literal["omit", "marker"] = "omit"
     """What stands for a result that says nothing; some routes to Claude refuse one without content."""
+    websocket: bool = False
+    """Whether the server has Responses over a WebSocket, at the path of the POST."""
     history_tools: bool = False
     """Whether the tools that a history calls must be declared, even when none is offered any more."""
     unsupported: frozenset[str] = frozenset()

@@ -47,6 +47,7 @@ def _server(**flags: object) -> Quirks:
 # Ids beyond 40 characters are refused, and more than 4 stop sequences [field]; `allowed_tools` is a form of
 # tool_choice, developer a role, `custom` a kind of tool [SDK].
 OPENAI = _server(
+    websocket=True,
     system_role="as_read",
     allowed_tools=True,
     freeform_tools=True,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from interlingua.transport.base import Transport
     from interlingua.transport.options import HttpOptions
 
-__all__ = ["default_async_transport", "default_transport", "set_default_options"]
+__all__ = ["default_async_transport", "default_options", "default_transport", "set_default_options"]
 
 _lock = threading.Lock()
 _options: HttpOptions | None = None
@@ -24,6 +24,13 @@ def set_default_options(options: HttpOptions | None) -> None:
     """Say how the transports of this process connect, for those that were not made yet; None is the default again."""
     global _options  # noqa: PLW0603 - those of the process
     _options = options
+
+
+def default_options() -> HttpOptions:
+    """How the transports of this process connect."""
+    from interlingua.transport.options import HttpOptions
+
+    return _options or HttpOptions()
 
 
 def default_transport() -> Transport:

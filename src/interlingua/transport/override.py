@@ -1,4 +1,4 @@
-"""What stands between a model and its transport for a while: fakes, cassettes, injected faults.
+"""What stands between a model and its transport for a while: fakes, cassettes, injected faults, WebSockets.
 
 Strategy: the code under test makes its models as always; whoever tests it enters an override, and every call made
 until that ends goes through it. An override is a function from a transport to a transport, one for each face.
@@ -37,14 +37,20 @@ WrapAsync: TypeAlias = Callable[[AsyncTransport], AsyncTransport]
 class Override:
     """One override, from its beginning to its end."""
 
-    def __init__(self, wrap: Wrap, wrap_async: WrapAsync, *, answers: bool = False) -> None:
-        """An override by two functions; `answers` says that it needs nothing of the transport it is given."""
+    def __init__(self, wrap: Wrap, wrap_async: WrapAsync, *, answers: bool = False, only_carries: bool = False) -> None:
+        """An override by two functions.
+
+        `answers` says that it needs nothing of the transport it is given, `only_carries` that who answers is the same
+        with it as without.
+        """
         self.wrap = wrap
         """Makes the blocking transport."""
         self.wrap_async = wrap_async
         """Makes the awaited transport."""
         self.answers = answers
         """Whether it answers by itself."""
+        self.only_carries = only_carries
+        """Whether calls remember of each other what they do without it."""
         self.active = False
         """Whether it holds now."""
         self.state: object = None
@@ -94,10 +100,10 @@ def answers_alone() -> bool:
 
 
 def innermost() -> Override | None:
-    """The override that was entered last, of those that hold here; None when there is none."""
+    """The override that was entered last, of those that hold here and change who answers; None when there is none."""
     if not _everywhere:
         return None
-    active = _active()
+    active = [override for override in _active() if not override.only_carries]
     return active[-1] if active else None
 
 

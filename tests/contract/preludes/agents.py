@@ -27,5 +27,7 @@ REPLIES = [
     OSLO,
     "4 degrees.",
     "Cold, but dry.",
+    [OSLO, BERGEN],
+    "Neither.",
 ]
 """The script of the fake model."""

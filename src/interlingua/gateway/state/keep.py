@@ -108,7 +108,7 @@ class Keeping:
             await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)
 
     async def keep_here(self, response_id: str, write: Callable[[], bytes], provider: str = "") -> None:
-        """Keep a provider's answer under an id: in the store, or with its connection alone for a client without store."""
+        """Keep a provider's answer under an id: in the store, or with its connection where the client wants none."""
         prepared, latest = self._prepared, self._latest
         if latest is not None:
             prepared = latest.told_whole(prepared)
