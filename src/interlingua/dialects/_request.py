@@ -21,6 +21,7 @@ from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import are_legal_names, fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart
+from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
 from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire, encode_wires
 
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
     from interlingua.types.capability import Effort
     from interlingua.types.content import Part, TextPart
     from interlingua.types.message import Message
-    from interlingua.types.request import Request
     from interlingua.wire.http import Headers
     from interlingua.wire.json import WireStruct
 
 __all__ = [
+    "CORE",
     "MEDIA_CODES",
     "RequestWriter",
     "check_choice",
@@ -56,6 +57,12 @@ EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhig
 BUDGETS: tuple[tuple[float, Effort], ...] = ((4_096, "low"), (16_384, "medium"), (float("inf"), "high"))
 """Up to how many tokens a budget for thinking is which effort: near the middle of what Claude's clients ask for."""
 
+CORE = frozenset({
+    "messages", "system", "tools", "tool_choice", "output_schema", "schema_name", "json_mode", "max_tokens",
+    "temperature", "top_p", "stop", "n", "effort", "thinking", "parallel_tool_calls", "cache", "continues", "extra",
+})  # fmt: skip
+"""The fields of a request that every dialect says, or has an entry of its own for. Nobody misses the name of a schema
+where the wire has no place for it: it says nothing to the model either."""
 W = TypeVar("W", bound="WireStruct")
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of media -> the fact about a model that says whether it is taken, which is also the code of its refusal."""
@@ -76,6 +83,8 @@ class RequestWriter:
     """Writes the elements of a usual history in one go; None for an unusual one."""
     write_usual_tools: ClassVar[staticmethod[[PlainTools, Target], Sequence[Struct] | None]]
     """Makes the wire objects of plain tools in one go; None where they have to be looked at one by one."""
+    said: ClassVar[frozenset[str]] = CORE
+    """The fields of a request that the dialect says, or has an entry of its own for; `note_others` notes each other."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
     bounds: Bounds = ANY
@@ -369,6 +378,11 @@ class RequestWriter:
         self.changes.add("parameter_adjusted", "/thinking_budget", detail)
         return told
 
+    def note_others(self) -> None:
+        """Note every field that is set and that the dialect does not say."""
+        request, said = self.request, self.said
+        self.note_unsaid([name for name, unset in _FIELDS if name not in said and getattr(request, name) != unset])
+
     def note_unsaid(self, names: Iterable[str]) -> None:
         """Note the knobs that are turned although the wire has no member for them."""
         request = self.request
@@ -400,6 +414,10 @@ class RequestWriter:
         for dialect in foreign_extras(extra, self.dialect):
             self.changes.add("extra_foreign", f"/extra/{dialect}")
         return extra.get(self.dialect, {})
+
+
+_FIELDS = tuple([(name, getattr(Request(), name)) for name in Request.__struct_fields__])
+"""The fields of a request, each with its value where it is not set."""
 
 
 def _changes_any(ids: Mapping[str, str]) -> bool:

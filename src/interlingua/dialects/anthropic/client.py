@@ -21,7 +21,7 @@ from interlingua.dialects._bounds import ANTHROPIC
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members
-from interlingua.dialects._request import RequestWriter, check_choice, must_call
+from interlingua.dialects._request import CORE, RequestWriter, check_choice, must_call
 from interlingua.dialects._steps import at_home
 from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
 from interlingua.dialects._system import note_system
@@ -73,11 +73,8 @@ BETAS = "betas"
 """The member of `Request.extra` that becomes the beta header."""
 BETA_MEMBERS = {"context-management-": "context_management", "compact-": "context_management", "skills-": "container"}
 """How a beta feature begins -> the member that needs it: both travel, or neither."""
-UNKNOWN_KNOBS = (
-    "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs",
-    "verbosity", "metadata", "store", "cache_key", "schema_description",
-)  # fmt: skip
-"""Knobs that the wire does not know."""
+SAID = CORE | {"top_k", "thinking_summary", "thinking_budget", "service_tier", "user", "schema_strict"}
+"""The fields of a request that are said, or have an entry of their own."""
 SAMPLING = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
 SERVICE_TIERS = frozenset({"auto", "standard_only"})
 JSON_PROMPT = "Answer with one JSON object and nothing else."
@@ -107,6 +104,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    said = SAID
     write_usual = staticmethod(_write_usual)
     write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "anthropic"
@@ -312,7 +310,7 @@ class _RequestEncoder(RequestWriter):
                 wire.service_tier = request.service_tier
             else:
                 self.changes.add("parameter_unsupported", "/service_tier", f"no tier {request.service_tier!r} here")
-        self.note_unsaid(UNKNOWN_KNOBS)
+        self.note_others()
         self.refuse_choices()
 
     def _extra(self) -> None:

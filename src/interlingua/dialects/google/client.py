@@ -1,6 +1,6 @@
 """The client's role: a request for a generateContent server, and what it answers.
 
-Loss: see the support matrix; the knobs of `UNSAID` have no member.
+Loss: see the support matrix; a field that is not in `SAID` has no member.
 Source: vendor reference "models.generateContent", official SDK types, November 2026.
 """
 
@@ -14,7 +14,7 @@ from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members, passed_on
-from interlingua.dialects._request import RequestWriter, check_choice
+from interlingua.dialects._request import CORE, RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
 from interlingua.dialects.google.citations import CITATIONS, read_citations
 from interlingua.dialects.google.messages import MessageEncoder
@@ -86,11 +86,11 @@ KNOBS = {
     "n": "candidateCount",
 }
 """Knobs that the wire has under another name."""
-UNSAID = (
-    "min_p", "logit_bias", "verbosity", "service_tier", "user", "store", "cache_key",
-    "schema_strict", "schema_description",
-)  # fmt: skip
-"""Knobs that the wire has no member for."""
+SAID = CORE | {
+    "top_k", "seed", "presence_penalty", "frequency_penalty", "logprobs", "thinking_summary", "thinking_budget",
+    "metadata",
+}  # fmt: skip
+"""The fields of a request that are said, or have an entry of their own."""
 CANDIDATE_MEMBERS = (
     "finishMessage", "avgLogprobs", "logprobsResult", "safetyRatings", "urlContextMetadata", "tokenCount", *CITATIONS,
 )  # fmt: skip
@@ -119,6 +119,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    said = SAID
     write_usual = staticmethod(_write_usual)
     write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "google"
@@ -324,7 +325,7 @@ class _RequestEncoder(RequestWriter):
             self.config.logprobs = self.bounded("logprobs", request.logprobs) or None
         if request.metadata is not None and self.takes("metadata"):
             self.wire.labels = request.metadata
-        self.note_unsaid(UNSAID)
+        self.note_others()
         if request.parallel_tool_calls is False:
             self.note_unsaid(("parallel_tool_calls",))
 

@@ -17,7 +17,7 @@ from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
-from interlingua.dialects._request import RequestWriter, check_choice, chosen_names, schema_prompt
+from interlingua.dialects._request import CORE, RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
 from interlingua.dialects.ollama.messages import MessageEncoder
@@ -66,11 +66,10 @@ OPTIONS: dict[str, str] = {
 """Member of `options` -> field of a request, where both are one number."""
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logprobs"})
 """What models without sampling refuse."""
-UNKNOWN_KNOBS = (
-    "logit_bias", "verbosity", "service_tier", "user", "metadata", "store", "cache_key", "schema_description",
-    "thinking_budget", "thinking_summary",
-)  # fmt: skip
-"""Knobs that the wire does not know."""
+SAID = CORE | {
+    "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logprobs", "schema_strict",
+}  # fmt: skip
+"""The fields of a request that are said, or have an entry of their own."""
 EFFORTS: dict[str, bool | str] = {
     "none": False,
     "minimal": "low",
@@ -107,6 +106,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    said = SAID
     write_usual = staticmethod(_write_usual)
     write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
@@ -250,7 +250,7 @@ class _RequestEncoder(RequestWriter):
         if request.logprobs is not None and self.takes("logprobs"):
             self.wire.logprobs = True
             self.wire.top_logprobs = request.logprobs or None
-        self.note_unsaid(UNKNOWN_KNOBS)
+        self.note_others()
         if request.cache in ("5m", "1h"):
             self.changes.add("cache_unsupported", "/cache")
         self.refuse_choices()

@@ -22,7 +22,7 @@ from interlingua.dialects._answer import (
 from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
-from interlingua.dialects._request import check_choice
+from interlingua.dialects._request import CORE, check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
@@ -67,6 +67,11 @@ KNOBS: dict[str, str] = {
     )
 } | {"cache_key": "prompt_cache_key"}  # fmt: skip
 """Knobs and the members for them."""
+SAID = CORE | {
+    *KNOBS, "schema_description", "schema_strict", "seed", "logprobs", "thinking_summary", "thinking_budget",
+    "service_tier",
+}  # fmt: skip
+"""The fields of a request that are said, or have an entry of their own."""
 SWITCHES: dict[str, dict[bool, dict[str, Any]]] = {
     "thinking": {True: {"thinking": {"type": "enabled"}}, False: {"thinking": {"type": "disabled"}}},
     "chat_template_kwargs": {
@@ -102,6 +107,7 @@ class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    said = SAID
     write_usual = staticmethod(_write_usual)
     write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
@@ -179,6 +185,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         request, wire = self.request, self.wire
         self.set_knobs(wire, KNOBS)
         wire.service_tier = self.told_tier()
+        self.note_others()
         if "n" not in self.quirks.unsupported:
             wire.n = self.bounded("n", request.n)
             self.refuse_choices(self.bounds.choices)

@@ -16,7 +16,7 @@ from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_list, merge_members, passed_on
 from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
-from interlingua.dialects._request import check_choice
+from interlingua.dialects._request import CORE, check_choice
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME
@@ -56,10 +56,11 @@ KNOBS: dict[str, str] = {
     for name in ("temperature", "top_p", "user", "metadata", "store")
 } | {"cache_key": "prompt_cache_key"}  # fmt: skip
 """Knobs and the members for them."""
-UNKNOWN_KNOBS: tuple[str, ...] = (
-    "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "thinking",
-)  # fmt: skip
-"""Knobs for which the wire has no member."""
+SAID = CORE - {"thinking"} | {
+    "schema_description", "schema_strict", "logprobs", "thinking_summary", "thinking_budget", "verbosity",
+    "service_tier", "user", "metadata", "store", "cache_key",
+}  # fmt: skip
+"""The fields of a request that are said, or have an entry of their own."""
 LOGPROBS = "message.output_text.logprobs"
 """What asks for log probabilities in `include`."""
 READ = frozenset({"id", "object", "status", "model", "output", "usage", "error", "incomplete_details", "extra"})
@@ -92,6 +93,7 @@ class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    said = SAID
     write_usual = staticmethod(_write_usual)
     write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
@@ -182,7 +184,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         request, wire = self.request, self.wire
         self.set_knobs(wire, KNOBS)
         wire.service_tier = self.told_tier()
-        self.note_unsaid(UNKNOWN_KNOBS)
+        self.note_others()
         if request.stop:
             self.changes.add("parameter_unsupported", "/stop", "this dialect has no stop sequences")
         self.refuse_choices()

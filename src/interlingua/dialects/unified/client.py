@@ -15,7 +15,7 @@ import msgspec
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
 from interlingua.dialects._late import late_pair
-from interlingua.dialects._request import RequestWriter, check_choice
+from interlingua.dialects._request import CORE, RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
 from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
 from interlingua.dialects.unified.reasons import decode_error_body
@@ -81,6 +81,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
+    said = CORE.union(KNOBS)
     write_usual = staticmethod(_write_usual)
     write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "unified"
@@ -90,6 +91,7 @@ class _RequestEncoder(RequestWriter):
         history = self.paired(continues=request.continues is not None)
         self.map_names()
         check_choice(request.tool_choice, request.tools)
+        self.note_others()
         knobs = {name: value for name in KNOBS if (value := getattr(request, name)) is not None and self.takes(name)}
         wire = RequestWire(
             model=self.target.model,

@@ -412,7 +412,7 @@ def test_r17_an_output_schema_has_its_member() -> None:
     given = {"type": "json_schema", "schema": schema}
     for body in ({"output_config": {"format": given}}, {"output_format": given}):
         asked = decode(body).request
-        assert asked == Request(output_schema=schema, max_tokens=100)
+        assert asked == Request(messages=(user("Hi"),), output_schema=schema, max_tokens=100)
         assert wire(asked)["output_config"] == {"format": given}
     named = encode(Request(output_schema=schema, schema_name="x", schema_strict=False, max_tokens=1))
     assert json.loads(named.body)["output_config"] == {"format": given}
