@@ -359,7 +359,8 @@ def test_sampling_that_the_model_refuses_is_dropped(facts: Any, left: set[str]) 
 def test_knobs_that_the_wire_does_not_know_are_dropped_by_name() -> None:
     """Each with its entry."""
     knobs: dict[str, Any] = {
-        "schema_description": "d", "min_p": 0.1, "seed": 1, "presence_penalty": 0.1, "frequency_penalty": 0.1, "logit_bias": {"1": 1.0},
+        "schema_description": "d", "min_p": 0.1, "seed": 1, "presence_penalty": 0.1, "frequency_penalty": 0.1,
+        "logit_bias": {"1": 1.0},
         "logprobs": 1, "verbosity": "low", "metadata": {"a": "b"}, "store": False, "cache_key": "k",
     }  # fmt: skip
     body, changed = asked(**knobs, stop=("\n\nQ:",), user="u", service_tier="auto")
