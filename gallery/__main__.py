@@ -23,8 +23,9 @@ from interlingua.cli.clients import clients
 
 def main() -> int:
     """Run the gallery; 1 where a cell failed without a reason that lies with its client."""
+    known = [name for name, client in clients().items() if client.in_gallery]
     parser = argparse.ArgumentParser(prog="python -m gallery")
-    parser.add_argument("names", nargs="*", metavar="CLIENT", help=f"of {', '.join(clients())}; all without")
+    parser.add_argument("names", nargs="*", metavar="CLIENT", help=f"of {', '.join(known)}; all without")
     parser.add_argument("--upstreams", default=",".join(UPSTREAMS), help="which upstreams (default: %(default)s)")
     parser.add_argument("--dialects", default="", help="which dialects of the clients (default: all)")
     parser.add_argument("--trace", action="store_true", help="show the tracebacks and the times of the drivers")
@@ -34,7 +35,7 @@ def main() -> int:
     is_whole = upstreams == tuple(UPSTREAMS) and not options.dialects
     cells: list[Cell] = []
     with place() as gateway:
-        for name in options.names or list(clients()):
+        for name in options.names or known:
             own = _run(name, gateway, upstreams, options)
             cells += own
             if own and is_whole and (options.write or not options.names):

@@ -73,7 +73,8 @@ def _row(cells: Iterable[str]) -> str:
 def _summary(results: dict[str, Any]) -> Iterator[str]:
     yield _row(("client", "speaks", *SCENARIOS))
     yield _row(["---"] * (len(SCENARIOS) + 2))
-    for name, client in clients().items():
+    run = {name: client for name, client in clients().items() if client.in_gallery}
+    for name, client in run.items():
         for dialect in client.surfaces:
             counts = results.get(name, {}).get("surfaces", {}).get(dialect, {})
             yield _row((f"[{client.title}](#{name})", dialect, *[_figure(counts.get(each)) for each in SCENARIOS]))
@@ -87,8 +88,12 @@ def _figure(counts: dict[str, Any] | None) -> str:
 
 def _section(name: str, client: Client, result: dict[str, Any] | None) -> Iterator[str]:
     yield f'\n<a id="{name}"></a>\n\n## {client.title}\n'
-    day = f", run on {result['day']}" if result else ", not run yet"
-    yield f"`il connect {name}`; tried with {', '.join(f'`{package}`' for package in client.packages)}{day}.\n"
+    packages = ", ".join([f"`{package}`" for package in client.packages])
+    if client.in_gallery:
+        day = f", run on {result['day']}" if result else ", not run yet"
+        yield f"`il connect {name}`; tried with {packages}{day}.\n"
+    else:
+        yield f"`il connect {name}`; `make test` runs {packages} against the gateway.\n"
     for dialect, surface in client.surfaces.items():
         yield f"Over `{dialect}`:\n"
         access = Access("http://127.0.0.1:8787", "YOUR_KEY", "anthropic/claude-opus-5")

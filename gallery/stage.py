@@ -52,7 +52,7 @@ class Target(NamedTuple):
 
 UPSTREAMS: dict[str, Target] = {
     "chat": Target("openai-chat", "openai-compatible://k@{at}/chat/v1?tls=0", "gpt-4.1", ""),
-    "responses": Target("openai-responses", "openai-responses://k@{at}/responses/v1?tls=0", "gpt-4.1", "gpt-5.6"),
+    "gpt": Target("openai-responses", "openai-responses://k@{at}/gpt/v1?tls=0", "gpt-4.1", "gpt-5.6"),
     "claude": Target("anthropic", "anthropic://k@{at}/claude/v1?tls=0", "claude-opus-4-5", "claude-opus-4-5"),
     "gemini": Target("google", "google://k@{at}/gemini?tls=0", "gemini-2.5-pro", "gemini-2.5-pro"),
     "llama": Target("ollama", "ollama://k@{at}/llama?tls=0", "qwen3", "qwen3"),

@@ -58,7 +58,8 @@ class LiteLLM(Driver):
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
 
     def structured(self, model: str) -> Trip:
-        return Trip.model_validate_json(self.ask(model, "A trip", response_format=Trip).choices[0].message.content)
+        reply = self.ask(model, "A trip, by json_tool_call.", response_format=Trip)
+        return Trip.model_validate_json(reply.choices[0].message.content)
 
     def image(self, model: str) -> str:
         picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG_BASE64}"}}

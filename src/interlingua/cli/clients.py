@@ -54,6 +54,8 @@ class Client(NamedTuple):
     """The packages, in the versions that were tried."""
     surfaces: Mapping[str, Surface]
     """The dialects that it speaks, the best one first."""
+    in_gallery: bool = True
+    """Whether the gallery runs it; the official SDKs are run by the tests."""
 
 
 def clients() -> dict[str, Client]:
@@ -67,7 +69,7 @@ def clients() -> dict[str, Client]:
 
 def _client(row: dict[str, Any]) -> Client:
     surfaces = {dialect: Surface(**facts) for dialect, facts in row.items() if isinstance(facts, dict)}
-    return Client(row["title"], row["language"], tuple(row["packages"]), surfaces)
+    return Client(row["title"], row["language"], tuple(row["packages"]), surfaces, row.get("in_gallery", True))
 
 
 def lines(surface: Surface, access: Access) -> list[str]:

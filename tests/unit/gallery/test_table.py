@@ -7,13 +7,13 @@ import tomllib
 import pytest
 
 from gallery.cells import EXPECTED, SCENARIOS, Cell, reason_of
-from gallery.environments import DRIVERS, command, folder
+from gallery.environments import DRIVERS, ROOT, command, folder
 from gallery.page import page, with_run
 from gallery.stage import SCRIPTS, UPSTREAMS, models_of
 from interlingua.cli.clients import clients
 
 
-@pytest.mark.parametrize("name", clients())
+@pytest.mark.parametrize("name", [name for name, client in clients().items() if client.in_gallery])
 def test_every_client_has_a_driver(name: str) -> None:
     """It is started by its name, in the client's own environment."""
     client = clients()[name]
@@ -43,6 +43,14 @@ def test_a_reason_for_one_upstream_goes_before_one_for_all() -> None:
     assert "budget in tokens" in reason_of("pydantic-ai", "anthropic", "thinking", "llama")
     assert reason_of("pydantic-ai", "anthropic", "thinking", "claude") == ""
     assert reason_of("llm", "openai-responses", "broken", "chat").startswith("llm reads no")
+
+
+def test_the_official_sdks_are_those_of_the_tests() -> None:
+    """What the gallery does not run is installed for the tests, in the version that the table names."""
+    pins = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8").splitlines()
+    named = [package for client in clients().values() if not client.in_gallery for package in client.packages]
+    assert named
+    assert [package for package in named if package not in pins] == []
 
 
 def test_models_name_what_they_do() -> None:
