@@ -51,8 +51,9 @@ function weather() {
 const loop = (way, kind) => async (driver, models) => {
   const tool = weather();
   const text = await driver[way](models[kind], tool.call);
-  if (!models.loose) equal(tool.cities.sort(), ["Bergen", "Oslo"]);
-  if (!text.includes(models.loose ? "4 degree" : FINAL)) throw new Unequal(`the last text is ${JSON.stringify(text)}`);
+  if (models.loose) return equal([tool.cities.length > 0, Boolean(text)], [true, true]);
+  equal(tool.cities.sort(), ["Bergen", "Oslo"]);
+  if (!text.includes(FINAL)) throw new Unequal(`the last text is ${JSON.stringify(text)}`);
 };
 
 const scenarios = {
