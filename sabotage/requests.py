@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from msgspec.structs import replace
 
@@ -101,6 +101,16 @@ def _rounded(value: Any) -> Any:
 def less(arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments without the last one."""
     return dict(list(arguments.items())[:-1])
+
+
+def less_inside(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments without the last member or item of the first object or list among them that has any."""
+    for name, value in arguments.items():
+        if value and isinstance(value, dict):
+            return {**arguments, name: less(cast("dict[str, Any]", value))}
+        if value and isinstance(value, list):
+            return {**arguments, name: cast("list[Any]", value)[:-1]}
+    return arguments
 
 
 def as_texts(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -368,6 +378,7 @@ def _parts() -> Iterator[tuple[str, Spoil]]:
     yield "ids of parallel calls swapped", _swapped(ToolCall, "id")
     yield "results of parallel calls swapped", _swapped(ToolResult, "content")
     yield "last argument of a call lost", _call(less)
+    yield "last member inside of an argument lost", _call(less_inside)
     yield "numbers of a call rounded", _call(rounded)
     yield "numbers of a call told as text", _call(as_texts)
     yield "name of a call changed", first_only(lambda call: replace(call, name=f"{call.name}_2"), ToolCall)

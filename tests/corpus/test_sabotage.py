@@ -51,6 +51,8 @@ def test_a_sample_is_noticed(sample: Sample) -> None:
         "request: temperature lost / anthropic encode_request other",
         "request: second system text lost / openai-chat encode_request other",
         "request: arguments of parallel calls swapped / google encode_request other",
+        "request: last member inside of an argument lost / anthropic encode_request other",
+        "request: last member inside of an argument lost / openai-responses encode_request other",
         "request: everything refused as server_tools at /tools/0 / ollama encode_request other",
         "response: length told as stop / anthropic encode_response other",
         "stream: last piece of text lost / openai-responses stream_encoder other",

@@ -15,6 +15,7 @@ from typing import Any
 
 from interlingua.testing.excuses import AS_TEXT, AS_THINKING, IN_SYSTEM, Excuses
 from interlingua.testing.facts import Difference, first_difference
+from interlingua.testing.judging.arguments import Places, as_told, places_of
 from interlingua.testing.judging.placed import Fact, PlacedAnswer, PlacedChoice, PlacedRequest
 from interlingua.testing.judging.schemas import lost_of_schema
 from interlingua.testing.wirefacts.settings import SETTINGS
@@ -48,6 +49,8 @@ class _Matcher:
         """The places of which some words are told as text, perhaps not in this order."""
         self.numbers: dict[int, int] = {}
         """Number of a call -> its number on the wire."""
+        self.rewritten: dict[str, Places] = {}
+        """Names of tools on the wire -> the places of their arguments where entries say that the schema is another."""
 
     def differ(self, path: str, one: object, other: object) -> None:
         """Note a difference."""
@@ -242,6 +245,7 @@ def _tools(matcher: _Matcher, placed: PlacedRequest, actual: Facts) -> None:
     if excuses.coded("parameter_added") and not expected and excuses.setting("tools"):
         return  # tools that the history calls are declared
     every = excuses.has("strict_unsupported", "/tools") or excuses.has("parameter_added", "/tools")
+    matcher.rewritten = {fact.value["name"]: places for fact in expected if (places := _rewritten(excuses, fact.place))}
     expected = [_told_tool(matcher, fact, tools) for fact in expected]
     expected = [
         Fact(fact.place, _strictness(fact.value, tools, number, every=every)) for number, fact in enumerate(expected)
@@ -252,6 +256,13 @@ def _tools(matcher: _Matcher, placed: PlacedRequest, actual: Facts) -> None:
     offered = bool(placed.tools or placed.server_tools)
     if offered and not excuses.setting("tool_choice") and not excuses.coded("tools_withheld"):
         matcher.same("/tool_choice", choice, actual["tool_choice"])
+
+
+def _rewritten(excuses: Excuses, place: str) -> Places:
+    """The places of the arguments of the tool at `place` that entries about its schema describe."""
+    schema = f"{place}/parameters"
+    entries = [change.path for change in excuses.coded("schema_rewritten")]
+    return places_of([path[len(schema) :] for path in entries if path == schema or path.startswith(f"{schema}/")])
 
 
 def _told_tool(matcher: _Matcher, fact: Fact, tools: Sequence[Facts]) -> Fact:
@@ -362,9 +373,24 @@ def _parts(matcher: _Matcher, placed: PlacedChoice, actual: Facts) -> None:
     matcher.texts("thinking", placed.thinking, thinking, spaced=True)
     matcher.listed("seals", placed.seals, actual["seals"])
     calls = [Fact(fact.place, _named(matcher, fact.value, "name")) for fact in placed.calls]
-    matcher.listed("calls", calls, actual["calls"])
+    matcher.listed("calls", _as_schemas_have_them(matcher, calls, actual["calls"]), actual["calls"])
     refusals = [("", text) for text in actual["refusals"]]
     matcher.texts("refusals", placed.refusals, refusals, spaced=True)
+
+
+def _as_schemas_have_them(matcher: _Matcher, calls: list[Fact], actual: Sequence[Facts]) -> list[Fact]:
+    """Calls with the arguments of the wire, where these have the form that entries at the tool's schema are about."""
+    if len(calls) != len(actual) or not matcher.rewritten:
+        return calls
+    told: list[Fact] = []
+    for call, other in zip(calls, actual, strict=True):
+        places = matcher.rewritten.get(call.value["name"])
+        if places is None:
+            told.append(call)
+        else:
+            arguments = as_told(call.value["arguments"], other["arguments"], places)
+            told.append(Fact(call.place, {**call.value, "arguments": arguments}))
+    return told
 
 
 def _results(matcher: _Matcher, placed: PlacedRequest, actual: Sequence[Facts]) -> None:
