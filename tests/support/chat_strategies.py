@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from interlingua.dialects._freeform import freeform_parameters
 from interlingua.dialects.openai_chat import wire as shapes
 from interlingua.types.capability import Effort
 from interlingua.types.content import (
@@ -147,7 +148,7 @@ _tools = st.builds(
     Tool,
     name=names,
     description=st.none() | some_text,
-    parameters=st.just({"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}),
+    parameters=st.just(freeform_parameters()),
     cache=_marks,
     freeform=st.just(Freeform()) | st.builds(Freeform, st.sampled_from(["lark", "regex"]), some_text),
     extra=_extras,

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from interlingua.dialects._freeform import freeform_parameters
 from interlingua.types.capability import Effort
 from interlingua.types.content import (
     Citation,
@@ -145,7 +146,7 @@ _tools = (
         Tool,
         name=names,
         description=st.none() | some_text,
-        parameters=st.just({"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}),
+        parameters=st.just(freeform_parameters()),
         freeform=st.just(Freeform()) | st.builds(Freeform, st.sampled_from(["lark", "regex"]), some_text),
         extra=_extras,
     )

@@ -95,20 +95,22 @@ _content: st.SearchStrategy[Any] = (
 
 @st.composite
 def unified_conversations(draw: st.DrawFn) -> list[Message]:
-    """A conversation of some turns, every call answered, call ids unique."""
+    """A conversation of some turns, call ids unique; a call that was cut off may stand without its result."""
     found: list[Message] = []
     numbers = count()
     for _ in range(draw(st.integers(1, 2))):
         found.append(Message("user", tuple(draw(st.lists(_prompts, max_size=2))), draw(st.none() | names)))
         calls = [
-            msgspec.structs.replace(call, id=f"call {next(numbers)}") for call in draw(st.lists(tool_calls, max_size=2))
+            msgspec.structs.replace(call, id=f"call {next(numbers)}")
+            for call in draw(st.lists(tool_calls | broken_calls, max_size=2))
         ]
         parts: list[Part] = draw(st.permutations([*draw(st.lists(_said, max_size=2)), *calls]))
         found.append(Message("assistant", tuple(parts)))
-        if calls:
+        answered = [call for call in calls if getattr(call, "reason", None) != "cut_off" or draw(st.booleans())]
+        if answered:
             results = [
                 ToolResult(call.id, call.name, draw(_content), draw(st.booleans()), draw(st.sampled_from([None, "5m"])))
-                for call in calls
+                for call in answered
             ]
             found.append(Message("tool", tuple(results)))
     return [foreign(message) for message in found]

@@ -70,6 +70,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     with calls."""
     reasoning_followed: bool = False
     """Whether reasoning with an id is taken only directly before the item that it led to (OpenAI refuses it alone)."""
+    assistant_images: bool = False
+    """Whether an assistant message in a history may hold pictures, as `images`."""
     tool_only_content: Literal["null", "empty", "omit"] = "null"
     """What stands for the text of an assistant message that only calls tools."""
     call_id_rule: CallIdRule = "any"

@@ -17,7 +17,8 @@ __all__ = ["as_function", "freeform_description", "freeform_parameters"]
 
 def freeform_parameters() -> dict[str, Any]:
     """The schema of a freeform tool where there are only functions."""
-    return {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    text = {"type": "string", "description": "The text that the tool takes, as it is."}
+    return {"type": "object", "properties": {"input": text}, "required": ["input"]}
 
 
 def freeform_description(tool: Tool) -> str | None:

@@ -98,11 +98,17 @@ def _said(part: object) -> str:
 
 
 def prepare_history(
-    messages: tuple[Message, ...], policy: HistoryPolicy, changes: Changes, *, continues: bool = False
+    messages: tuple[Message, ...],
+    policy: HistoryPolicy,
+    changes: Changes,
+    *,
+    continues: bool = False,
+    keep_broken: bool = False,
 ) -> tuple[Message, ...]:
-    """The messages with every call and result paired, and broken calls told as text.
+    """The messages with every call and result paired, and broken calls told as text, unless they have to stay.
 
-    A request that `continues` a conversation at the provider may answer calls that it does not contain.
+    A request that `continues` a conversation at the provider may answer calls that it does not contain. A call that was
+    cut off never ran: it may have a result, and needs none.
 
     Raises: HistoryError under `refuse`.
     """
@@ -112,7 +118,7 @@ def prepare_history(
         if policy == "refuse":
             raise HistoryError(_sentence(faults), code=faults[0].code)
         messages = _Mender(changes, continues=continues).mend(messages)
-    return _tell_broken_calls(messages, changes) if walk.broken else messages
+    return _tell_broken_calls(messages, changes) if walk.broken and not keep_broken else messages
 
 
 def _sentence(faults: list[_Fault]) -> str:
@@ -139,12 +145,15 @@ def _has_result(message: Message) -> bool:
 class _Walk:
     """One pass over a conversation that notes what does not pair."""
 
-    __slots__ = ("broken", "faults", "names", "open")
+    __slots__ = ("broken", "cut_off", "faults", "names", "open")
 
     def __init__(self) -> None:
         self.faults: list[_Fault] = []
         self.names: dict[str, str] = {}
         self.open: dict[str, int] = {}
+        """Calls that wait for their result -> the message that asked."""
+        self.cut_off: set[str] = set()
+        """Those of them that need none."""
         self.broken = False
 
     def assistant(self, place: int, message: Message) -> None:
@@ -153,6 +162,8 @@ class _Walk:
         for part in message.parts:
             if type(part) is BrokenToolCall:
                 self.broken = True
+                if part.reason == "cut_off":
+                    self.cut_off.add(part.id)
             elif type(part) is not ToolCall:
                 continue
             if part.id in self.names:
@@ -180,6 +191,8 @@ class _Walk:
 
     def expect_nothing(self, place: int) -> None:
         for call_id, asked in self.open.items():
+            if call_id in self.cut_off:
+                continue
             text = f"the call {call_id!r} of messages[{asked}] (tool {self.names[call_id]}) has no result"
             self.fault("result_missing", min(place, asked + 1), text)
         self.open.clear()
@@ -196,6 +209,7 @@ class _Mender:
         self.continues = continues
         self.taken: set[str] = set()
         self.pending: dict[str, deque[tuple[str, str]]] = {}
+        self.cut_off: set[str] = set()
         self.answered: set[str] = set()
         self.messages: list[Message] = []
 
@@ -223,6 +237,8 @@ class _Mender:
             own = self.free_id()
             self.record("call_id_duplicate", f"the second call {part.id!r} is now {own!r}")
         self.taken.add(own)
+        if isinstance(part, BrokenToolCall) and part.reason == "cut_off":
+            self.cut_off.add(own)
         self.pending.setdefault(part.id, deque()).append((own, part.name))
         return msgspec.structs.replace(part, id=own) if own != part.id else part
 
@@ -261,7 +277,7 @@ class _Mender:
             told.append(TextPart(f"Result of the tool {result.name or result.call_id}: {result_text(result)}"))
 
     def close_turn(self) -> None:
-        missing = [waiting for queue in self.pending.values() for waiting in queue]
+        missing = [waiting for queue in self.pending.values() for waiting in queue if waiting[0] not in self.cut_off]
         self.pending = {}
         if not missing:
             return

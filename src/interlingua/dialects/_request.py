@@ -166,12 +166,16 @@ class RequestWriter:
 
     # The history
 
-    def paired(self, *, continues: bool) -> tuple[Message, ...]:
-        """The history with every call and its result; `continues` lets it answer calls that it does not contain."""
+    def paired(self, *, continues: bool, keep_broken: bool = False) -> tuple[Message, ...]:
+        """The history with every call and its result; `continues` lets it answer calls that it does not contain.
+
+        Broken calls are told as text, unless the dialect has room for them and says `keep_broken`.
+        """
         messages = self.request.messages
         calls = paired_calls(messages)
         if calls is None:
-            messages = prepare_history(messages, self.options.history, self.changes, continues=continues)
+            policy = self.options.history
+            messages = prepare_history(messages, policy, self.changes, continues=continues, keep_broken=keep_broken)
             calls = call_names(messages)
         self.calls = calls
         return messages

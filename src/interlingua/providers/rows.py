@@ -188,6 +188,7 @@ _HOSTED = (
             effort_field="reasoning.effort",
             reasoning_field="reasoning",
             cache_marks="cache_control",
+            assistant_images=True,
         ),
         note="The upstream decides what works; pin it with extra={'openai-chat': {'provider': …}}.",
     ),

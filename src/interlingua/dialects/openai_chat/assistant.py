@@ -77,6 +77,8 @@ __all__ = [
     "AssistantDecoder",
     "AssistantEncoder",
     "annotations_of",
+    "audio_id",
+    "audio_members",
     "call_extra",
     "encode_call",
     "hosted_call",
@@ -85,6 +87,8 @@ __all__ = [
     "reasoning_text",
 ]
 
+ISSUER = "issuer"
+"""The member of a part's extra that says which provider gave the id of its audio; it is never on the wire."""
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """Where servers put readable reasoning."""
 
@@ -125,7 +129,7 @@ class AssistantDecoder:
         if message.refusal:
             parts.append(RefusalPart(message.refusal))
         if message.audio is not None:
-            parts.extend(_spoken(message.audio))
+            parts.extend(_spoken(message.audio, self.target.provider))
         if message.images:
             parts.extend(decode_images(message.images))
         if message.tool_calls or message.function_call is not None:
@@ -270,15 +274,25 @@ def annotations_of(part: TextPart, changes: Changes, path: str, offset: int) -> 
     return written(part.annotations, NAME, changes, path, write)
 
 
-def _spoken(audio: AudioWire) -> list[Part]:
+def _spoken(audio: AudioWire, issuer: str) -> list[Part]:
     if not (audio.id or audio.data):
         return []
     if audio.data is None:
         return [OpaquePart(NAME, "media_ref", {"audio": {"id": audio.id, **(audio.extra or {})}})]
     data = from_base64(audio.data, "/audio/data")
-    members = {"id": audio.id, "expires_at": audio.expires_at, **(audio.extra or {})}
-    extra = {name: value for name, value in members.items() if value is not None}
+    members = {"expires_at": audio.expires_at, **(audio.extra or {})}
+    extra = {name: value for name, value in members.items() if value is not None} | audio_id(audio.id, issuer)
     return [AudioPart(data, audio_type(data), audio.transcript, extra={NAME: extra} if extra else {})]
+
+
+def audio_id(name: str | None, issuer: str) -> dict[str, Any]:
+    """The id under which the provider `issuer` keeps what was spoken, as far as either is known."""
+    return {} if name is None else {"id": name, ISSUER: issuer} if name and issuer else {"id": name}
+
+
+def audio_members(part: AudioPart) -> dict[str, Any]:
+    """The wire's members of spoken audio without a field."""
+    return {name: value for name, value in part.extra.get(NAME, {}).items() if name != ISSUER}
 
 
 def call_extra(call: ToolCallWire) -> dict[str, dict[str, Any]] | None:
@@ -346,18 +360,37 @@ class AssistantEncoder:
                 said = self.message.refusal
                 self.message.refusal = f"{said}{text}" if isinstance(said, str) else text
             case AudioPart():
-                note_audio(part, self.changes, path)
-                self.message.audio = _audio_wire(part)
+                self._audio(part, path)
             case ImagePart():
                 self._image(part, path)
             case ServerToolPart() | OpaquePart():
                 self._unread(part, path)
             case DocumentPart() | ToolResult():
-                self.changes.add(
-                    "opaque_part", path, f"an assistant message holds no {type(part).__name__}", action="dropped"
-                )
+                self._left_out(part, path)
+
+    def _left_out(self, part: Part, path: str) -> None:
+        self.changes.add("opaque_part", path, f"an assistant message holds no {type(part).__name__}", action="dropped")
+
+    def _audio(self, part: AudioPart, path: str) -> None:
+        """What was spoken: in a history its id, where this provider gave it one, or else its words."""
+        if self.reply:
+            note_audio(part, self.changes, path)
+            self.message.audio = _audio_wire(part)
+            return
+        members = part.extra.get(NAME, {})
+        issuer, provider = members.get(ISSUER), self.target.provider
+        if isinstance(members.get("id"), str) and members["id"] and (not (issuer and provider) or issuer == provider):
+            self.message.audio = AudioWire(id=members["id"])
+        elif part.transcript:
+            self.changes.add("media_as_text", path, "its transcript stands for what was spoken")
+            self._text(TextPart(part.transcript), path)
+        else:
+            self._left_out(part, path)
 
     def _image(self, part: ImagePart, path: str) -> None:
+        if not (self.reply or self.target.quirks.assistant_images):
+            self._left_out(part, path)
+            return
         if part.sealed is not None:
             note_seal(self.changes, part.sealed, path)
         self.message.images = [*(self.message.images or []), encode_part(part, self.target.quirks)]
@@ -523,5 +556,5 @@ def note_audio(part: AudioPart, changes: Changes, path: str) -> None:
 
 def _audio_wire(part: AudioPart) -> AudioWire:
     wire = AudioWire(data=to_base64(part.data), transcript=part.transcript)
-    merge_members(wire, part.extra.get(NAME, {}))
+    merge_members(wire, audio_members(part))
     return wire

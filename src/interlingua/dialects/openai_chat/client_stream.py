@@ -23,7 +23,7 @@ from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
-from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, hosted_call, nest, reasoning_text
+from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, audio_id, hosted_call, nest, reasoning_text
 from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, failed_choice, is_bare_error, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, decode_images
 from interlingua.dialects.openai_chat.reasons import decode_finish, finish_word
@@ -328,8 +328,9 @@ class ChatStreamDecoder(BuildingDecoder):
         self._seal(choice)
         data = from_base64(audio.data, "/choices/delta/audio/data") if audio.data else b""
         block = self.builder.audio(data, audio.transcript or "", choice.number)
-        members = {"id": audio.id, "expires_at": audio.expires_at}
-        said = {name: value for name, value in members.items() if value is not None}
+        said = audio_id(audio.id, self.context.target.provider)
+        if audio.expires_at is not None:
+            said["expires_at"] = audio.expires_at
         if said:
             block.extra = {NAME: {**block.extra.get(NAME, {}), **said}}
 

@@ -22,7 +22,7 @@ from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._steps import at_home, thinking_events
 from interlingua.dialects._streams.frames import ResumingEncoder
-from interlingua.dialects.openai_chat.assistant import AssistantEncoder, annotations_of, note_audio
+from interlingua.dialects.openai_chat.assistant import AssistantEncoder, annotations_of, audio_members, note_audio
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.server import finish_word, reply_members
 from interlingua.dialects.openai_chat.usage import encode_usage
@@ -257,9 +257,10 @@ class ChatStreamEncoder(ResumingEncoder):
                 own = annotations_of(part, self.changes, f"/parts/{event.index}/annotations", before)
                 own = own[self._annotated.get((event.choice, event.index), 0) :]
                 return self._chunk(event.choice, {"annotations": own}) if own else b""
-            case AudioPart(extra=extra):
-                note_audio(event.part, self.changes, f"/parts/{event.index}")
-                return self._chunk(event.choice, {"audio": extra[NAME]}) if NAME in extra else b""
+            case AudioPart() as part:
+                note_audio(part, self.changes, f"/parts/{event.index}")
+                members = audio_members(part)
+                return self._chunk(event.choice, {"audio": members}) if members else b""
             case ToolCall(extra=extra) if NAME in extra:
                 ordinal = self._choices[event.choice].ordinals[event.index]
                 return self._chunk(event.choice, {"tool_calls": [{"index": ordinal, **extra[NAME]}]})

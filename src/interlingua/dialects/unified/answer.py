@@ -28,7 +28,7 @@ from interlingua.types.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.dialects.unified.wire import AnswerPartWire, UsageWire
+    from interlingua.dialects.unified.wire import PartWire, UsageWire
     from interlingua.types.content import Part
 
 __all__ = ["decode_answer", "decode_usage", "encode_answer"]
@@ -38,7 +38,7 @@ __all__ = ["decode_answer", "decode_usage", "encode_answer"]
 
 
 def decode_answer(
-    wire: ResponseWire, read: Callable[[AnswerPartWire, str], Part] = lambda part, _: decode_part(part)
+    wire: ResponseWire, read: Callable[[PartWire, str], Part] = lambda part, _: decode_part(part)
 ) -> Response[Any]:
     """The response; `read` makes a part of a wire part at a path."""
     return Response(
@@ -57,7 +57,7 @@ def decode_answer(
     )
 
 
-def _alternative(wire: AlternativeWire, number: int, read: Callable[[AnswerPartWire, str], Part]) -> Alternative:
+def _alternative(wire: AlternativeWire, number: int, read: Callable[[PartWire, str], Part]) -> Alternative:
     return Alternative(
         parts=tuple([read(part, f"/alternatives/{number}/parts/{place}") for place, part in enumerate(wire.parts)]),
         finish_reason=wire.finish_reason,

@@ -3,7 +3,7 @@
 Rules
 - Everything that the contract can say is said: knobs, seals, state, opaque parts and tools, members of other dialects.
 - The strict rules of tools are kept for the caller: names are mapped and back, a missing description is the name.
-- Call ids stay; a broken call in the history is told as text, as everywhere.
+- Call ids stay, and so do broken calls in the history.
 - What is fixed comes first and the messages last, so that a further turn changes no byte before it.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
-    from interlingua.dialects.unified.wire import AnswerPartWire, PartWire, TextWire, ToolWire
+    from interlingua.dialects.unified.wire import PartWire, TextWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
@@ -88,7 +88,7 @@ class _RequestEncoder(RequestWriter):
 
     def encode(self) -> Encoded:
         request = self.request
-        history = self.paired(continues=request.continues is not None)
+        history = self.paired(continues=request.continues is not None, keep_broken=True)
         self.map_names()
         check_choice(request.tool_choice, request.tools)
         self.note_others()
@@ -125,8 +125,8 @@ def _message(message: Message, called: dict[str, str], names: Mapping[str, str])
     wire = MessageWire(message.role, message.name)
     text = _plain_text(message.parts)
     if text is None:
-        called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
-        wire.parts = cast("list[PartWire]", encode_parts(message.parts, names, called))
+        called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall | BrokenToolCall)})
+        wire.parts = encode_parts(message.parts, names, called)
     else:
         wire.content = text
     if not message.extra:
@@ -169,7 +169,7 @@ class PartReader:
         self._ids: CallIdSource = id_source(context)
         self._names = context.undo.names
 
-    def part(self, wire: AnswerPartWire, path: str) -> Part:
+    def part(self, wire: PartWire, path: str) -> Part:
         """The part at a path of the answer."""
         part = decode_part(wire)
         if not isinstance(part, ToolCall | BrokenToolCall):

@@ -56,7 +56,7 @@ from interlingua.wire.json import decode, encode_wire, raw
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from interlingua.dialects.unified.wire import AnswerPartWire, ResultPartWire
+    from interlingua.dialects.unified.wire import PartWire, ResultPartWire
     from interlingua.types.content import Part
     from interlingua.wire.json import KeptTexts
 
@@ -106,7 +106,7 @@ def decode_seal(wire: SealedWire | None) -> Sealed | None:
     return None if wire is None else Sealed(wire.dialect, wire.data, wire.provider, wire.model)
 
 
-def decode_part(wire: AnswerPartWire) -> Part:
+def decode_part(wire: PartWire) -> Part:
     """The part, a call with the id and the name that it has on the wire."""
     return _DECODERS[type(wire)](wire)
 
@@ -209,9 +209,9 @@ _DECODERS: dict[type, Callable[[Any], Part]] = {
 # Writing
 
 
-def encode_parts(parts: Sequence[Part], names: Mapping[str, str], called: Mapping[str, str]) -> list[AnswerPartWire]:
+def encode_parts(parts: Sequence[Part], names: Mapping[str, str], called: Mapping[str, str]) -> list[PartWire]:
     """The parts as they are written; `names` maps tool names, `called` is what is known of the calls so far."""
-    return [cast("AnswerPartWire", _encoded(part, names, called)) for part in parts]
+    return [cast("PartWire", _encoded(part, names, called)) for part in parts]
 
 
 def _encoded(part: Part, names: Mapping[str, str], called: Mapping[str, str]) -> object:

@@ -27,7 +27,14 @@ from interlingua.dialects.unified.reasons import encode_error_body, fault
 from interlingua.dialects.unified.server_usual import write_usual
 from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
 from interlingua.dialects.unified.tools_usual import read_usual_tools
-from interlingua.dialects.unified.wire import MessagesWire, ReceivedWire, ToolCallWire, ToolResultWire, ToolsWire
+from interlingua.dialects.unified.wire import (
+    BrokenToolCallWire,
+    MessagesWire,
+    ReceivedWire,
+    ToolCallWire,
+    ToolResultWire,
+    ToolsWire,
+)
 from interlingua.errors import DecodeError, HistoryError, SchemaError
 from interlingua.schema.validate import check_schema
 from interlingua.types.change import Changes
@@ -78,7 +85,7 @@ def _read_history(text: bytes, changes: Changes, *, continues: bool) -> Read:
     wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
     reader = _MessageReader()
     messages = tuple([reader.read(one, f"/messages/{place}") for place, one in enumerate(wires)])
-    return (), prepare_history(messages, "refuse", changes, continues=continues)
+    return (), prepare_history(messages, "refuse", changes, continues=continues, keep_broken=True)
 
 
 def _read(body: bytes, kind: type[W]) -> W:
@@ -171,8 +178,10 @@ class _MessageReader:
             self.names[wire.id] = wire.name
         elif isinstance(wire, ToolResultWire) and wire.name is None:
             wire.name = self.names.get(wire.tool_call_id)
+        elif isinstance(wire, BrokenToolCallWire):
+            self.names[wire.id] = wire.name
         part = _decoded(wire, path)
-        if isinstance(part, BrokenToolCall):
+        if isinstance(part, BrokenToolCall) and isinstance(wire, ToolCallWire):
             sentence = f"{path}/arguments: the call {part.id!r} (tool {part.name}) has broken arguments: {part.reason}"
             raise HistoryError(sentence, code="arguments_broken")
         return part

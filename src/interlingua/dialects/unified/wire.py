@@ -42,7 +42,7 @@ from interlingua.types.usage import Count
 from interlingua.wire.json import WireStruct
 
 __all__ = [
-    "ERROR_TYPES", "AllowedToolsWire", "AlternativeWire", "AnswerPartWire", "AudioWire", "BlockEndWire",
+    "ERROR_TYPES", "AllowedToolsWire", "AlternativeWire", "AudioWire", "BlockEndWire",
     "BrokenToolCallWire", "CallWire", "ChoiceWire", "CitationWire", "DocumentWire", "ErrorBodyWire", "ErrorWire",
     "EventWire", "Extras", "FreeformWire", "ImageWire", "JsonWire", "MessageWire", "MessagesWire", "NamedToolWire",
     "OpaqueWire", "PartWire", "ReceivedWire", "RefusalWire", "RequestWire", "ResponseWire", "ResultPartWire",
@@ -167,7 +167,7 @@ class ToolCallWire(WireStruct, tag="tool_call", tag_field="type"):
 
 
 class BrokenToolCallWire(WireStruct, tag="broken_tool_call", tag_field="type"):
-    """A call whose arguments are not one JSON object: never to be executed, never to be sent back."""
+    """A call whose arguments are not one JSON object: never to be executed. In a history it may have a result."""
 
     id: str
     name: str
@@ -239,13 +239,12 @@ PartWire: TypeAlias = (
     | ThinkingWire
     | RefusalWire
     | ToolCallWire
+    | BrokenToolCallWire
     | ToolResultWire
     | ServerToolWire
     | OpaqueWire
 )
-"""What a message of a request can hold."""
-AnswerPartWire: TypeAlias = PartWire | BrokenToolCallWire
-"""What an answer can hold."""
+"""What a message of a request or an answer can hold."""
 
 
 # Requests
@@ -395,7 +394,7 @@ class AlternativeWire(WireStruct):
 
     text: str | None = None
     tool_calls: list[CallWire] | None = None
-    parts: list[AnswerPartWire] = []
+    parts: list[PartWire] = []
     finish_reason: FinishReason = "other"
     finish_reason_raw: str | None = None
     members: Extras = msgspec.field(default={}, name="extra")
@@ -409,7 +408,7 @@ class ResponseWire(WireStruct, kw_only=True):
     wire_model: str | None = None
     text: str | None = None
     tool_calls: list[CallWire] | None = None
-    parts: list[AnswerPartWire]
+    parts: list[PartWire]
     finish_reason: FinishReason
     finish_reason_raw: str | None = None
     usage: UsageWire | None = None
@@ -454,7 +453,7 @@ class BlockEndWire(WireStruct, tag="block_end", tag_field="type"):
     """A block is whole."""
 
     index: int
-    part: AnswerPartWire
+    part: PartWire
     choice: int = 0
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, Facts, Target
+from interlingua.dialects._freeform import freeform_parameters
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, UnsupportedError, UsageError
 from interlingua.types.content import RefusalPart, TextPart, ToolCall, ToolResult
@@ -234,7 +235,7 @@ def test_sch_18_strict_is_said_only_when_asked_for(strict: bool | None) -> None:
 PATCH = Tool(
     name="patch",
     description="Apply a patch.",
-    parameters={"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]},
+    parameters=freeform_parameters(),
     freeform=Freeform("lark", "start: /.+/"),
 )
 
@@ -260,7 +261,7 @@ def test_srv_02_a_freeform_tool_has_the_schema_of_one_required_string() -> None:
     (tool,) = asked('"tools":[{"type":"custom","custom":{"name":"patch"}}]').tools
     assert isinstance(tool, Tool)
     assert tool.freeform == Freeform()
-    assert tool.parameters == {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    assert tool.parameters == freeform_parameters()
 
 
 def test_srv_03_a_freeform_call_carries_its_raw_text() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from interlingua.dialects._contract import DecodeOptions, ServerContext
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, ServerContext, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, UsageError
+from interlingua.providers.rows import ROWS
 from interlingua.types.content import (
     BrokenToolCall,
     Citation,
@@ -17,9 +21,11 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
+from interlingua.types.event import StreamEnd
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import Tool
+from interlingua.wire.http import HttpReply
 from tests.support.chat import DIALECT, codes, decode, encode, quirky, request, wire
 
 FOREIGN = {"anthropic": {"x": 1}}
@@ -88,3 +94,45 @@ def test_an_unknown_dialect_is_our_callers_error() -> None:
     """The table names what there is."""
     with pytest.raises(UsageError):
         get_dialect("telepathy")
+
+
+def test_a_picture_of_the_assistant_goes_back_where_it_is_taken() -> None:
+    """As `images` at OpenRouter; elsewhere it is left out, and that is said."""
+    asked = Request(messages=(user("Draw."), assistant(ImagePart(b"png", "image/png")), user("Again.")))
+    routed = encode(asked, target=Target(model="m", provider="openrouter", quirks=ROWS["openrouter"].quirks))
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n"}}
+    assert (json.loads(routed.body)["messages"][1]["images"], codes(routed.changes)) == ([picture], [])
+    plain = encode(asked, target=Target(model="m", provider="openai", quirks=ROWS["openai-chat"].quirks))
+    assert json.loads(plain.body)["messages"][1] == {"role": "assistant", "content": ""}
+    assert codes(plain.changes) == ["opaque_part /messages/1/parts/0"]
+
+
+@pytest.mark.parametrize(
+    ("transcript", "provider", "message", "told"),
+    [
+        ("Hi.", "openai", {"content": None, "audio": {"id": "audio_1"}}, []),
+        ("Hi.", "", {"content": None, "audio": {"id": "audio_1"}}, []),
+        ("Hi.", "azure", {"content": "Hi."}, ["media_as_text /messages/1/parts/0"]),
+        (None, "azure", {"content": ""}, ["opaque_part /messages/1/parts/0"]),
+    ],
+)
+def test_what_was_spoken_goes_back_by_its_id(
+    transcript: str | None, provider: str, message: dict[str, Any], told: list[str]
+) -> None:
+    """To the provider that gave the id, whole or streamed; any other gets the transcript, and never the sound."""
+    audio = {"id": "audio_1", "data": "UklGRg==", "transcript": transcript, "expires_at": 9}
+    said = {name: value for name, value in audio.items() if value is not None}
+    context = DecodeContext(target=Target(provider="openai"))
+    whole = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "audio": said}}]}
+    response = DIALECT.decode_response(HttpReply(status=200, body=json.dumps(whole).encode()), context)
+    chunk = {"choices": [{"index": 0, "finish_reason": "stop", "delta": {"role": "assistant", "audio": said}}]}
+    decoder = DIALECT.stream_decoder(context)
+    last = [*decoder.feed(b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk).encode()), *decoder.close()][-1]
+    assert isinstance(last, StreamEnd)
+    assert last.response.parts == response.parts
+    request = Request(messages=(user("Speak."), response.message, user("Again.")))
+    encoded = encode(request, target=Target(model="m", provider=provider))
+    assert json.loads(encoded.body)["messages"][1] == {"role": "assistant", **message}
+    assert codes(encoded.changes) == told
+    again = json.loads(DIALECT.encode_response(response, ServerContext(source="openai-chat")).body)
+    assert again["choices"][0]["message"]["audio"] == said

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, Dialect, EncodeOptions, Quirks, ServerContext, Target, Undo
+from interlingua.dialects._freeform import freeform_parameters
 from interlingua.dialects.openai_chat import DIALECT as CHAT
 from interlingua.dialects.openai_responses import DIALECT as RESPONSES
 from interlingua.stream.check import check
@@ -28,7 +29,7 @@ FUNCTIONS_ALONE = Target(model="m", quirks=Quirks(freeform_tools=False))
 FUNCTION = {
     "name": "apply_patch",
     "description": 'Edit files.\nThe input follows this lark grammar:\nstart: "*** Begin Patch"',
-    "parameters": {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]},
+    "parameters": freeform_parameters(),
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
+from interlingua.dialects.table import get_dialect
 from interlingua.dialects.unified import DIALECT
 from interlingua.errors import DecodeError, Error, HistoryError, LimitExceededError, UsageError
 from interlingua.types.content import (
@@ -30,6 +31,9 @@ PARAMETERS = {"type": "object", "properties": {"city": {"type": "string", "descr
 TOOL: dict[str, Any] = {"name": "get_weather", "description": "The weather.", "parameters": PARAMETERS}
 CALL: dict[str, Any] = {"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": {"city": "Oslo"}}
 RESULT: dict[str, Any] = {"type": "tool_result", "tool_call_id": "c1", "content": "4"}
+BROKEN: dict[str, Any] = {
+    "type": "broken_tool_call", "id": "c", "name": "f", "raw_arguments": '{"a', "reason": "cut_off"
+}  # fmt: skip
 ASK = {"role": "user", "content": "Weather?"}
 
 
@@ -212,7 +216,10 @@ SHAPES: list[tuple[dict[str, Any], str]] = [
     ({"messages": [{"role": "user", "content": "a", "parts": []}]}, "/messages/0/content"),
     ({"messages": [{"role": "user", "parts": [{"type": "picture"}]}]}, "/messages/0/parts/0/type"),
     ({"messages": [says(CALL), results({**RESULT, "parts": []})]}, "/messages/1/parts/0/content"),
-    ({"messages": [says({"type": "broken_tool_call", "id": "c"})]}, "/messages/0/parts/0/type"),
+    (
+        {"messages": [says({**BROKEN, "reason": "tired"})]},
+        "/messages/0/parts/0/reason",
+    ),
     ({"tools": [{"description": "d", "parameters": {}}]}, "/tools/0/name"),
     ({"tools": [{"name": "f", "description": "d"}]}, "/tools/0/parameters"),
     ({"tools": [{**TOOL, "dialect": "anthropic"}]}, "/tools/0/dialect"),
@@ -381,16 +388,25 @@ def test_everything_opaque_goes_along() -> None:
     assert read(encoded.body) == request
 
 
-def test_a_broken_call_is_told_as_text() -> None:
-    """With its result, and an entry."""
-    broken = BrokenToolCall("c1", "f", "{", "malformed")
-    history = (Message("assistant", (broken,)), Message("tool", (ToolResult("c1", "f", "no", is_error=True),)))
-    encoded = DIALECT.encode_request(Request(messages=history), EncodeOptions())
-    assert json.loads(encoded.body)["messages"] == [
-        {"role": "assistant", "content": "f({)"},
-        {"role": "user", "content": "f: no"},
-    ]
-    assert [change.code for change in encoded.changes] == ["broken_call_as_text"]
+def test_a_broken_call_stays_one() -> None:
+    """With its result; one that was cut off needs none. Every other dialect gets it as text, with an entry."""
+    result = {"type": "tool_result", "tool_call_id": "c", "content": "no", "is_error": True}
+    for answer in ({"role": "tool", "parts": [result]}, {"role": "user", "content": "Go on."}):
+        body = {"model": "m", "messages": [{"role": "assistant", "parts": [BROKEN]}, answer]}
+        request = read(body)
+        assert request.messages[0].parts == (BrokenToolCall("c", "f", '{"a', "cut_off"),)
+        encoded = DIALECT.encode_request(request, EncodeOptions(target=Target(model="m")))
+        assert (json.loads(encoded.body)["messages"], encoded.changes) == (body["messages"], ())
+        chat = get_dialect("openai-chat").encode_request(request, EncodeOptions(target=Target(model="m")))
+        assert json.loads(chat.body)["messages"][0] == {"role": "assistant", "content": 'f({"a)'}
+        assert [change.code for change in chat.changes] == ["broken_call_as_text"]
+
+
+def test_a_broken_call_that_ran_into_an_error_wants_its_result() -> None:
+    """Only one that was cut off is left alone, since nobody ever saw it whole."""
+    with pytest.raises(HistoryError) as caught:
+        read({"model": "m", "messages": [{"role": "assistant", "parts": [{**BROKEN, "reason": "malformed"}]}]})
+    assert caught.value.code == "result_missing"
 
 
 def test_members_of_ours_stand_beside_the_others() -> None:

@@ -30,7 +30,8 @@ Freeform {syntax? text; definition? text | null}
 
 Message {role "assistant" | "system" | "tool" | "user"; name? text | null; content? text | null; parts? [Part] | null;
   extra? {object}}
-Part = Text | Image | Audio | Document | Thinking | Refusal | ToolCall | ToolResult | ServerTool | Opaque
+Part = Text | Image | Audio | Document | Thinking | Refusal | ToolCall | BrokenToolCall | ToolResult | ServerTool |
+  Opaque
 Text {type "text"; text text; annotations? [Citation]; cache? Cache; sealed? Sealed | null; extra? {object}}
 Citation {dialect text; raw? object; url, title, file, quote? text | null; start, end? integer | null; ...}
 Sealed {dialect text; data object; provider, model? text | null; ...}
@@ -42,6 +43,8 @@ Thinking {type "thinking"; text? text; sealed? Sealed | null; extra? {object}}
 Refusal {type "refusal"; text text; extra? {object}}
 ToolCall {type "tool_call"; id text; name text; arguments object; freeform? flag; sealed? Sealed | null;
   extra? {object}}
+BrokenToolCall {type "broken_tool_call"; id text; name text; raw_arguments text; reason "malformed" | "not_object" |
+  "duplicate_key" | "non_finite" | "cut_off"; freeform? flag; extra? {object}}
 ToolResult {type "tool_result"; tool_call_id text; name? text | null; content? any;
   parts? [Text | Image | Audio | Document | Opaque | Json] | null; is_error? flag; cache? Cache; extra? {object}}
 ServerTool {type "server_tool"; dialect text; kind text; raw any; name? text; call_id? text | null; input? any;

@@ -22,12 +22,15 @@ def _tools(asked: Asked) -> list[Place]:
     return [(("tools", place), tool) for place, tool in tools if tool.get("type", "tool") == "tool"]
 
 
-def _parts(asked: Asked, kind: str) -> list[Place]:
+CALLS = ("tool_call", "broken_tool_call")
+
+
+def _parts(asked: Asked, *kinds: str) -> list[Place]:
     return [
         (("messages", place, "parts", at), members(part))
         for place, message in enumerate(objects(asked.body.get("messages")))
         for at, part in enumerate(items(message.get("parts")))
-        if members(part).get("type") == kind
+        if members(part).get("type") in kinds
     ]
 
 
@@ -70,12 +73,12 @@ def _missing_ids(asked: Asked) -> Iterator[Finding]:
 
 
 def _repeated_ids(asked: Asked) -> Iterator[Finding]:
-    calls = [((*steps, "id"), word(call.get("id"))) for steps, call in _parts(asked, "tool_call")]
+    calls = [((*steps, "id"), word(call.get("id"))) for steps, call in _parts(asked, *CALLS)]
     yield from repeated(calls, "the call id")
 
 
 def _orphans(asked: Asked) -> Iterator[Finding]:
-    called = {word(call.get("id")) for _, call in _parts(asked, "tool_call")}
+    called = {word(call.get("id")) for _, call in _parts(asked, *CALLS)}
     for steps, result in _parts(asked, "tool_result"):
         if result.get("tool_call_id") not in called:
             yield (*steps, "tool_call_id"), f"no call has the id {result.get('tool_call_id')!r}"
@@ -90,8 +93,8 @@ def _repeated_results(asked: Asked) -> Iterator[Finding]:
 
 def _missing_results(asked: Asked) -> Iterator[Finding]:
     answered = {word(result.get("tool_call_id")) for _, result in _parts(asked, "tool_result")}
-    for steps, call in _parts(asked, "tool_call"):
-        if word(call.get("id")) not in answered:
+    for steps, call in _parts(asked, *CALLS):
+        if word(call.get("id")) not in answered and call.get("reason") != "cut_off":
             yield steps, f"the call {call.get('id')!r} has no result"
 
 
