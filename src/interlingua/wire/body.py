@@ -104,7 +104,9 @@ ANY_BODY = BodyRules()
 class Body:
     """One JSON object as it was read. Nobody may change what it holds."""
 
-    __slots__ = ("_plain", "is_costly", "members", "places", "repairs", "repeats_in_data", "shaped", "text")
+    __slots__ = (
+        "_plain", "is_costly", "members", "objects", "places", "repairs", "repeats_in_data", "rules", "shaped", "text",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -126,6 +128,10 @@ class Body:
         """Whether a name stands twice in an object inside data: such a text means two things to two readers."""
         self.shaped: dict[str, Any] = {}
         """The members that have their usual shape, as its structs."""
+        self.objects: dict[str, list[dict[str, Any]]] = {}
+        """The objects in members without their usual shape, the inside of data by `rules` aside."""
+        self.rules: BodyRules | None = None
+        """The rules that it was read by; None for a costly body, whose objects are gathered where somebody asks."""
         self.is_costly: bool = False
         """Whether it was read in another process, since that takes long."""
         self._plain: dict[str, Any] = {}
@@ -227,6 +233,8 @@ def body_with(body: Body, edits: Mapping[str, bytes | None]) -> Body:
     members |= {name: msgspec.Raw(edit) for name, edit in edits.items() if edit is not None}
     rest = Body(text, members, _places(text, members) or [], body.repairs)
     rest.shaped = {name: value for name, value in body.shaped.items() if name not in edits}
+    rest.rules = body.rules
+    rest.objects = {name: objects for name, objects in body.objects.items() if name not in edits}
     rest.repeats_in_data, rest.is_costly = body.repeats_in_data, body.is_costly
     return rest
 
@@ -252,7 +260,7 @@ def _read(text: bytes, rules: BodyRules, repairs: tuple[str, ...]) -> Body:
     if "logit_bias" in members and len(memoryview(members["logit_bias"])) > MAX_BIAS_BYTES:
         raise LimitExceededError(f"/logit_bias: its text is longer than {MAX_BIAS_BYTES:,} bytes", status=400)
     body = Body(text, members, places, repairs)
-    rest: list[Any] = []
+    body.rules = rules
     repeats = False
     for name, raw in members.items():
         shape = rules.shapes.get(name)
@@ -264,10 +272,10 @@ def _read(text: bytes, rules: BodyRules, repairs: tuple[str, ...]) -> Body:
         if type(value) not in _SCALARS:
             repeats = repeats or _repeats(bytes(raw), value)
             if name not in rules.data:
-                rest.append(value)
+                body.objects[name] = objects_in(value, rules.data)
     if repeats:
         body.repeats_in_data = _find_repeated(text, rules)
-    _check_names(body, rest, rules)
+    _check_names(body, rules)
     return body
 
 
@@ -374,14 +382,11 @@ def _find_repeated(text: bytes, rules: BodyRules) -> bool:
 # Names
 
 
-def _check_names(body: Body, rest: list[Any], rules: BodyRules) -> None:
-    """Raises: DecodeError, with the place of a name or an object that is refused.
-
-    `rest` are the values of the members whose names are not known from their shape.
-    """
+def _check_names(body: Body, rules: BodyRules) -> None:
+    """Raises: DecodeError, with the place of a name or an object that is refused."""
     nodes: list[Mapping[str, Any]] = [body.members]
-    if rest:
-        _gather(rest, rules.data, nodes)
+    for objects in body.objects.values():
+        nodes += objects
     names = frozenset[str]().union(*nodes)
     if max(map(len, nodes)) > MAX_UNKNOWN_MEMBERS:
         _check_numbers(body.value, rules)

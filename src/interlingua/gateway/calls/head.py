@@ -63,6 +63,7 @@ class Head(msgspec.Struct, frozen=True, eq=False):
     """Whether it wants the stream as one JSON array."""
     body: Body
     """The body."""
+    _words: dict[str, frozenset[str]] = {}
 
     @property
     def has_tools(self) -> bool:
@@ -112,11 +113,19 @@ class Head(msgspec.Struct, frozen=True, eq=False):
         return history in body.shaped or not any([_is_unusual(node, dialect) for node in self.objects(history)])
 
     def objects(self, name: str) -> list[dict[str, Any]]:
-        """The objects in a member."""
-        return objects_in(self.body.get(name), rules_of(self.dialect).data)
+        """The objects in a member, as reading has gathered them where it had the rules of this dialect."""
+        body, rules = self.body, rules_of(self.dialect)
+        if body.rules is rules and name in body.objects:
+            return body.objects[name]
+        return objects_in(body.get(name), rules.data)
 
     def words(self, name: str) -> frozenset[str]:
-        """The words of a member."""
+        """The words of a member, gathered the first time that somebody asks."""
+        if name not in self._words:
+            self._words[name] = self._gathered_words(name)
+        return self._words[name]
+
+    def _gathered_words(self, name: str) -> frozenset[str]:
         if name in self.body.shaped:
             return SHAPES[self.dialect][name].words(self.body.shaped[name])
         if name not in self.body:

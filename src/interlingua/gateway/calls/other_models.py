@@ -62,9 +62,11 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
         is_list_of_models = folded(name) in _AT_TOP
         if _chooses(name, dialect) or (is_list_of_models and _names_other(name, body.get(name), may_use)):
             changes.add("parameter_unsupported", f"/extra/{dialect}/{name}", "this key may not choose other models")
-        elif name not in data and not is_list_of_models:
-            value = body.get(name)
-            _check(_tools_in(value, data) if name in CONVERSATIONS else value, name, data, may_use)
+        elif name not in data and not is_list_of_models and isinstance(body.get(name), dict | list):
+            is_gathered = body.rules is rules and data == rules.data and name in body.objects
+            nodes = body.objects[name] if is_gathered else objects_in(body.get(name), data)
+            for each in _tools_in(nodes, data) if name in CONVERSATIONS else (nodes,):
+                _check(each, name, data, may_use)
     for place, _, members in overrides(body) if dialect == "unified" else ():
         if any([_chooses(name, dialect) or _names_other(name, told, may_use) for name, told in members.items()]):
             raise PermissionDeniedError(f"{place}: this key may not choose other models", status=403)
@@ -88,13 +90,13 @@ def _may_all(models: object, may_use: Callable[[str], bool]) -> bool:
     return all([isinstance(name, str) and may_use(name) for name in names])
 
 
-def _tools_in(value: object, data: frozenset[str]) -> list[Any]:
-    """The tools that are offered in the middle of a conversation."""
-    return [node["tools"] for node in objects_in(value, data) if is_list(node.get("tools"))]
+def _tools_in(nodes: list[dict[str, Any]], data: frozenset[str]) -> list[list[dict[str, Any]]]:
+    """The objects of the tools that are offered in the middle of a conversation."""
+    return [objects_in(node["tools"], data) for node in nodes if is_list(node.get("tools"))]
 
 
-def _check(value: object, member: str, data: frozenset[str], may_use: Callable[[str], bool]) -> None:
-    for node in objects_in(value, data):
+def _check(nodes: list[dict[str, Any]], member: str, data: frozenset[str], may_use: Callable[[str], bool]) -> None:
+    for node in nodes:
         for name, told in node.items():
             if folded(name) in _INSIDE and not _may_all(told, may_use):
                 raise PermissionDeniedError(
@@ -103,4 +105,4 @@ def _check(value: object, member: str, data: frozenset[str], may_use: Callable[[
                 )
         kind = node.get("type")
         if isinstance(kind, str) and kind not in _OFFERED:
-            _check(node.get("parameters"), member, data, may_use)
+            _check(objects_in(node.get("parameters"), data), member, data, may_use)

@@ -183,9 +183,12 @@ class Grant(msgspec.Struct, eq=False):
             return None
         self.counts, call = False, self.call
         row = self._row(response, lane, is_partial=is_partial)
-        rows, used = self._of_tries()
+        rows, used = (row,), self._used(row)
+        if self.tries:
+            of_tries, more = self._of_tries()
+            rows, used = rows + of_tries, more.plus(used)
         self.asked = None  # it leads back here
-        return self.plan.admission.settle(call, self.plan.names, used.plus(self._used(row)), (row, *rows))
+        return self.plan.admission.settle(call, self.plan.names, used, rows)
 
     def failed(self, error: Error, lane: Lane) -> None:
         """Remember a try that failed and was paid for: its target had answered, or was late and may have written."""
