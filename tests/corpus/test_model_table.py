@@ -17,7 +17,7 @@ from interlingua.testing.exchange import APIS, Exchange
 from interlingua.testing.upstream.judge import law_of
 from interlingua.testing.upstream.recorded import HOSTS
 from interlingua.testing.wirefacts.values import members, objects
-from interlingua.types.model_table import MODEL_TABLE, ModelRow, model_row
+from interlingua.wire.model_table import MODEL_TABLE, ModelRow, model_row
 
 RECORDINGS = Path(os.environ.get("INTERLINGUA_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 """Where the recordings are; they are too large to be kept here."""

@@ -9,7 +9,7 @@ of status 200 hold although no list names them are taken, too.
 from __future__ import annotations
 
 from interlingua.schema.subset import ANNOTATIONS, BY_TYPE, STRUCTURE, Subset
-from interlingua.types.model_table import OPENAI_STRICT_BOUNDS
+from interlingua.wire.model_table import OPENAI_STRICT_BOUNDS
 
 __all__ = [
     "ANTHROPIC_OUTPUT",

@@ -4,7 +4,7 @@ Rules
 - A fact is here when a source says so; `None` in a field means that nobody said.
 - A family is known by the provider's row, the dialect and the start of the model's name. Names that users choose
   (deployments, local models) match only when they begin like the family.
-- What families take comes from `types.model_table`, with its evidence; here is what a dialect adds.
+- What families take comes from `wire.model_table`, with its evidence; here is what a dialect adds.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Facts
-from interlingua.types.model_table import ModelRow, model_rows
 from interlingua.wire.cache import ByteCache, weight_of
+from interlingua.wire.model_table import ModelRow, model_rows
 
 __all__ = ["FAMILIES", "Family", "facts_for"]
 

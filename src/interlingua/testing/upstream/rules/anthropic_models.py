@@ -1,6 +1,6 @@
 """What single Claude families refuse: forms of thinking, sampling, forced choice, structured output, lengths.
 
-What a family takes is in `types.model_table`, with its evidence.
+What a family takes is in `wire.model_table`, with its evidence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import members, objects
-from interlingua.types.model_table import ModelRow, model_row
+from interlingua.wire.model_table import ModelRow, model_row
 
 __all__ = ["ANTHROPIC_MODEL_RULES", "family_of"]
 

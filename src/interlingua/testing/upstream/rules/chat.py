@@ -16,7 +16,7 @@ from interlingua.testing.upstream.rules.common import (
 from interlingua.testing.upstream.rules.schemas import openai_root, openai_strict
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import items, members, objects, word
-from interlingua.types.model_table import model_row
+from interlingua.wire.model_table import model_row
 
 __all__ = ["CHAT_RULES", "is_reasoning", "takes_sampling"]
 

@@ -10,7 +10,7 @@ from interlingua.testing.upstream.rules.common import repeated
 from interlingua.testing.upstream.rules.schemas import google_json_schema, google_schema
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import items, members, objects, word
-from interlingua.types.model_table import ModelRow, model_row
+from interlingua.wire.model_table import ModelRow, model_row
 
 __all__ = ["GOOGLE_RULES", "SKIP_SIGNATURES"]
 

@@ -11,7 +11,7 @@ from interlingua.testing.upstream.rules.common import OPENAI_IMAGES, data_url_fa
 from interlingua.testing.upstream.rules.schemas import openai_root, openai_strict
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import items, members, objects, word
-from interlingua.types.model_table import model_row
+from interlingua.wire.model_table import model_row
 
 __all__ = ["RESPONSES_RULES"]
 

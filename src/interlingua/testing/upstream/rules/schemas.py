@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from interlingua.testing.upstream.verdict import Finding
 from interlingua.testing.wirefacts.values import items, members, word
-from interlingua.types.model_table import OPENAI_STRICT_BOUNDS
+from interlingua.wire.model_table import OPENAI_STRICT_BOUNDS
 
 __all__ = [
     "anthropic_root",
