@@ -247,6 +247,8 @@ class Undo(msgspec.Struct, frozen=True, kw_only=True):
     """What turns the arguments of a call back, by the caller's own tool name, where a rewritten schema changed them."""
     output: Conversion | None = None
     """The same for the output."""
+    fenced: bool = False
+    """Whether JSON was asked for in words alone, so that a Markdown fence around it is taken out."""
 
 
 class Encoded(msgspec.Struct, frozen=True, kw_only=True):

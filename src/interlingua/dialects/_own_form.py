@@ -1,6 +1,7 @@
-"""Answers turned back into the form of the caller's own schemas, where these were rewritten for the target.
+"""Answers turned back into the form that the caller asked for, where it was asked for in another one.
 
 Rules
+- Where JSON was asked for in words alone, the fence that a model puts around it is taken out, with an entry.
 - A call of a tool whose values look the same on the wire keeps its exact text.
 - In a stream, the arguments of a converted call, and converted output, come in one piece when they are whole.
 """
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from interlingua.dialects._fences import Unfencer, unfenced
 from interlingua.dialects._schemas import with_arguments
+from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.types.event import (
     BlockEnd,
@@ -26,7 +29,6 @@ from interlingua.types.event import (
 if TYPE_CHECKING:
     from interlingua.dialects._contract import StreamDecoder, Undo
     from interlingua.errors import Error
-    from interlingua.types.change import Changes
     from interlingua.types.content import Part
     from interlingua.types.event import Event
     from interlingua.types.response import Alternative, Response
@@ -34,11 +36,24 @@ if TYPE_CHECKING:
 __all__ = ["ConvertingDecoder", "turned_back"]
 
 
-def turned_back(response: Response[Any], undo: Undo) -> Response[Any]:
-    """The response as the caller's own schemas have it."""
+def turned_back(response: Response[Any], undo: Undo, dialect: str) -> Response[Any]:
+    """The response of a target of `dialect` in the caller's own form."""
+    told = response.changes
+    if undo.fenced:
+        taken = Changes(dialect, "decode_response")
+        _note_fences(response.parts, "", taken)
+        for place, choice in enumerate(response.alternatives):
+            _note_fences(choice.parts, f"/alternatives/{place}", taken)
+        told += taken.done()
     alternatives = tuple([_alternative(choice, undo) for choice in response.alternatives])
     parts = tuple([_own(part, undo) for part in response.parts])
-    return msgspec.structs.replace(response, parts=parts, alternatives=alternatives)
+    return msgspec.structs.replace(response, parts=parts, alternatives=alternatives, changes=told)
+
+
+def _note_fences(parts: tuple[Part, ...], path: str, changes: Changes) -> None:
+    for place, part in enumerate(parts):
+        if isinstance(part, TextPart) and unfenced(part.text) != part.text:
+            changes.add("fence_removed", f"{path}/parts/{place}")
 
 
 def _alternative(choice: Alternative, undo: Undo) -> Alternative:
@@ -49,19 +64,21 @@ def _own(part: Part, undo: Undo) -> Part:
     """A part as the caller's own schema has it."""
     if isinstance(part, ToolCall) and not part.freeform and part.name in undo.arguments:
         return with_arguments(part, undo.arguments[part.name].text_to_own(part.arguments_json))
-    if isinstance(part, TextPart) and undo.output is not None:
-        return msgspec.structs.replace(part, text=undo.output.text_to_own(part.text))
+    if isinstance(part, TextPart) and (undo.fenced or undo.output is not None):
+        text = unfenced(part.text) if undo.fenced else part.text
+        return msgspec.structs.replace(part, text=text if undo.output is None else undo.output.text_to_own(text))
     return part
 
 
 class ConvertingDecoder:
-    """A decoder whose events hold the caller's own form; what is converted waits until it is whole."""
+    """A decoder whose events hold the caller's own form; what a schema converts waits until it is whole."""
 
     def __init__(self, decoder: StreamDecoder, undo: Undo) -> None:
         """A decoder around the dialect's own."""
         self._decoder = decoder
         self._undo = undo
         self._held: set[tuple[int, int]] = set()
+        self._unfencers: dict[tuple[int, int], Unfencer] = {}
 
     @property
     def terminal(self) -> bool:
@@ -100,23 +117,49 @@ class ConvertingDecoder:
 
     def _event(self, event: Event) -> tuple[Event, ...]:
         match event:
-            case BlockStart(index=index, choice=choice):
-                if self._is_held(event):
-                    self._held.add((choice, index))
-                return (event,)
-            case ToolCallDelta(index=index, choice=choice) | TextDelta(index=index, choice=choice):
-                return () if (choice, index) in self._held else (event,)
-            case BlockEnd(index=index, choice=choice) if (choice, index) in self._held:
-                part = _own(event.part, self._undo)
-                return *_whole(part, index, choice), BlockEnd(index, part, choice)
+            case BlockStart():
+                self._starts(event)
+            case ToolCallDelta(index=index, choice=choice) if (choice, index) in self._held:
+                return ()
+            case TextDelta():
+                return self._text(event)
+            case BlockEnd():
+                return self._end(event)
             case ToolCallReady(index=index, call=call, choice=choice):
                 return (ToolCallReady(index, cast("ToolCall", _own(call, self._undo)), choice),)
             case StreamEnd(response=response):
-                return (StreamEnd(turned_back(response, self._undo)),)
+                return (StreamEnd(turned_back(response, self._undo, self.changes.dialect)),)
             case StreamError(partial=partial) if partial is not None:
-                return (msgspec.structs.replace(event, partial=turned_back(partial, self._undo)),)
+                own = turned_back(partial, self._undo, self.changes.dialect)
+                return (msgspec.structs.replace(event, partial=own),)
             case _:
-                return (event,)
+                pass
+        return (event,)
+
+    def _starts(self, event: BlockStart) -> None:
+        place = event.choice, event.index
+        if self._is_held(event):
+            self._held.add(place)
+        elif event.block == "text" and self._undo.fenced:
+            self._unfencers[place] = Unfencer()
+
+    def _text(self, event: TextDelta) -> tuple[Event, ...]:
+        place = event.choice, event.index
+        if place in self._held:
+            return ()
+        unfencer = self._unfencers.get(place)
+        text = event.text if unfencer is None else unfencer.feed(event.text)
+        return (TextDelta(event.index, text, event.choice),) if text else ()
+
+    def _end(self, event: BlockEnd) -> tuple[Event, ...]:
+        index, choice = event.index, event.choice
+        part = _own(event.part, self._undo)
+        end = BlockEnd(index, part, choice)
+        if (choice, index) in self._held:
+            return *_whole(part, index, choice), end
+        unfencer = self._unfencers.pop((choice, index), None)
+        rest = "" if unfencer is None else unfencer.close()
+        return (TextDelta(index, rest, choice), end) if rest else (end,)
 
     def _is_held(self, event: BlockStart) -> bool:
         if event.block == "tool_call":

@@ -162,6 +162,7 @@ class RequestWriter:
             taken_ids=frozenset(self.calls),
             arguments=self.arguments,
             output=self.output,
+            fenced=any([entry.code == "output_schema_prompted" for entry in self.changes.entries]),
         )
 
     # The history

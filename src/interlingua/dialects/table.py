@@ -50,23 +50,29 @@ def get_dialect(name: str) -> Dialect:
 
 
 def _converting(dialect: Dialect) -> Dialect:
-    """The dialect, whose decoders turn back what a rewritten schema changes of the answer."""
+    """The dialect, whose decoders turn answers back into the form that the caller asked for."""
     decode = dialect.decode_response
 
     def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         response = decode(reply, context)
-        if not (context.undo.arguments or context.undo.output):
+        if not _is_converted(context):
             return response
-        from interlingua.dialects._own_form import turned_back  # only whose schemas were rewritten pays for it
+        from interlingua.dialects._own_form import turned_back  # only whose schemas or JSON mode were rewritten pays
 
-        return turned_back(response, context.undo)
+        return turned_back(response, context.undo, dialect.name)
 
     def stream_decoder(context: DecodeContext) -> StreamDecoder:
         decoder = dialect.stream_decoder(context)
-        if not (context.undo.arguments or context.undo.output):
+        if not _is_converted(context):
             return decoder
         from interlingua.dialects._own_form import ConvertingDecoder  # as above
 
         return ConvertingDecoder(decoder, context.undo)
 
     return replace(dialect, decode_response=decode_response, stream_decoder=stream_decoder)
+
+
+def _is_converted(context: DecodeContext) -> bool:
+    """Whether an answer is in another form than the caller's own."""
+    undo = context.undo
+    return bool(undo.arguments or undo.output or undo.fenced)

@@ -93,6 +93,7 @@ CODES: dict[str, CodeRow] = {
     "arguments_object": CodeRow("repaired", "arguments sent as an object where a string belongs"),
     "arguments_twice": CodeRow("repaired", "arguments encoded twice read as the object that they are the text of"),
     "arguments_broken": CodeRow("repaired", "a broken call in the history told as text"),
+    "fence_removed": CodeRow("repaired", "a Markdown fence around JSON, where JSON alone was asked for"),
     "output_cut": CodeRow("repaired", "a typed answer that was cut, closed after its last whole value"),
     "output_commas": CodeRow("repaired", "commas at the end of objects and lists of a typed answer"),
     "output_quotes": CodeRow("repaired", "single quotes in a typed answer read as double ones"),

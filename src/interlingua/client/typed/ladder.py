@@ -97,7 +97,8 @@ def _prompted(dialect: Dialect, request: Request, options: EncodeOptions) -> Enc
         encoded = dialect.encode_request(replace(_without_schema(request), system=(*request.system, told)), options)
     except UnsupportedError:
         return None
-    return replace(encoded, changes=(_entry(dialect, "output_schema_prompted", "asked for in words"), *encoded.changes))
+    changes = (_entry(dialect, "output_schema_prompted", "asked for in words"), *encoded.changes)
+    return replace(encoded, changes=changes, undo=replace(encoded.undo, fenced=True))
 
 
 def _without_schema(request: Request) -> Request:
