@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import foreign_extras
+from interlingua.dialects._members import foreign_extras, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,9 @@ _UNMISSED: dict[str, frozenset[str]] = {
             "completed_at",
             "created_at",
             "frequency_penalty",
+            "input",
             "instructions",
+            "item",
             "max_output_tokens",
             "max_tool_calls",
             "metadata",
@@ -31,33 +33,96 @@ _UNMISSED: dict[str, frozenset[str]] = {
             "previous_response_id",
             "prompt",
             "prompt_cache_key",
+            "prompt_cache_options",
             "prompt_cache_retention",
             "reasoning",
             "safety_identifier",
             "service_tier",
             "store",
+            "system_fingerprint",
             "temperature",
             "text",
             "tool_choice",
+            "tool_usage",
             "tools",
             "top_logprobs",
             "top_p",
+            "total_tokens",
             "truncation",
             "user",
         }
     ),
-    "openai-chat": frozenset({"created", "service_tier", "system_fingerprint"}),
+    "openai-chat": frozenset(
+        {
+            "choice.content_filter_results",
+            "choice.native_finish_reason",
+            "choice.seed",
+            "choice.stop_reason",
+            "closed",
+            "created",
+            "field",
+            "metadata",
+            "metrics",
+            "prompt_filter_results",
+            "provider",
+            "request_id",
+            "service_tier",
+            "system_fingerprint",
+            "time_info",
+            "usage_breakdown",
+            "x_groq",
+        }
+    ),
+    "google": frozenset(
+        {
+            "candidate.avgLogprobs",
+            "candidate.finishMessage",
+            "candidate.index",
+            "candidate.tokenCount",
+            "createTime",
+            "turnToken",
+            "usageMetadata",
+        }
+    ),
+    "ollama": frozenset(
+        {"created_at", "eval_duration", "field", "load_duration", "prompt_eval_duration", "total_duration"}
+    ),
 }
-"""Members of every answer that nobody misses in another dialect: they repeat the request, or say when it was served."""
+"""Members of answers that nobody misses in another dialect, those of a choice behind a dot: they repeat the request, or
+say when, where and how fast it was served, or what a filter did not find."""
+_NESTED = frozenset({"choice", "candidate", "message"})
+"""Members that hold those of a choice."""
+_USUAL: dict[str, Any] = {"caller": {"type": "direct"}}
+"""Values of members that say only what is so without them."""
 _NONE: frozenset[str] = frozenset()
 
 
 def note_foreign(changes: Changes, extra: Mapping[str, Any], path: str = "") -> None:
     """Entries for the members in `extra` that only other dialects know.
 
-    Those of an answer as a whole, which has no `path`, only if somebody could miss one of them.
+    Those of an answer, which has no `path`, and of its parts only if somebody could miss one of them.
     """
     for dialect in foreign_extras(extra, changes.dialect) if extra else ():
-        if not path and _UNMISSED.get(dialect, _NONE).issuperset(extra[dialect]):
+        if (not path or path.startswith("/parts/")) and _is_unmissed(extra[dialect], _UNMISSED.get(dialect, _NONE)):
             continue
         changes.add("extra_foreign", f"{path}/extra/{dialect}")
+
+
+def _is_unmissed(members: Mapping[str, Any], unmissed: frozenset[str]) -> bool:
+    """Whether nobody misses any of the members of an answer."""
+    if unmissed.issuperset(members):
+        return True
+    for name, value in members.items():
+        if name in unmissed or _is_empty(value) or _USUAL.get(name) == value:
+            continue
+        inner = [f"{name}.{one}" for one in value if not _is_empty(value[one])] if name in _NESTED else [name]
+        if not unmissed.issuperset(inner):
+            return False
+    return True
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a value of JSON says nothing: null, or a text, list or object with nothing in it."""
+    if is_object(value):
+        return all([_is_empty(one) for one in value.values()])
+    return value is None or value in ("", [])

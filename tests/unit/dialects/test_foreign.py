@@ -68,3 +68,76 @@ def test_what_somebody_could_miss_has_its_entry() -> None:
     assert codes("openai-responses", kept, "openai-chat") == ["extra_foreign /extra/openai-responses"]
     timed = {**CHAT, "timings": {"prompt_ms": 1}}
     assert codes("openai-chat", timed, "ollama") == ["extra_foreign /extra/openai-chat"]
+
+
+GOOGLE: dict[str, Any] = {
+    "candidates": [
+        {
+            "content": {"role": "model", "parts": [{"text": "Hi"}]},
+            "finishReason": "STOP",
+            "index": 0,
+            "avgLogprobs": -0.1,
+            "safetyRatings": [],
+        }
+    ],
+    "createTime": "2025-12-19T23:45:36.565494Z",
+    "modelVersion": "gemini-3",
+}
+OLLAMA: dict[str, Any] = {
+    "model": "qwen3",
+    "created_at": "2026-08-07T06:08:14.73237Z",
+    "message": {"role": "assistant", "content": "Hi"},
+    "done": True,
+    "done_reason": "stop",
+    "total_duration": 3,
+    "load_duration": 1,
+    "prompt_eval_count": 5,
+    "prompt_eval_duration": 1,
+    "eval_count": 2,
+    "eval_duration": 1,
+}
+MESSAGE: dict[str, Any] = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude",
+    "content": [{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}, "caller": {"type": "direct"}}],
+    "stop_reason": "tool_use",
+    "stop_sequence": None,
+    "context_management": {"applied_edits": []},
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}
+ROUTED: dict[str, Any] = {
+    **CHAT,
+    "provider": "OpenAI",
+    "usage_breakdown": None,
+    "x_groq": {"id": "req_1"},
+    "choices": [{**CHAT["choices"][0], "native_finish_reason": "completed", "logprobs": None}],
+}
+ANSWERS = {"google": GOOGLE, "ollama": OLLAMA, "anthropic": MESSAGE, "openai-chat": ROUTED}
+"""Dialect -> an answer with the members that its servers add to every one."""
+
+
+@pytest.mark.parametrize("source", ANSWERS)
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+def test_what_every_answer_has_brings_no_entry(source: str, target: str) -> None:
+    """Times, names of servers, empty lists and calls that the model made itself: nobody misses them."""
+    assert source == target or codes(source, ANSWERS[source], target) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "members"),
+    [
+        (
+            "google",
+            {"candidates": [{**GOOGLE["candidates"][0], "safetyRatings": [{"category": "C", "blocked": True}]}]},
+        ),
+        ("ollama", {"context": [1, 2]}),
+        ("anthropic", {"context_management": {"applied_edits": [{"type": "clear_thinking_20251015"}]}}),
+        ("openai-chat", {"citations": ["https://a.example"]}),
+    ],
+)
+def test_what_could_be_missed_has_an_entry(source: str, members: dict[str, Any]) -> None:
+    """Beside members that nobody misses, too."""
+    target = "ollama" if source == "openai-chat" else "openai-chat"
+    assert codes(source, {**ANSWERS[source], **members}, target) == [f"extra_foreign /extra/{source}"]
