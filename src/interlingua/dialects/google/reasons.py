@@ -143,6 +143,8 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
         status, reason = ("INVALID_ARGUMENT" if code == 400 else row.word), error.code
     elif upstream and STATUS_CLASSES.get(error.code or "") is type(error):
         status = str(error.code)
+    if code == 429 and isinstance(error, BillingError):
+        status = "RESOURCE_EXHAUSTED"
     details: list[dict[str, Any]] = []
     if reason is not None:
         details.append({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason})

@@ -39,15 +39,15 @@ class _Phrase(NamedTuple):
 
 
 _NO_MODEL = (NotFoundError, UnknownModelError)
+_QUOTA = _Phrase("You exceeded your current quota, please check your plan and billing details:", "current quota")
 _CHAT: dict[type[Error], _Phrase] = {
     ContextWindowExceededError: _Phrase(
-        "This model's maximum context length is exceeded:", "maximum context length is"
+        "Input tokens exceed the configured limit. This model's maximum context length is exceeded:",
+        "input tokens exceed the configured limit",  # langchain-openai looks for nothing else in a message
     ),
     AuthenticationError: _Phrase("Incorrect API key provided:", "incorrect api key"),
     RateLimitError: _Phrase("Rate limit reached:", "rate limit"),
-    BillingError: _Phrase(
-        "You exceeded your current quota, please check your plan and billing details:", "current quota"
-    ),
+    BillingError: _QUOTA,
     ContentPolicyViolationError: _Phrase(
         "Invalid prompt: your prompt was flagged as potentially violating our usage policy:",
         "violating our usage policy",
@@ -58,9 +58,9 @@ _PHRASES: dict[str, dict[type[Error], _Phrase]] = {
     "openai-chat": _CHAT,
     "openai-responses": _CHAT
     | {
-        ContextWindowExceededError: _Phrase(  # LiteLLM looks for the words of Chat here, too
-            "Your input exceeds the context window of this model. This model's maximum context length is exceeded:",
-            "the context window",
+        ContextWindowExceededError: _Phrase(  # LiteLLM and langchain look for the words of Chat here, too
+            "Your input exceeds the context window of this model. Input tokens exceed the configured limit:",
+            "input tokens exceed the configured limit",
         ),
     },
     "anthropic": {
@@ -78,6 +78,7 @@ _PHRASES: dict[str, dict[type[Error], _Phrase]] = {
         ),
         AuthenticationError: _Phrase("API key not valid. Please pass a valid API key:", "api key not valid"),
         RateLimitError: _Phrase("Resource has been exhausted (e.g. check quota):", "exhausted"),
+        BillingError: _QUOTA,
         ContentPolicyViolationError: _Phrase("The response was blocked.", "the response was blocked."),
         **dict.fromkeys(_NO_MODEL, _Phrase("The model is not found for this API version:", "is not found for")),
     },

@@ -14,9 +14,10 @@ from interlingua.wire.http import HttpReply
 
 DETAIL = "groq/big: Please reduce the length of the messages."
 CONTEXT = {
-    "openai-chat": f"This model's maximum context length is exceeded: {DETAIL}",
-    "openai-responses": "Your input exceeds the context window of this model. "
+    "openai-chat": "Input tokens exceed the configured limit. "
     f"This model's maximum context length is exceeded: {DETAIL}",
+    "openai-responses": "Your input exceeds the context window of this model. "
+    f"Input tokens exceed the configured limit: {DETAIL}",
     "anthropic": f"prompt is too long: {DETAIL}",
     "google": f"The input token count exceeds the maximum number of tokens allowed: {DETAIL}",
     "ollama": f"the input length exceeds the context length: {DETAIL}",
@@ -89,7 +90,10 @@ def test_srf_02_each_class_has_the_phrase_of_its_vendor(dialect: str, error: err
     ("dialect", "error"),
     [
         ("anthropic", errors.ContextWindowExceededError("prompt is too long: 200001 tokens > 200000 maximum")),
-        ("openai-chat", errors.ContextWindowExceededError("This model's maximum context length is 128000 tokens.")),
+        (
+            "openai-chat",
+            errors.ContextWindowExceededError("Input tokens exceed the configured limit of 9 tokens."),
+        ),
         ("google", errors.NotFoundError("models/x is not found for API version v1beta")),
         ("openai-chat", errors.NotFoundError("nothing is answered at /v1/models/x/y", code="unknown_url")),
         ("openai-chat", errors.NotFoundError("there is no response resp_model", code="response_not_found")),
