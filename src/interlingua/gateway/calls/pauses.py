@@ -7,6 +7,7 @@ the client gets the answers joined to one.
 Rules
 - A stream has one start and one end: the blocks of a continuation are numbered on, its counts are those so far.
 - A turn is gone on with `MAX_CONTINUATIONS` times at most; one that pauses still is told as cut off (`length`).
+- The container in which tools of the provider have run is named again (`container`), so that they find their files.
 - Usage and costs are sums; a sum with an unknown part is unknown. Each continuation is reserved and settled by itself.
 - A turn without a step of the provider's, or with calls for the client, is not gone on with: no target would take it.
 """
@@ -20,6 +21,7 @@ from msgspec.structs import replace
 from interlingua.client.call.core import Outcome
 from interlingua.client.call.job import later
 from interlingua.client.call.live import Live
+from interlingua.dialects._members import is_object
 from interlingua.types.content import BrokenToolCall, OpaquePart, ServerToolPart, ToolCall
 from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, UsageUpdate
 from interlingua.types.usage import add_usage
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.errors import Error
     from interlingua.types.event import Event
+    from interlingua.types.request import Request
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers
 
@@ -38,6 +41,7 @@ MAX_CONTINUATIONS = 8
 """How often the gateway goes on with one answer."""
 _HAVE_PAUSES = frozenset({"anthropic", "unified"})
 """The dialects that have a pause: their clients go on by themselves, and their targets take the paused turn back."""
+_ANTHROPIC = "anthropic"
 _STEPS = frozenset({ServerToolPart, OpaquePart})
 _CALLS = frozenset({ToolCall, BrokenToolCall})
 
@@ -53,13 +57,27 @@ def is_paused(response: Response[Any], dialect: str, target: str) -> bool:
 def continuation(job: Job, lane: Lane, response: Response[Any], attempts: tuple[Attempt, ...]) -> Job:
     """The job that goes on with a paused answer: its turn at the end, for its own target, in what time is left."""
     passed_s = sum([(attempt.duration_s or 0.0) + (attempt.delay_s or 0.0) for attempt in attempts])
-    request = replace(job.request, messages=(*job.request.messages, response.message))
+    request = _in_container(replace(job.request, messages=(*job.request.messages, response.message)), response)
     return later(replace(job, lanes=(lane,), ranking=None, request=request), passed_s)
+
+
+def _in_container(request: Request, response: Response[Any]) -> Request:
+    """The request in the container in which the tools of the provider have run, where the answer names one."""
+    container = response.extra.get(_ANTHROPIC, {}).get("container")
+    if not is_object(container) or type(container.get("id")) is not str:
+        return request
+    own = request.extra.get(_ANTHROPIC, {})
+    asked = own.get("container")
+    told = {**asked, "id": container["id"]} if is_object(asked) else container["id"]
+    return replace(request, extra={**request.extra, _ANTHROPIC: {**own, "container": told}})
 
 
 def joined(first: Response[Any], second: Response[Any]) -> Response[Any]:
     """One answer of a paused one and its continuation: it has the id and the request of the first."""
     costs = (first.cost_usd, second.cost_usd)
+    begun, own = first.extra.get(_ANTHROPIC, {}), second.extra.get(_ANTHROPIC, {})
+    if begun.get("container") is not None and own.get("container") is None:
+        second = replace(second, extra={**second.extra, _ANTHROPIC: {**own, "container": begun["container"]}})
     return replace(
         second,
         parts=first.parts + second.parts,

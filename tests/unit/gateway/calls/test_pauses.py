@@ -174,6 +174,23 @@ async def test_end_05_a_continuation_that_no_budget_covers_is_refused() -> None:
     assert sum(row.nano_usd for row in _rows(made)) == 100 * 10_000 + 20 * 100_000
 
 
+def _in_container(line: Line, name: str | None) -> Line:
+    """A whole answer whose tools ran in a container."""
+    container = {"id": name, "expires_at": "2026-11-28T12:00:00Z"} if name else None
+    return Line(pieces=(json.dumps({**json.loads(line.pieces[0]), "container": container}).encode(),))
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_end_05_a_continuation_runs_in_the_container_of_the_pause(*, is_stream: bool) -> None:
+    """The id of the container goes along from the first answer that names one, beside nothing that was asked before."""
+    lines = [_in_container(PAUSED, "container_1"), _in_container(PAUSED, None), _in_container(ENDED, "container_1")]
+    if is_stream:
+        lines = [_streamed(line) for line in lines]
+    reply, bodies = await _asked(gateway({"LLM_WORK": LLM_WORK}), "openai-chat", *lines, stream=is_stream)
+    assert reply.status == 200
+    assert [body.get("container") for body in bodies] == [None, "container_1", "container_1"]
+
+
 # Streams
 
 
