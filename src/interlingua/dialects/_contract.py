@@ -325,6 +325,8 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     member that the vendor's own description requires."""
     changes: list[Change] | None = None
     """Takes what encoding the answer dropped and approximated."""
+    input_tokens: Callable[[], int] | None = None
+    """Estimates the tokens of the request, for dialects whose streams begin with them, where no provider told them."""
 
     def says_own(self, dialect: str) -> bool:
         """Whether the reason and the counts of an answer in `dialect` are told as they came."""
@@ -372,6 +374,10 @@ class StreamEncoder(Protocol):
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
+        ...
+
+    def opening(self) -> bytes:
+        """What stands before the first content, where that is still to come: it need not wait for it."""
         ...
 
 

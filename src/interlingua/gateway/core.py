@@ -71,6 +71,7 @@ _PREFIXES = (
     ("/v1/messages", "anthropic"),
     ("/messages", "anthropic"),
     ("/v1/responses", "openai-responses"),
+    ("/api/v1/", "openai-chat"),
     ("/api/", "ollama"),
     ("/unified/", "unified"),
 )

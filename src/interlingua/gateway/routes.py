@@ -64,6 +64,7 @@ def _conversing(pattern: str, handler: Handler, dialect: str) -> Route:
 
 ROUTES: list[Route] = [
     _conversing("/v1/chat/completions", converse("openai-chat"), "openai-chat"),
+    _conversing("/api/v1/chat/completions", converse("openai-chat"), "openai-chat"),
     _conversing("/v1/responses", converse("openai-responses"), "openai-responses"),
     _conversing("/v1/messages", converse("anthropic"), "anthropic"),
     _conversing("/messages", converse("anthropic"), "anthropic"),
@@ -78,6 +79,7 @@ ROUTES: list[Route] = [
     _conversing("/unified/v1/generate", converse("unified"), "unified"),
     Route("GET", "/v1/models", models.list_models, ""),
     Route("GET", "/v1/models/{model:path}", models.one_model, ""),
+    Route("GET", "/api/v1/models", models.list_models, ""),
     Route("GET", "/v1beta/models", models.list_google, "google"),
     Route("GET", "/v1beta/models/{model:path}", models.one_google, "google"),
     Route("GET", "/api/tags", models.tags, "ollama"),

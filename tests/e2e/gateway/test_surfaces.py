@@ -198,3 +198,20 @@ def test_messages_is_answered_without_a_version(url: str) -> None:
     assert (whole.status_code, whole.json()["type"], whole.json()["stop_reason"]) == (200, "message", "end_turn")
     assert counted.json()["input_tokens"] > 0
     assert (wrong.status_code, wrong.json()["error"]["type"]) == (404, "not_found_error")
+
+
+def test_r64_a_stream_of_messages_begins_with_the_input_tokens() -> None:
+    """Estimated by the bytes of the request until the provider counts; what the SDK adds up is the provider's count."""
+    with (
+        Upstream("openai-chat", "It is 4 degrees.").serving() as base,
+        serving(providers={"up": provider("openai-chat", base)}) as url,
+        Clients(url) as clients,
+        clients.anthropic.messages.stream(
+            model="up/gpt-4.1", max_tokens=50, messages=[{"role": "user", "content": "Weather in Oslo?"}]
+        ) as stream,
+    ):
+        start = next(event for event in stream if event.type == "message_start")
+        begun = start.message.usage.model_copy()
+        final = stream.get_final_message().usage
+    assert begun.input_tokens > 0
+    assert (final.input_tokens, final.output_tokens) == (20, 10)

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Attempt
 
-__all__ = ["is_committed", "lanes_in_order", "routed"]
+__all__ = ["has_one_try", "is_committed", "lanes_in_order", "routed"]
 
 A = TypeVar("A")
 _Straight: TypeAlias = "tuple[HealthStore, Limiter, float]"
@@ -143,6 +143,11 @@ def is_committed(request: Request) -> bool:
         or any(isinstance(tool, OpaqueTool) for tool in request.tools)
         or any("mcp_servers" in members for members in request.extra.values())
     )
+
+
+def has_one_try(job: Job) -> bool:
+    """Whether a failure of the first try ends the call: its only target is not asked again."""
+    return len(job.lanes) == 1 and (job.settings.retries == 0 or is_committed(job.request))
 
 
 def lanes_in_order(job: Job, chance: Callable[[], float] = lambda: 0.5) -> tuple[Lane, ...]:

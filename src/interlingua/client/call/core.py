@@ -126,10 +126,12 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
     events = live.first
     visit = live.visit
     read = _read_by(job, live)
-    if job.watch is not None and visit is not None:
-        job.watch.first_content(live.lane, visit.number)
+    awaited = job.watch if visit is not None else None
     try:
         while True:
+            if awaited is not None and visit is not None and not live.is_opening(events):
+                awaited.first_content(live.lane, visit.number)
+                awaited = None
             last = events[-1] if events else None
             if type(last) in _ENDS:
                 break

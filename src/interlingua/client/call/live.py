@@ -2,7 +2,8 @@
 
 Rules
 - A stream is handed over with its first events; until then a chain may go on, after that never.
-- What says nothing yet is held back, so that an error behind it is still another target's chance.
+- What says nothing yet is held back, so that an error behind it is still another target's chance; where nobody could be
+  asked then, it goes out at once.
 
 Not responsible for: what comes behind the first events (`core`).
 """
@@ -24,6 +25,7 @@ from interlingua.client.call.attempt import (
     refusal,
     sent,
 )
+from interlingua.client.call.chain import has_one_try
 from interlingua.client.call.effect import NEXT, Open, Read, Rest, Steps
 from interlingua.client.call.encoding import encode
 from interlingua.client.call.visit import Lasting
@@ -63,7 +65,18 @@ _REST = Rest()
 class Live(Lasting):
     """A stream that has begun."""
 
-    __slots__ = ("at_end", "broken_by", "decoder", "drain_until", "encoded", "first", "headers", "lane", "unwrapper")
+    __slots__ = (
+        "at_end",
+        "broken_by",
+        "decoder",
+        "drain_until",
+        "encoded",
+        "first",
+        "headers",
+        "is_only",
+        "lane",
+        "unwrapper",
+    )
 
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing was read; one without a decoder is a whole answer."""
@@ -84,6 +97,8 @@ class Live(Lasting):
         """What broke the body."""
         self.drain_until: float | None = None
         """The time at which the rest after the terminal signal is given up."""
+        self.is_only: bool = False
+        """Whether nobody could be asked after it, so that its opening need not wait for content."""
         self.unwrapper: Unwrapper | None = None
         """Shows a hidden tool's call as text."""
         if encoded.undo.output_tool:
@@ -93,9 +108,18 @@ class Live(Lasting):
 
     @property
     def speaks(self) -> bool:
-        """Whether the first events have content, and no end in it."""
+        """Whether the first events can go out, and have no end in them."""
         first = self.first
-        return not _BEFORE_CONTENT.issuperset(map(type, first)) and type(first[-1]) not in _ENDS
+        return not self.holds_back(first) and type(first[-1]) not in _ENDS
+
+    @staticmethod
+    def is_opening(events: list[Event]) -> bool:
+        """Whether events say nothing yet of what the answer holds."""
+        return _BEFORE_CONTENT.issuperset(map(type, events))
+
+    def holds_back(self, events: list[Event]) -> bool:
+        """Whether the first events wait for more."""
+        return not events if self.is_only else self.is_opening(events)
 
     def shown(self, events: list[Event]) -> list[Event]:
         """The events as the caller sees them: a hidden tool is text."""
@@ -175,6 +199,7 @@ def _begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live
         return None
     decoder = lane.dialect.stream_decoder(context_of(job, lane, encoded))
     live = (kind or Live)(lane, encoded, reply.headers, decoder)
+    live.is_only = has_one_try(job)
     live.first = _named(lane, live.fed(piece))
     return live
 
@@ -230,12 +255,12 @@ def _first_piece(job: Job, lane: Lane) -> Steps[bytes]:
 
 
 def _first_events(job: Job, live: Live) -> Steps[None]:
-    """Reads until there is content; an error that comes before any is raised, and the chain goes on.
+    """Reads until something can go out; an error that comes before that is raised, and the chain goes on.
 
     What says nothing yet is held back until then: however the bytes are cut, one target speaks.
     """
     events = live.first
-    while _BEFORE_CONTENT.issuperset(map(type, events)):
+    while live.holds_back(events):
         try:
             piece = yield from _first_piece(job, live.lane)
         except Error as error:

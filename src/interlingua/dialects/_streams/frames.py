@@ -80,6 +80,10 @@ class ResumingEncoder(ABC):
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds."""
 
+    def opening(self) -> bytes:
+        """What stands before the first content, where that is still to come and the dialect has such a thing."""
+        return b""
+
     def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
         """Go on behind `events`, which the client has already; `last_frame` is the last frame that it got."""
         del last_frame

@@ -4,7 +4,6 @@ Strategy: one method per wire event; blocks go by their index; `stream.build` ma
 on unread is gathered and comes whole when it stops.
 
 Rules
-- `message_start` is held until the first block: content has begun only then.
 - Token counts come in two halves and are put together by name; later ones replace earlier ones.
 - A call's arguments are the joined `partial_json`; where none came, the input of the block's start counts.
 - The terminal signal is `message_stop`. `ping` says nothing; an event of an unknown type goes on as it is.
@@ -165,6 +164,7 @@ class MessagesStreamDecoder(BuildingDecoder):
         if self.builder.start_event is None and event.message is not None:
             self._message = event.message
             self._count(event.message.usage)
+            self._begin()
 
     def _message_delta(self, event: EventWire) -> None:
         self._begin()
@@ -199,7 +199,7 @@ class MessagesStreamDecoder(BuildingDecoder):
         self._message_stop()
 
     def _begin(self) -> None:
-        """The first content: from here on the name of the answer is known."""
+        """The start of the answer, which has its name, if the wire has it; else its first content."""
         if self.builder.start_event is not None:
             return
         message = self._message

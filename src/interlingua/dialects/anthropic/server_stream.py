@@ -8,6 +8,7 @@ Rules
 - A call opens with `input: {}` and grows by at least one `input_json_delta`; its stop waits for the next event, so that
   a call that was cut off by an error is never told as whole.
 - A signature comes once, just before its block stops.
+- The input tokens stand at the start: those that came, else an estimate, which the counts at the end correct.
 - The stop reason and the counts stand in one `message_delta`; then `message_stop`. An error ends the stream instead.
 """
 
@@ -125,6 +126,10 @@ class MessagesStreamEncoder(ResumingEncoder):
             case _:
                 return self._other(event)
 
+    def opening(self) -> bytes:
+        """The start of the answer, with the counts that are known."""
+        return self._settle()
+
     def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
         """Go on behind `events`: a block that began there was opened, though perhaps nothing was said in it."""
         super().resume(events, last_frame)
@@ -181,13 +186,20 @@ class MessagesStreamEncoder(ResumingEncoder):
         }
         if self._usage is not None or not self._own:
             message["usage"] = self._counted = encode_usage(
-                self._usage, Changes(NAME, "encode_response"), own=self._own
+                self._usage_so_far(), Changes(NAME, "encode_response"), own=self._own
             )
         if self._whole_shapes:
             message = {**MESSAGE, **message, "usage": {**USAGE, **self._counted}}
         if made is None:
             del message["id"]
         return _event("message_start", {"type": "message_start", "message": message}) + PING
+
+    def _usage_so_far(self) -> Usage | None:
+        """The counts that came; the input is estimated where nobody has told it yet."""
+        usage, estimate = self._usage, self.context.input_tokens
+        if self._own or estimate is None or (usage is not None and usage.input_tokens is not None):
+            return usage
+        return merge_usage(usage, Usage(input_tokens=estimate()))
 
     def _end(self, event: StreamEnd) -> bytes:
         if not self._own and (failed := failed_end(event)):

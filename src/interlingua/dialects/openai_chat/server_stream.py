@@ -88,6 +88,7 @@ class ChatStreamEncoder(ResumingEncoder):
         self.context = context
         self.changes: Changes = Changes(NAME, "encode_response")
         self._head = b""
+        self._provider: Any = None
         self._text_heads: dict[int, bytes] = {}
         self._heads: dict[tuple[int, str | int], bytes] = {}
         self._choices: dict[int, _Choice] = {}
@@ -105,6 +106,10 @@ class ChatStreamEncoder(ResumingEncoder):
                 return encode_text(event.text)  # says what is wrong with it
         write = self._writers.get(type(event))
         return b"" if write is None else write(self, event)
+
+    def opening(self) -> bytes:
+        """The role of the first choice."""
+        return self._opening(0)
 
     def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
         """Go on behind `events`; annotations and details of reasoning that were told there are not told again."""
@@ -125,10 +130,13 @@ class ChatStreamEncoder(ResumingEncoder):
         made = context.make_id() if event.id is None and context.make_id else event.id
         created = known["created"] if known and "created" in known else context.created or None
         model = context.model or event.wire_model or event.model or None
-        if type(created) is int and made is not None and model is not None:
+        provider = self._provider = known.get("provider") if known else None
+        if type(created) is int and made is not None and model is not None and provider is None:
             self._head = _HEAD % (encode_text(made), created, encode_text(model))
             return b""
-        members = {"id": made, "object": "chat.completion.chunk", "created": created, "model": model}
+        members = {
+            "id": made, "object": "chat.completion.chunk", "created": created, "model": model, "provider": provider,
+        }  # fmt: skip
         said = {name: value for name, value in members.items() if value is not None}
         self._head = b"data: " + encode(said)[:-1]
         return b""
@@ -315,6 +323,8 @@ class ChatStreamEncoder(ResumingEncoder):
         )
         pieces = [self._finish(part, place) for place, part in enumerate((first, *response.alternatives))]
         members.pop("created", None)
+        if self._provider is not None and members.get("provider") == self._provider:
+            del members["provider"]  # every chunk has it
         if members:
             pieces.append(self._head + b',"choices":[],' + encode(members)[1:-1] + b"}\n\n")
         if response.usage is not None and self.context.stream_usage:

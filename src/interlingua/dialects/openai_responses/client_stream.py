@@ -158,7 +158,7 @@ class _Answer:
     # The answer as a whole
 
     def learn(self, wire: EventWire) -> None:
-        """What is known of the answer; it is told with the first content."""
+        """What is known of the answer."""
         known, said = self.snapshot, wire.response
         if said is None:
             return
@@ -166,8 +166,14 @@ class _Answer:
             said.id, said.model = said.id or known.id, said.model or known.model
         self.snapshot = said
 
+    def begun(self, wire: EventWire) -> None:
+        """The start of the answer, or more of what is known of it."""
+        self.learn(wire)
+        if self.snapshot is not None:
+            self.start()
+
     def start(self, last: ResponseWire | None = None) -> None:
-        """The first content; an answer that only has a last word begins with that."""
+        """The start of the answer; one that only has a last word begins with that."""
         if self.builder.start_event is not None:
             return
         response = self.snapshot or last or ResponseWire()
@@ -381,9 +387,9 @@ _HANDLERS: dict[str, Callable[[_Answer, EventWire], None]] = {
     "response.reasoning_text.delta": _Answer.thought,
     "response.custom_tool_call_input.delta": _Answer.arguments,
     "response.refusal.delta": _Answer.refusal,
-    "response.created": _Answer.learn,
-    "response.in_progress": _Answer.learn,
-    "response.queued": _Answer.learn,
+    "response.created": _Answer.begun,
+    "response.in_progress": _Answer.begun,
+    "response.queued": _Answer.begun,
     "response.output_item.added": _Answer.added,
     "response.output_item.done": _Answer.done,
     "response.content_part.added": _Answer.part_added,

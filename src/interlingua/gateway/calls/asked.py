@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from interlingua.client.estimate import estimate_body
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
+from interlingua.gateway.calls.openrouter import names_provider
 from interlingua.gateway.calls.other_models import other_models
 from interlingua.gateway.calls.overrides import check_overrides
 from interlingua.gateway.calls.reading import body_of, rules_of
@@ -133,6 +135,11 @@ class Asked(msgspec.Struct, eq=False):
         return decoded
 
     @property
+    def names_provider(self) -> bool:
+        """Whether the client wants to be told who answered, as OpenRouter's do."""
+        return names_provider(self.http, self.dialect.name)
+
+    @property
     def is_ours(self) -> bool:
         """Whether the history holds turns that were translated for this client, so that no provider knows them."""
         return (self.keeping is not None and self.keeping.is_changed) or self.head.is_ours
@@ -201,6 +208,7 @@ class Asked(msgspec.Struct, eq=False):
             path=self.http.path,
             request=None if self._decoded is None else self._decoded.request,
             changes=self.changes,
+            input_tokens=partial(estimate_body, self.http.body) if self.dialect.name == "anthropic" else None,
         )
 
 

@@ -32,6 +32,7 @@ from interlingua.client.state import limiter
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
+from interlingua.gateway.calls.openrouter import with_provider
 from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
 from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
@@ -247,14 +248,21 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     if told is None:
         await asked.remember(response)
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
-        status, headers, body = _translated(asked, shown, lane)
+        status, headers, body = _translated(asked, _named(asked, shown, lane), lane)
     else:
-        told, response = as_sent(asked.dialect, told, response, partial(asked.context, lane.dialect.name))
+        shown = _named(asked, response, lane)
+        context = partial(asked.context, lane.dialect.name)
+        told, response = as_sent(asked.dialect, told, shown, context, is_whole=shown is response)
         status, body = told.status, told.body
         headers = BODY_TYPES[asked.dialect.name] + kept_headers(told.headers)
     if asked.keeping is not None:
         await asked.keep(response, lane, body)
     return _replied(asked, response, lane, (status, headers, body))
+
+
+def _named(asked: Asked, response: Response[Any], lane: Lane) -> Response[Any]:
+    """The answer with its provider, for a client that wants it."""
+    return with_provider(response, lane.endpoint.provider) if asked.names_provider else response
 
 
 def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:

@@ -35,15 +35,21 @@ BODY_TYPES: dict[str, Headers] = {
 
 
 def as_sent(
-    dialect: Dialect, reply: HttpReply, response: Response[Any], context: Callable[[], ServerContext]
+    dialect: Dialect,
+    reply: HttpReply,
+    response: Response[Any],
+    context: Callable[[], ServerContext],
+    *,
+    is_whole: bool = True,
 ) -> tuple[HttpReply, Response[Any]]:
     """The reply that a client of the same dialect gets for one that says `response`, and what it says then.
 
     `context` tells how an answer is written; a reply in normal form is passed on without the changes of reading it.
+    `is_whole` says that the body holds all that the client is to get.
     """
     made = [change for change in response.changes if change.stage == "decode_response"]
     is_harmless = not made or dialect.frame_check().harmless.issuperset([change.code for change in made])
-    if is_harmless and dialect.is_normal(reply.body):
+    if is_whole and is_harmless and dialect.is_normal(reply.body):
         if made:
             response = replace(response, changes=tuple([one for one in response.changes if one not in made]))
         return reply, response

@@ -199,7 +199,7 @@ class PassedStream(Live):
             or (self._finished and has_more and type(last) is not StreamEnd)
         ):
             self._turn(events)
-        elif type(last) is StreamEnd or (has_more and not decoder.terminal):
+        elif type(last) is StreamEnd or ((has_more or self._opens(events)) and not decoder.terminal):
             for before, told in self._held:
                 self._pass(before, told)
             self._held.clear()
@@ -211,6 +211,10 @@ class PassedStream(Live):
             self._held_bytes += len(frame)
             if self._held_bytes > MAX_EVENT_BYTES:
                 self._turn([])
+
+    def _opens(self, events: list[Event]) -> bool:
+        """Whether a frame is the opening of an answer that need not wait for content."""
+        return self.is_only and bool(events) and type(events[0]) is StreamStart
 
     def _is_odd(self, last: Event | None, decoder: StreamDecoder) -> bool:
         """Whether the last event, or a change that reading made, forbids that the client gets the frame as it came."""

@@ -22,6 +22,7 @@ from interlingua.client.price import price_of
 from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
+from interlingua.gateway.calls.openrouter import start_with_provider
 from interlingua.gateway.calls.passing_answer import kept_headers
 from interlingua.gateway.calls.passing_stream import PassedStream, is_broken
 from interlingua.gateway.calls.pauses import PausingOutcome
@@ -101,6 +102,8 @@ class Course:
     def shown(self, events: list[Event]) -> list[Event]:
         """Events of its beginning, its end or a call, as the client gets them."""
         keeping, lane = self.asked.keeping, self.live.lane
+        if self.asked.names_provider:
+            events = [start_with_provider(event, lane.endpoint.provider) for event in events]
         return events if keeping is None else [keeping.event(event, lane) for event in events]
 
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
@@ -192,9 +195,10 @@ def _signed(course: Course, body: AsyncGenerator[bytes]) -> Closing:
 
 
 async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
-    encode_event = course.encoder().encode
-    outcome = course.outcome
+    encoder, outcome = course.encoder(), course.outcome
+    encode_event = encoder.encode
     batch: list[Event] | None = course.shown(events)
+    opens = course.live.is_opening(events)
     shows_all = course.asked.keeping is not None and course.asked.keeping.has_spaces
     following = course.pump.pull if shows_all else course.following(partial(_written, outcome, encode_event))
     begins = course.is_poured  # then the first piece is waited for, though it may be empty
@@ -207,6 +211,8 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
             if outcome.response is not None or outcome.partial is not None:
                 batch = _last(batch)
             data = b"".join([encode_event(event) for event in batch])
+            if opens:
+                data, opens = data + encoder.opening(), False
             if data or not batch or begins:  # a sink that takes no more is waited for here
                 yield data
                 course.went()
