@@ -38,16 +38,16 @@ __all__ = ["ConvertingDecoder", "turned_back"]
 
 def turned_back(response: Response[Any], undo: Undo, dialect: str) -> Response[Any]:
     """The response of a target of `dialect` in the caller's own form."""
-    told = response.changes
+    changes = response.changes
     if undo.fenced:
-        taken = Changes(dialect, "decode_response")
-        _note_fences(response.parts, "", taken)
+        removed = Changes(dialect, "decode_response")
+        _note_fences(response.parts, "", removed)
         for place, choice in enumerate(response.alternatives):
-            _note_fences(choice.parts, f"/alternatives/{place}", taken)
-        told += taken.done()
+            _note_fences(choice.parts, f"/alternatives/{place}", removed)
+        changes += removed.done()
     alternatives = tuple([_alternative(choice, undo) for choice in response.alternatives])
     parts = tuple([_own(part, undo) for part in response.parts])
-    return msgspec.structs.replace(response, parts=parts, alternatives=alternatives, changes=told)
+    return msgspec.structs.replace(response, parts=parts, alternatives=alternatives, changes=changes)
 
 
 def _note_fences(parts: tuple[Part, ...], path: str, changes: Changes) -> None:

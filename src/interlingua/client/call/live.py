@@ -73,7 +73,7 @@ class Live(Lasting):
         "encoded",
         "first",
         "headers",
-        "is_only",
+        "job",
         "lane",
         "unwrapper",
     )
@@ -97,8 +97,8 @@ class Live(Lasting):
         """What broke the body."""
         self.drain_until: float | None = None
         """The time at which the rest after the terminal signal is given up."""
-        self.is_only: bool = False
-        """Whether nobody could be asked after it, so that its opening need not wait for content."""
+        self.job: Job | None = None
+        """The call that it answers; None where that is not known."""
         self.unwrapper: Unwrapper | None = None
         """Shows a hidden tool's call as text."""
         if encoded.undo.output_tool:
@@ -110,16 +110,19 @@ class Live(Lasting):
     def speaks(self) -> bool:
         """Whether the first events can go out, and have no end in them."""
         first = self.first
-        return not self.holds_back(first) and type(first[-1]) not in _ENDS
+        if _BEFORE_CONTENT.issuperset(map(type, first)):
+            return bool(first) and self.is_only
+        return type(first[-1]) not in _ENDS
+
+    @property
+    def is_only(self) -> bool:
+        """Whether nobody could be asked after it, so that its opening need not wait for content."""
+        return self.job is not None and has_one_try(self.job)
 
     @staticmethod
     def is_opening(events: list[Event]) -> bool:
         """Whether events say nothing yet of what the answer holds."""
         return _BEFORE_CONTENT.issuperset(map(type, events))
-
-    def holds_back(self, events: list[Event]) -> bool:
-        """Whether the first events wait for more."""
-        return not events if self.is_only else self.is_opening(events)
 
     def shown(self, events: list[Event]) -> list[Event]:
         """The events as the caller sees them: a hidden tool is text."""
@@ -199,7 +202,7 @@ def _begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live
         return None
     decoder = lane.dialect.stream_decoder(context_of(job, lane, encoded))
     live = (kind or Live)(lane, encoded, reply.headers, decoder)
-    live.is_only = has_one_try(job)
+    live.job = job
     live.first = _named(lane, live.fed(piece))
     return live
 
@@ -260,7 +263,7 @@ def _first_events(job: Job, live: Live) -> Steps[None]:
     What says nothing yet is held back until then: however the bytes are cut, one target speaks.
     """
     events = live.first
-    while live.holds_back(events):
+    while live.is_opening(events) and not (events and live.is_only):
         try:
             piece = yield from _first_piece(job, live.lane)
         except Error as error:

@@ -214,7 +214,7 @@ class PassedStream(Live):
 
     def _opens(self, events: list[Event]) -> bool:
         """Whether a frame is the opening of an answer that need not wait for content."""
-        return self.is_only and bool(events) and type(events[0]) is StreamStart
+        return bool(events) and type(events[0]) is StreamStart and self.is_only
 
     def _is_odd(self, last: Event | None, decoder: StreamDecoder) -> bool:
         """Whether the last event, or a change that reading made, forbids that the client gets the frame as it came."""

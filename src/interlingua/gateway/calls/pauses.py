@@ -66,10 +66,10 @@ def _in_container(request: Request, response: Response[Any]) -> Request:
     container = response.extra.get(_ANTHROPIC, {}).get("container")
     if not is_object(container) or type(container.get("id")) is not str:
         return request
-    own = request.extra.get(_ANTHROPIC, {})
-    asked = own.get("container")
-    told = {**asked, "id": container["id"]} if is_object(asked) else container["id"]
-    return replace(request, extra={**request.extra, _ANTHROPIC: {**own, "container": told}})
+    members = request.extra.get(_ANTHROPIC, {})
+    before = members.get("container")
+    reference = {**before, "id": container["id"]} if is_object(before) else container["id"]
+    return replace(request, extra={**request.extra, _ANTHROPIC: {**members, "container": reference}})
 
 
 def joined(first: Response[Any], second: Response[Any]) -> Response[Any]:
