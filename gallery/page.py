@@ -59,7 +59,7 @@ def with_run(name: str, client: Client, cells: list[Cell], day: str) -> None:
 def page() -> str:
     """The whole guide."""
     results = stored()
-    named = ", ".join(f"`{target.dialect}`" for target in UPSTREAMS.values() if target.is_strict)
+    named = ", ".join(target.dialect for target in UPSTREAMS.values() if target.is_strict)
     parts = [_HEAD.format(upstreams=named), "## Summary\n", *_summary(results)]
     for name, client in clients().items():
         parts += _section(name, client, results.get(name))
