@@ -70,7 +70,7 @@ def weather(city: str) -> str:
 LOOP = [*[Say(calls=(Call("weather", {"city": city}),)) for city in ("Oslo", "Rome", "Paris")], "All fine."]
 
 
-def test_a_loop_of_tools_has_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_r64_a_loop_of_tools_has_one_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four steps: the first says everything, each further one sends the result of the call alone."""
     gate = _Gate(*LOOP)
     with gate.serving(monkeypatch), il.websockets() as counts:

@@ -67,7 +67,7 @@ def _talking(dialect: str, *answers: Any, **settings: Any) -> Generator[Talk]:
 
 
 @EVERY
-def test_a_response_is_the_stream_of_http(dialect: str) -> None:
+def test_r64_a_response_is_the_stream_of_http(dialect: str) -> None:
     """Event by event as over HTTP, but for ids and times; it ends with its terminal event, without `[DONE]`."""
     with (
         Upstream(dialect, "Hello.", "Hello.").serving() as at,
@@ -102,7 +102,7 @@ def test_responses_come_one_after_the_other(dialect: str) -> None:
 
 @EVERY
 @pytest.mark.parametrize("store", [True, False])
-def test_a_turn_goes_on_from_the_one_before(dialect: str, store: bool) -> None:
+def test_r64_a_turn_goes_on_from_the_one_before(dialect: str, store: bool) -> None:
     """With the new input alone, three turns long; the upstream gets the whole conversation, or keeps it itself."""
     upstream = Upstream(dialect, "One.", "Two.", "Three.")
     with (
@@ -144,7 +144,7 @@ def test_a_response_that_never_was_is_not_found() -> None:
         assert text_of(talk.ask()) == "One."
 
 
-def test_a_failed_turn_takes_away_what_it_went_on_from() -> None:
+def test_r64_a_failed_turn_takes_away_what_it_went_on_from() -> None:
     """A result whose call does not exist is refused by its id; the old response is not found then, by any turn."""
     orphan = [{"type": "function_call_output", "call_id": "call_nobodys", "output": "42"}]
     with _talking("anthropic", "One.", "Two.", "Three.") as talk:
