@@ -117,6 +117,10 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the server takes freeform tools; else each is offered as a function with one string."""
     parallel_explicit: bool = False
     """Whether parallel calls must be switched on (llama.cpp's default is off)."""
+    parallel_calls: bool = True
+    """Whether an answer can hold several calls; who asks for that where it cannot is told so."""
+    stop_in_json: bool = True
+    """Whether stop sequences hold in an answer that is bound to a schema or may be a call."""
     parameters_required: bool = False
     """Whether a tool must have parameters."""
     stream_usage: bool = True
@@ -140,7 +144,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     history_tools: bool = False
     """Whether the tools that a history calls must be declared, even when none is offered any more."""
     unsupported: frozenset[str] = frozenset()
-    """Names of `Request` fields that the server refuses or ignores."""
+    """Names of `Request` fields that the server refuses or ignores; `extra`: every member that the dialect has no field
+    for."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -2,7 +2,8 @@
 
 Rules
 - What the engine cannot take (images, audio, files, `n`, log-probabilities, custom tools) is refused in the dialect's
-  own error shape, naming the member; hints that change nothing (`user`, `metadata`, `store` …) are left aside.
+  own error shape, naming the member; hints that change nothing (`user`, `metadata`, `store` …) are left aside. The row
+  of the provider knows them, so that whoever asks through the library or the gateway is told.
 - Tool choice and schemas go through one grammar (`grammar`), never through the engine's own tool parsing.
 - At most one call an answer: parallel calls are not offered.
 - A temperature that is not given is 0 under a grammar and `TEXT_TEMPERATURE` for free text; an answer that is given no

@@ -444,8 +444,21 @@ _OTHER_DIALECTS = (
     ),
 )
 
+LOCAL = _server(
+    max_tokens_field="max_tokens",
+    effort_field="none",
+    parallel_calls=False,
+    stop_in_json=False,
+    json_word=False,
+    unsupported=frozenset({
+        "cache_key", "extra", "logprobs", "metadata", "n", "schema_description", "service_tier", "store", "user",
+        "verbosity",
+    }),
+)  # fmt: skip
+"""What the embedded engine reads of a request, to which a law holds it: llama.cpp, with a grammar of our own for tools and
+schemas."""
+
 _IN_PROCESS = (
-    # The engine inside is llama.cpp; tools and schemas go through a grammar of our own.
     Provider(
         name="local",
         title="the embedded engine",
@@ -453,7 +466,7 @@ _IN_PROCESS = (
         dialects=CHAT,
         auth="none",
         key_required=False,
-        quirks=_server(max_tokens_field="max_tokens", parallel_explicit=True),
+        quirks=LOCAL,
         note="Needs the [local] extra and weights: il models pull tiny.",
     ),
     Provider(

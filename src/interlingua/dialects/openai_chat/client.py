@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from interlingua.dialects._answer import (
     changes_of,
@@ -150,7 +151,9 @@ class _RequestEncoder(OpenAIRequestWriter):
         if tools:
             self.wire.tools = cast("list[ToolWire]", tools)  # text is written as it is
             parallel = True if parallel is None and self.quirks.parallel_explicit else parallel
-        if parallel is not None and self.takes_choice("parallel_tool_calls", tools=bool(tools)):
+        if parallel and not self.quirks.parallel_calls:
+            self.changes.add("parameter_unsupported", "/parallel_tool_calls", "an answer holds one call at most")
+        elif parallel is not None and self.takes_choice("parallel_tool_calls", tools=bool(tools)):
             self.wire.parallel_tool_calls = parallel
         choice = self.sayable_choice(tools=bool(tools))
         if choice is not None:
@@ -177,6 +180,8 @@ class _RequestEncoder(OpenAIRequestWriter):
         asked = self.told_output()
         if asked is None:
             return
+        if asked.schema_description is not None and not self.takes("schema_description"):
+            asked = replace(asked, schema_description=None)
         self.wire.response_format = encode_format(asked, self.quirks)
         if self.request.schema_strict and not self.quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
@@ -195,10 +200,18 @@ class _RequestEncoder(OpenAIRequestWriter):
             setattr(wire, self.quirks.max_tokens_field, self.bounded("max_tokens", request.max_tokens))
         if request.seed is not None:
             self.set_knobs(wire, {"seed": self.quirks.seed_field})
-        wire.stop = self.told_stops()
+        wire.stop = self._stops()
         if request.logprobs is not None and self.takes("logprobs"):
             wire.logprobs = True
             wire.top_logprobs = self.bounded("logprobs", request.logprobs) or None
+
+    def _stops(self) -> list[str] | None:
+        """The sequences that end the answer, where they hold."""
+        calls = self.wire.tools and self.request.tool_choice != "none"
+        if self.request.stop and not self.quirks.stop_in_json and (calls or self.wire.response_format):
+            self.changes.add("parameter_unsupported", "/stop", "it would break the JSON of the answer")
+            return None
+        return self.told_stops()
 
     def takes_tools(self) -> bool:
         """Whether the model takes tools here; a family that refuses them beside reasoning takes them without it."""
@@ -253,6 +266,10 @@ class _RequestEncoder(OpenAIRequestWriter):
             own = self.own_members()
             if own.get("reasoning") == {} and self.wire.reasoning is None:  # it only says where the effort stood
                 own = {name: value for name, value in own.items() if name != "reasoning"}
+            if "extra" in self.quirks.unsupported:
+                for name in own:
+                    self.changes.add("parameter_unsupported", f"/extra/{NAME}/{name}", "the server does not know it")
+                return
             merge_members(self.wire, own)
 
 

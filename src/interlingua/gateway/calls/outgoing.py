@@ -109,7 +109,10 @@ def needs_of(quirks: Quirks) -> Needs:
     for trigger in active:
         if trigger.words:
             words[trigger.member] = words.get(trigger.member, frozenset()) | trigger.words
-    return Needs(quirks.unsupported.union([trigger.member for trigger in active if not trigger.words]), words)
+    everything = ("messages",) if "extra" in quirks.unsupported else ()  # what is ignored of a body has to be told
+    return Needs(
+        quirks.unsupported.union(everything, [trigger.member for trigger in active if not trigger.words]), words
+    )
 
 
 def relayed(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
