@@ -455,8 +455,7 @@ LOCAL = _server(
         "verbosity",
     }),
 )  # fmt: skip
-"""What the embedded engine reads of a request, to which a law holds it: llama.cpp, with a grammar of our own for tools and
-schemas."""
+"""What the embedded engine reads, a law says: llama.cpp, with a grammar of our own for tools and schemas."""
 
 _IN_PROCESS = (
     Provider(
