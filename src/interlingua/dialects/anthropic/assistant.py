@@ -18,6 +18,7 @@ from msgspec import Raw
 from interlingua.dialects._members import members_of, merge_members, passed_on, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
+from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.anthropic.marks import decode_mark
 from interlingua.dialects.anthropic.parts import NAME, block_of, decode_block, opaque_block
 from interlingua.dialects.anthropic.steps import is_step, read_step
@@ -190,8 +191,7 @@ def thinking_block(part: ThinkingPart) -> BlockWire:
 
 def media_note(part: ImagePart | AudioPart | DocumentPart) -> str:
     """The text that stands where an answer holds media that the wire cannot say."""
-    said = f": {part.transcript}" if isinstance(part, AudioPart) and part.transcript else ""
-    return f"[{part.media_type}, {len(part.data)} bytes{said}]"
+    return f"[{part.media_type}, {len(part.data)} bytes]"
 
 
 class AssistantEncoder:
@@ -270,9 +270,12 @@ class AssistantEncoder:
         return wire
 
     def media(self, part: ImagePart | AudioPart | DocumentPart, path: str) -> BlockWire | None:
-        """Media of an assistant, which the wire cannot say: a note to a client, refused towards a service."""
+        """Media of an assistant, which the wire cannot say: the transcript, a note to a client, else refused."""
         if isinstance(part, ImagePart) and part.sealed is not None:
             note_seal(self.changes, part.sealed, path)
+        told = transcript_text(part, self.changes, path)
+        if told is not None:
+            return BlockWire(type="text", text=told.text)
         if self.reply:
             self.changes.add("media_as_text", path, "an answer of this dialect has no media")
             return BlockWire(type="text", text=media_note(part))

@@ -15,11 +15,11 @@ from msgspec import Raw
 
 from interlingua.dialects._citations import own_values
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects.google.citations import Grounding
-from interlingua.dialects.google.parts import NAME, blob_wire
+from interlingua.dialects.google.parts import NAME, TRANSCRIPT, blob_wire
 from interlingua.dialects.google.wire import CallWire, PartWire
 from interlingua.stream.calls import is_made_id
 from interlingua.types.content import (
@@ -188,6 +188,8 @@ class AssistantEncoder:
         wire = blob_wire(part)
         if isinstance(part, ImagePart):
             wire.thoughtSignature = self.signature(part.sealed, path)
+        if isinstance(part, AudioPart) and part.transcript and self.reply:
+            merge_members(wire, {TRANSCRIPT: {"text": part.transcript, **object_in(wire.extra or {}, TRANSCRIPT)}})
         if part.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         self._note(part.extra, path)

@@ -69,6 +69,8 @@ DETAILS = {
     "MEDIA_RESOLUTION_ULTRA_HIGH": "ultra_high",
 }
 """How closely to look, as the wire says it."""
+TRANSCRIPT = "audioTranscription"
+"""Beside the bytes of a sound: what it says, in answers alone."""
 RESOLUTIONS = {detail: level for level, detail in DETAILS.items()}
 _BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t]*[\r\n]\s*')
 """A string, or the white space around a line end between two tokens."""
@@ -273,8 +275,21 @@ def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:
     if sealed is not None:
         members["thoughtSignature"] = wire.thoughtSignature
     if media_type.startswith("audio/"):
-        return AudioPart(data, media_type, extra=_extra(members, wire, {**rest, **named}))
+        words = transcript_in(members)
+        return AudioPart(data, media_type, words, extra=_extra(members, wire, {**rest, **named}))
     return DocumentPart(data, media_type, blob.displayName, extra=_extra(members, wire, rest))
+
+
+def transcript_in(members: dict[str, Any]) -> str | None:
+    """The transcript among the members of a part, taken out of them; what else is said of it stays."""
+    told: object = members.get(TRANSCRIPT)
+    if not is_object(told) or not isinstance(told.get("text"), str):
+        return None
+    rest = {name: value for name, value in told.items() if name != "text"}
+    del members[TRANSCRIPT]
+    if rest:
+        members[TRANSCRIPT] = rest
+    return told["text"] or None
 
 
 def _extra(

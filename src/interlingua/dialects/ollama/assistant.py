@@ -14,6 +14,7 @@ from msgspec import Raw, UnsetType
 
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._steps import answer_thinking, history_text
+from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
 from interlingua.dialects.ollama.wire import FunctionCallWire, MessageWire, ToolCallWire
 from interlingua.errors import DecodeError
@@ -228,7 +229,11 @@ class AssistantEncoder:
             self._text(history_text(part, self.changes, path).text, path)
 
     def _refuse(self, part: Part, path: str) -> None:
-        """What an assistant message has no place for: refused in a history, dropped in a reply, which must go out."""
+        """What an assistant message has no place for: the words of a sound, else refused or, in a reply, dropped."""
+        spoken = transcript_text(part, self.changes, path)
+        if spoken is not None:
+            self._text(spoken.text, path)
+            return
         code = MEDIA_CODES.get(type(part), "opaque_part")
         told = type(part).__name__
         if isinstance(part, OpaquePart):

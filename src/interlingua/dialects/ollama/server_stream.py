@@ -25,7 +25,7 @@ from interlingua.stream.failure import failed_end
 from interlingua.stream.fold import error_of
 from interlingua.stream.order import InOrder
 from interlingua.types.change import Changes
-from interlingua.types.content import BrokenToolCall, ImagePart, ServerToolPart, ToolCall
+from interlingua.types.content import AudioPart, BrokenToolCall, ImagePart, ServerToolPart, ToolCall
 from interlingua.types.event import (
     BlockEnd,
     RefusalDelta,
@@ -113,6 +113,8 @@ class OllamaStreamEncoder(ResumingEncoder):
         encoder.add(event.part, event.index)
         if isinstance(event.part, ServerToolPart):
             return b"".join([self._thinking + encode_text(text) + self._tail for text in encoder.thinking])
+        if isinstance(event.part, AudioPart):
+            return b"".join([self._text + encode_text(text) + self._tail for text in encoder.texts])
         if not isinstance(event.part, ToolCall | BrokenToolCall | ImagePart):
             return b""
         wire = encoder.message()

@@ -27,6 +27,7 @@ from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import make_call
 from interlingua.types.content import (
+    AudioPart,
     BrokenToolCall,
     ImagePart,
     OpaquePart,
@@ -159,7 +160,7 @@ class ItemDecoder:
             case TextPart(extra=extra):
                 own = {**extra.get(NAME, {}), **own}
                 return replace(part, sealed=self.sealed(members), extra={NAME: own} if own else {})
-            case RefusalPart(extra=extra):
+            case RefusalPart(extra=extra) | AudioPart(extra=extra):
                 own = {**extra.get(NAME, {}), **own, **({"item": members} if members else {})}
                 return replace(part, extra={NAME: own} if own else {})
             case OpaquePart(raw=raw):

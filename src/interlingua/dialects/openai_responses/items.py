@@ -17,8 +17,9 @@ from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
+from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.openai_responses.assistant import COMPLETED, FREEFORM_END
-from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, annotations_of
+from interlingua.dialects.openai_responses.parts import ITEM_MEMBERS, NAME, SPOKEN, annotations_of
 from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
 from interlingua.types.content import (
     AudioPart,
@@ -141,11 +142,24 @@ class ItemEncoder:
             case OpaquePart():
                 self._opaque(part, path)
             case AudioPart():
-                self._no_place("audio", part, path)
+                self._audio(part, path)
             case DocumentPart():
                 self._no_place("documents", part, path)
             case ToolResult():
                 self.changes.add("opaque_part", path, "an assistant message holds no ToolResult", action="dropped")
+
+    def _audio(self, part: AudioPart, path: str) -> None:
+        own = part.extra.get(NAME, {})
+        if SPOKEN in own:
+            wire = PartWire(type=SPOKEN)
+            merge_members(wire, {"data": to_base64(part.data), "transcript": part.transcript, **own[SPOKEN]})
+            self._said(wire, object_in(own, "item"), new="new_item" in own)
+            return
+        text = transcript_text(part, self.changes, path)
+        if text is None:
+            self._no_place("audio", part, path)
+        else:
+            self._prose(text, path)
 
     def _no_place(self, code: str, part: Part, path: str) -> None:
         """What a reply cannot say is left out; in a history it is refused, unless that is allowed."""

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from interlingua.dialects._members import plain
 from interlingua.dialects._openai.calls import arguments_text, clean_name
 from interlingua.dialects._openai.citations import read_annotation
@@ -30,7 +32,7 @@ from interlingua.dialects.openai_responses.parts import NAME, decode_part
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import decoded_twice, is_empty_arguments
-from interlingua.types.content import OpaquePart, RefusalPart, Sealed, TextPart
+from interlingua.types.content import AudioPart, OpaquePart, RefusalPart, Sealed, TextPart
 from interlingua.wire.json import decode_any, encode_text
 
 if TYPE_CHECKING:
@@ -166,6 +168,10 @@ class MessageItem(Item):
             self.whole_text("refusal", place, part.text)
             if self.block is not None and part.extra:
                 self.block.extra = {NAME: {**self.block.extra.get(NAME, {}), **part.extra[NAME]}}
+        elif isinstance(part, AudioPart) and place not in self._seen:
+            self._seen.add(place)
+            own = {**part.extra.get(NAME, {}), **({"item": members} if (members := self._members()) else {})}
+            self.builder.whole(replace(part, extra={NAME: own}), "audio")
         elif isinstance(part, OpaquePart) and place not in self._seen:
             self._seen.add(place)
             raw = {"part": part.raw, "item": self._members()}

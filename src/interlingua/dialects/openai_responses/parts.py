@@ -26,7 +26,7 @@ from interlingua.types.content import (
     ServerToolPart,
     TextPart,
 )
-from interlingua.wire.media import data_url, from_base64, parse_data_url, to_base64, told_detail
+from interlingua.wire.media import audio_type, data_url, from_base64, parse_data_url, to_base64, told_detail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME",
+    "SPOKEN",
     "annotations_of",
     "decode_content",
     "decode_part",
@@ -53,6 +54,8 @@ FORMATS_BY_TYPE = {media_type: name for name, media_type in AUDIO_FORMATS.items(
 
 FOREIGN_TYPES = frozenset({"tool_use", "tool_result", "image", "document", "image_url", "file"})
 """Part types of other dialects: refused by name, because passing them on would lose them."""
+SPOKEN = "output_audio"
+"""The content part that a sound of the model is, and under which its members stand in `extra`."""
 REFERENCES = frozenset({"input_image", "input_file", "input_audio"})
 ITEM_MEMBERS = ("item", "new_item")
 """What stands in the `extra` of a part but belongs to the item around it."""
@@ -131,6 +134,16 @@ def _audio(part: PartWire) -> Part:
     return AudioPart(body, AUDIO_FORMATS.get(kind, f"audio/{kind}"), extra=members_of(part, NAME))
 
 
+def _spoken(part: PartWire) -> Part:
+    """A sound of the model with its transcript."""
+    members: dict[str, Any] = dict(part.extra or {})
+    data, words = members.pop("data", None), members.pop("transcript", None)
+    if not isinstance(data, str) or not isinstance(words, str | None):
+        return _opaque(part)
+    body = from_base64(data, "/data")
+    return AudioPart(body, audio_type(body), words, extra={NAME: {SPOKEN: members}})
+
+
 def _beside(part: PartWire, read: str) -> dict[str, dict[str, Any]]:
     """The members of a media part besides the one that was `read`, and what is canonical."""
     rest = {name: value for name in _SOURCES if name != read and (value := getattr(part, name)) is not None}
@@ -149,6 +162,7 @@ _READERS: dict[str, Callable[[PartWire], Part]] = {
     "input_image": _image,
     "input_file": _file,
     "input_audio": _audio,
+    SPOKEN: _spoken,
 }
 
 

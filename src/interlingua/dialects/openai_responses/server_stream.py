@@ -26,9 +26,10 @@ from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._steps import at_home, thinking_events
 from interlingua.dialects._streams.frames import ResumingEncoder
+from interlingua.dialects._transcripts import transcript_events
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.items import NOBODY, ItemEncoder, ItemIds
-from interlingua.dialects.openai_responses.parts import NAME, write_annotation
+from interlingua.dialects.openai_responses.parts import NAME, SPOKEN, write_annotation
 from interlingua.dialects.openai_responses.reasons import failure_members
 from interlingua.dialects.openai_responses.repeated import answer_text
 from interlingua.dialects.openai_responses.server import answer_wire
@@ -37,6 +38,7 @@ from interlingua.stream.fold import error_of
 from interlingua.stream.order import InOrder
 from interlingua.types.change import Changes
 from interlingua.types.content import (
+    AudioPart,
     BrokenToolCall,
     ImagePart,
     RefusalPart,
@@ -407,6 +409,9 @@ class ResponsesStreamEncoder(ResumingEncoder):
         if isinstance(part, ServerToolPart) and not at_home(part, NAME, NOBODY):
             events = thinking_events(part, self.changes, f"/parts/{event.index}", event)
             return b"".join([self._write(one) for one in events])
+        if isinstance(part, AudioPart) and SPOKEN not in part.extra.get(NAME, {}):
+            told = transcript_events(event, self.changes)
+            return b"".join([self._write(one) for one in told]) if told else self._end_other(event)
         if event.index in self._held:
             said = self._opening(event.index, _members(part))
         item = self._items.get(event.index)
