@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
-from interlingua.wire.media import from_base64, parse_data_url
+from interlingua.wire.media import from_base64, media_type_of, parse_data_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -19,6 +19,7 @@ __all__ = [
     "absent_members",
     "normalised",
     "same_bytes",
+    "same_sound",
     "same_url",
     "without",
     "without_dull",
@@ -72,11 +73,18 @@ def same_bytes(text: object) -> object:
 
 
 def same_url(url: object) -> object:
-    """A data URL is its type and its bytes."""
+    """A data URL is its type, under its one name, and its bytes."""
     if not isinstance(url, str):
         return url
     try:
         parsed = parse_data_url(url)
     except DecodeError:
         return url
-    return [parsed[0] or "image/png", base64.b64encode(parsed[1]).decode()] if parsed else url
+    return [media_type_of(parsed[0] or "image/png"), base64.b64encode(parsed[1]).decode()] if parsed else url
+
+
+def same_sound(audio: JsonObject) -> JsonObject:
+    """A sound of OpenAI's formats is its bytes, and its format under its one name."""
+    form = audio.get("format")
+    named = {"format": media_type_of(form if "/" in form else f"audio/{form}")} if isinstance(form, str) else {}
+    return {**audio, **named, "data": same_bytes(audio.get("data"))}

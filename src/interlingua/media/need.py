@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from interlingua.errors import UsageError
 from interlingua.media.header import read_header
 from interlingua.media.sniff import sniff
+from interlingua.wire.media import media_type_of
 
 if TYPE_CHECKING:
     from interlingua.media.header import ImageHeader
@@ -30,12 +31,6 @@ MAX_PIXELS = 64_000_000
 FULL = frozenset({"full", "original"})
 """Details that ask for every pixel that the target takes."""
 _TURNED_BY_DECODERS = frozenset({"image/heic", "image/heif", "image/heic-sequence", "image/heif-sequence"})
-_ALIASES = {
-    "image/jpg": "image/jpeg",
-    "image/pjpeg": "image/jpeg",
-    "image/x-png": "image/png",
-    "image/tif": "image/tiff",
-}
 
 
 class Recipe(NamedTuple):
@@ -109,8 +104,7 @@ KNOWN = frozenset({
 
 def plain_type(media_type: str) -> str:
     """A MIME type in its usual spelling, without parameters."""
-    plain = media_type.lower().partition(";")[0].strip()
-    return _ALIASES.get(plain, plain)
+    return media_type_of(media_type).lower().partition(";")[0].strip()
 
 
 def need_of(part: ImagePart, header: ImageHeader, limits: MediaLimits, most_px: int | None) -> Need:

@@ -37,6 +37,8 @@ __all__ = ["MAX_MEDIA_PARTS", "MediaPlan", "make_plan"]
 
 MAX_MEDIA_PARTS = 4_000
 """The most images, sounds and documents in one request."""
+NO_TYPE = "application/octet-stream"
+"""A media type that says nothing."""
 REST_BYTES = 65_536
 """What is left of a request's size for everything but media."""
 INSTALL = "the [media] extra, which would convert it, is not installed: pip install 'interlingua[media]'"
@@ -265,7 +267,7 @@ class _Planner:
         elif need.seen_otherwise:
             self.changes.add("image_as_given", place.path, INSTALL)
 
-    def _correct(self, place: Place, part: ImagePart, media_type: str) -> None:
+    def _correct(self, place: Place, part: ImagePart | DocumentPart, media_type: str) -> None:
         """Say the media type that the bytes have; another spelling of the same one needs no entry."""
         if plain_type(part.media_type) != media_type:
             self.changes.add("media_type_corrected", f"{place.path}/media_type", f"{part.media_type} is {media_type}")
@@ -275,12 +277,18 @@ class _Planner:
         found = _not_empty(place, part)
         taken, most = self.limits.document_types, self.limits.max_document_bytes
         kind = plain_type(part.media_type)
+        if kind == NO_TYPE and found is not None:
+            self._correct(place, part, found)
+            kind = found
         if found is not None and found != kind and kind == "application/pdf":
             raise UsageError(f"{place.path}: the document is said to be {kind}, and its bytes are {found}")
         if self._facts.documents is False:
             return
         if taken is not None and kind not in taken and not _is_text(kind, found):
             self._leave_out("documents", place, f"{part.media_type} is not taken")
+        elif taken is not None and kind not in taken and not kind.startswith("text/"):
+            self.changes.add("media_as_text", place.path, f"{kind} is told as text/plain")
+            self.swaps[place] = replace(part, media_type="text/plain")
         elif most is not None and len(part.data) > most:
             self._leave_out("documents", place, f"{len(part.data):,} bytes, and {most:,} are the most of a document")
 

@@ -26,6 +26,8 @@ BMP, TIFF, HEIC, HEIF, AVIF = "image/bmp", "image/tiff", "image/heic", "image/he
 EVERYWHERE = frozenset({PNG, JPEG, WEBP, GIF})
 """The formats that all services of today take."""
 PDF = "application/pdf"
+TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
+"""Documents that the Messages dialect tells as text itself."""
 CAUTIOUS_SIDE_PX = 2_048
 """What a service is thought to look at where nobody says."""
 MEBIBYTE = 1024 * 1024
@@ -85,7 +87,7 @@ ANTHROPIC = MediaLimits(
     max_images=600,
     max_request_bytes=32_000_000,
     audio_types=frozenset(),
-    document_types=frozenset({PDF}),
+    document_types=frozenset({PDF, *TEXTUAL}),
     source='wire anthropic, "image limits"; vendor "Vision"; field',
 )
 ANTHROPIC_200K = msgspec.structs.replace(ANTHROPIC, useful_side_px=1_568, max_images=100)
@@ -97,7 +99,7 @@ OPENAI = MediaLimits(
     max_image_bytes=20_000_000,
     max_images=500,
     max_request_bytes=50_000_000,
-    audio_types=frozenset({"audio/wav", "audio/x-wav", "audio/wave", "audio/mpeg", "audio/mp3"}),
+    audio_types=frozenset({"audio/wav", "audio/mpeg"}),
     max_document_bytes=50_000_000,
     source='wire openai-chat, "images in", "audio in"; vendor "Images and vision"',
 )
@@ -107,9 +109,18 @@ GOOGLE = MediaLimits(
     useful_side_px=3_072,
     max_images=3_000,
     max_request_bytes=100_000_000,
+    audio_types=frozenset({
+        "audio/wav", "audio/mpeg", "audio/mp4", "audio/aac", "audio/aiff", "audio/flac", "audio/ogg", "audio/opus",
+        "audio/pcm", "audio/webm", "audio/l16",
+    }),
+    document_types=frozenset({
+        PDF, "video/mp4", "video/mpeg", "video/quicktime", "video/x-msvideo", "video/x-flv", "video/webm",
+        "video/x-ms-wmv", "video/3gpp", "application/x-javascript", "application/x-python",
+    }),
     max_document_bytes=50_000_000,
-    source='wire google, "images"; vendor "File input methods", "Image understanding"',
-)
+    source='wire google, "images"; vendor "File input methods", "Image understanding", "Audio understanding", "Video '
+    'understanding", "Document processing"; Firebase AI Logic, "Input file requirements"',
+)  # fmt: skip
 OLLAMA = MediaLimits(
     image_types=frozenset({PNG, JPEG, WEBP}),
     animated=False,

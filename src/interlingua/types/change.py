@@ -113,7 +113,9 @@ CODES: dict[str, CodeRow] = {
     "result_missing": CodeRow("repaired", "an error result made for a call that had none"),
     "result_duplicate": CodeRow("repaired", "a second result for the same call left out"),
     "finish_reason_derived": CodeRow("repaired", "a finish reason that the content contradicted"),
-    "media_type_corrected": CodeRow("repaired", "a media type that the bytes contradict"),
+    "media_type_corrected": CodeRow(
+        "repaired", "a media type that the bytes contradict, or under a name that the target does not take"
+    ),
     "lone_surrogate": CodeRow("repaired", "a lone surrogate replaced by U+FFFD"),
     "whole_number": CodeRow("repaired", "a whole number that came as 12.0 or as text"),
     "unexpected_type": CodeRow("repaired", "a value of another JSON type read for its words, or left out without any"),

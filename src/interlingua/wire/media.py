@@ -1,4 +1,15 @@
-"""Media on the wire: data URLs, base64, and the MIME types of audio and images. Pure text and byte work."""
+"""Media on the wire: data URLs, base64, and the names and signs of media types. Pure text and byte work.
+
+Rules
+- A media type has one name here; what vendors, systems and clients write instead leads to it (`ALIASES`), their bare
+  words (`wav`, `pdf`) among them. A name that nobody knows stays as it is.
+- What a target calls a type where it has a name of its own is in its dialect.
+
+Source: the vendors' pages on input files: Gemini API "Audio understanding", "Video understanding", "Document
+processing", Firebase AI Logic "Input file requirements", OpenAI "Audio and speech", "File inputs", OpenRouter "Audio",
+Messages "Vision", "PDF support"; names that systems give files: RFC 2361 (`audio/vnd.wave`), RFC 3003, MDN "Common
+media types"; all read 2026-11.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +19,93 @@ import re
 
 from interlingua.errors import DecodeError
 
-__all__ = ["audio_type", "data_url", "from_base64", "image_type", "parse_data_url", "to_base64", "told_detail"]
+__all__ = [
+    "ALIASES",
+    "audio_type",
+    "data_url",
+    "from_base64",
+    "image_type",
+    "media_type_of",
+    "parse_data_url",
+    "to_base64",
+    "told_detail",
+]
 
 _DATA_URL = r"data:(?P<type>[\w.+-]+/[\w.+-]+)?(?P<parameters>(?:;[\w-]+=[^;,]*)*)(?P<base64>;base64)?,"
+_NAMES: dict[str, str] = {
+    "audio/wav": "wav wave x-wav x-pn-wav vnd.wave",
+    "audio/mpeg": "mp3 x-mp3 mpeg3 x-mpeg-3 x-mpeg mpga mpa mpg",
+    "audio/mp4": "m4a x-m4a mp4a m4b mp4a-latm",
+    "audio/aac": "x-aac aacp acc",
+    "audio/flac": "x-flac",
+    "audio/ogg": "oga x-ogg vorbis application/ogg",
+    "audio/opus": "",
+    "audio/aiff": "aif x-aiff",
+    "audio/pcm": "x-pcm pcm16",
+    "audio/webm": "",
+    "video/mp4": "m4v x-m4v",
+    "video/quicktime": "mov x-quicktime",
+    "video/x-msvideo": "avi msvideo",
+    "video/x-ms-wmv": "wmv",
+    "video/x-flv": "flv",
+    "video/mpeg": "mpg mpeg2 mpegps",
+    "video/webm": "",
+    "video/3gpp": "3gp",
+    "video/x-matroska": "mkv",
+    "image/png": "x-png",
+    "image/jpeg": "jpg pjpeg jpe",
+    "image/gif": "",
+    "image/webp": "x-webp",
+    "image/bmp": "x-bmp x-ms-bmp",
+    "image/tiff": "tif x-tiff",
+    "image/heic": "",
+    "image/heif": "",
+    "image/avif": "",
+    "application/pdf": "x-pdf acrobat text/pdf text/x-pdf",
+    "application/json": "",
+    "application/xml": "",
+    "application/yaml": "x-yaml",
+    "application/rtf": "x-rtf",
+    "application/msword": "doc vnd.msword",
+    "application/vnd.ms-excel": "xls msexcel x-msexcel",
+    "application/vnd.ms-powerpoint": "ppt mspowerpoint",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "text/plain": "txt",
+    "text/markdown": "md x-markdown",
+    "text/csv": "x-csv comma-separated-values application/csv",
+    "text/html": "htm",
+}
+"""Each type, and its other names: below the same head, unless they have one of their own."""
+_WORDS = (
+    "wav mp3 m4a aac flac ogg oga opus aif aiff pcm pcm16 mov avi wmv flv webm mkv 3gp png jpg gif webp bmp tif tiff "
+    "heic heif avif pdf json xml yaml rtf doc xls ppt docx xlsx pptx txt md csv htm"
+)
+"""Names that clients write without a head; `mp4` and `mpeg` might be sound and film."""
+
+
+def _aliases() -> dict[str, str]:
+    """Every other name of a type."""
+    aliases: dict[str, str] = {
+        "text": "text/plain",
+        "markdown": "text/markdown",
+        "html": "text/html",
+        "jpeg": "image/jpeg",
+    }
+    for kind, others in _NAMES.items():
+        head, _, own = kind.partition("/")
+        for name in (own, *others.split()):
+            full = name if "/" in name else f"{head}/{name}"
+            if full != kind:
+                aliases[full] = kind
+            if name in _WORDS.split():
+                aliases.setdefault(name, kind)
+    return aliases
+
+
+ALIASES: dict[str, str] = _aliases()
+"""Other names of media types, in small letters, and the one that is used here."""
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"RIFF", "audio/wav"),
     (b"ID3", "audio/mpeg"),
@@ -52,6 +147,17 @@ def from_base64(text: str, path: str = "") -> bytes:
 
 
 _URL_SAFE = str.maketrans("-_", "+/")
+
+
+def media_type_of(name: str) -> str:
+    """The media type that a name stands for; parameters and unknown names stay as they are.
+
+    A type under another name is looked up without its parameters: `audio/x-wav;codecs=1` is `audio/wav`.
+    """
+    plain = name.partition(";")[0].strip().lower()
+    if plain in ALIASES:
+        return ALIASES[plain]
+    return plain if plain in _NAMES and ";" not in name else name
 
 
 def told_detail(detail: str | None) -> str | None:

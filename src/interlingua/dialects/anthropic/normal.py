@@ -10,6 +10,7 @@ from typing import Any
 from interlingua.dialects._members import is_object
 from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, without, without_dull
 from interlingua.types.tool import EMPTY_PARAMETERS
+from interlingua.wire.media import media_type_of
 
 __all__ = [
     "RULES",
@@ -149,7 +150,8 @@ def _media(block: JsonObject) -> JsonObject:
     source = block.get("source")
     if not is_object(source) or source.get("type") != "base64":
         return block
-    return {**block, "source": {**source, "data": same_bytes(source.get("data", ""))}}
+    named = {"media_type": media_type_of(source["media_type"])} if isinstance(source.get("media_type"), str) else {}
+    return {**block, "source": {**source, **named, "data": same_bytes(source.get("data", ""))}}
 
 
 def answer(body: JsonObject) -> JsonObject:

@@ -36,7 +36,7 @@ from interlingua.types.content import (
     ToolCall,
 )
 from interlingua.wire.json import decode_wire, raw_text
-from interlingua.wire.media import from_base64, to_base64
+from interlingua.wire.media import from_base64, media_type_of, to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ __all__ = [
 NAME = "anthropic"
 """The dialect's name."""
 
-IMAGE_TYPES = frozenset({"image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"})
+IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """What an image may be."""
 PDF, PLAIN = "application/pdf", "text/plain"
 TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
@@ -156,7 +156,9 @@ def _image(wire: BlockWire) -> Part:
     if source.get("type") != "base64" or not isinstance(data, str) or not isinstance(media_type, str):
         return opaque(wire)
     cache = decode_mark(wire)
-    return ImagePart(from_base64(data, "/source/data"), media_type, cache=cache, extra=_members(wire, source))
+    return ImagePart(
+        from_base64(data, "/source/data"), media_type_of(media_type), cache=cache, extra=_members(wire, source)
+    )
 
 
 def _document(wire: BlockWire) -> Part:
@@ -168,7 +170,7 @@ def _document(wire: BlockWire) -> Part:
     media_type = text_or_none(source.get("media_type"), "/source/media_type")
     media_type = media_type or (PLAIN if source["type"] == "text" else PDF)
     cache = decode_mark(wire)
-    return DocumentPart(body, media_type, wire.title, cache, extra=_members(wire, source))
+    return DocumentPart(body, media_type_of(media_type), wire.title, cache, extra=_members(wire, source))
 
 
 def _members(wire: BlockWire, source: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -304,12 +306,13 @@ class BlockEncoder:
         return None
 
     def _image(self, part: ImagePart, path: str) -> BlockWire | None:
-        if self.facts.images is False or part.media_type.lower() not in IMAGE_TYPES:
+        media_type = media_type_of(part.media_type)
+        if self.facts.images is False or media_type not in IMAGE_TYPES:
             self.changes.add("images", path, f"{part.media_type} is not taken")
             return None
         if part.detail not in (None, "full"):  # the full image is what is sent
             self.changes.add("detail_unsupported", f"{path}/detail")
-        source = {"type": "base64", "media_type": part.media_type, "data": to_base64(part.data)}
+        source = {"type": "base64", "media_type": media_type, "data": to_base64(part.data)}
         return BlockWire(type="image", source=source)
 
     def _document(self, part: DocumentPart, path: str) -> BlockWire | None:
@@ -321,9 +324,9 @@ class BlockEncoder:
 
     def _source(self, part: DocumentPart, path: str) -> dict[str, Any] | None:
         """Where the document stands: a PDF in base64, text as it is; None for anything else."""
-        media_type = part.media_type.lower()
+        media_type = media_type_of(part.media_type).lower()
         if media_type == PDF:
-            return {"type": "base64", "media_type": part.media_type, "data": to_base64(part.data)}
+            return {"type": "base64", "media_type": PDF, "data": to_base64(part.data)}
         if not media_type.startswith("text/") and media_type not in TEXTUAL:
             return None
         try:

@@ -14,6 +14,7 @@ from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, without
 from interlingua.dialects.google.schemas import to_json_schema
 from interlingua.types.tool import EMPTY_PARAMETERS
+from interlingua.wire.media import media_type_of
 
 __all__ = [
     "RULES",
@@ -159,9 +160,9 @@ def _result(part: JsonObject) -> JsonObject:
 
 
 def _blob(part: JsonObject) -> JsonObject:
-    """Base64 is its bytes; a type is in small letters."""
+    """Base64 is its bytes; a type is in small letters, and under its one name."""
     blob: JsonObject = part["inlineData"]
-    media_type = str(blob.get("mimeType", "application/octet-stream")).lower()
+    media_type = media_type_of(str(blob.get("mimeType", "application/octet-stream")).lower())
     return {**part, "inlineData": {**blob, "mimeType": media_type, "data": same_bytes(blob.get("data", ""))}}
 
 

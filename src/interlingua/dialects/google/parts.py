@@ -32,7 +32,7 @@ from interlingua.types.content import (
     ThinkingPart,
 )
 from interlingua.wire.json import raw_text
-from interlingua.wire.media import from_base64, to_base64, told_detail
+from interlingua.wire.media import from_base64, media_type_of, to_base64, told_detail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +69,13 @@ DETAILS = {
     "MEDIA_RESOLUTION_ULTRA_HIGH": "ultra_high",
 }
 """How closely to look, as the wire says it."""
+OWN_NAMES = {
+    "audio/mpeg": "audio/mp3",
+    "video/quicktime": "video/mov",
+    "video/x-msvideo": "video/avi",
+    "video/x-ms-wmv": "video/wmv",
+}
+"""What the service calls a media type: vendor pages "Audio understanding", "Video understanding", November 2026."""
 TRANSCRIPT = "audioTranscription"
 """Beside the bytes of a sound: what it says, in answers alone."""
 RESOLUTIONS = {detail: level for level, detail in DETAILS.items()}
@@ -261,7 +268,7 @@ def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:
 
     Raises: DecodeError for broken base64.
     """
-    media_type = (blob.mimeType or "application/octet-stream").lower()
+    media_type = media_type_of((blob.mimeType or "application/octet-stream").lower())
     data = from_base64(blob.data, "/inlineData/data")
     members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
     named = {"displayName": blob.displayName} if blob.displayName else {}
@@ -322,7 +329,8 @@ def _said(value: Any) -> Any:
 
 def blob_wire(part: ImagePart | AudioPart | DocumentPart) -> PartWire:
     """A part with bytes on the wire."""
-    blob = BlobWire(mimeType=part.media_type, data=to_base64(part.data))
+    media_type = media_type_of(part.media_type)
+    blob = BlobWire(mimeType=OWN_NAMES.get(media_type, media_type), data=to_base64(part.data))
     wire = PartWire(inlineData=blob)
     if isinstance(part, DocumentPart):
         blob.displayName = part.name

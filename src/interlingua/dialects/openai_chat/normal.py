@@ -9,7 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from interlingua.dialects._members import is_object
-from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, same_url, without, without_dull
+from interlingua.dialects._normal import (
+    JsonObject,
+    Rules,
+    normalised,
+    same_bytes,
+    same_sound,
+    same_url,
+    without,
+    without_dull,
+)
 from interlingua.types.tool import EMPTY_PARAMETERS
 
 __all__ = [
@@ -234,8 +243,7 @@ def _file(part: JsonObject) -> JsonObject:
 
 
 def _audio(part: JsonObject) -> JsonObject:
-    members = dict(part.get("input_audio") or {})
-    return {"input_audio": {**members, "data": same_bytes(members.get("data"))}}
+    return {"input_audio": same_sound(dict(part.get("input_audio") or {}))}
 
 
 def _thinking(part: JsonObject) -> JsonObject:

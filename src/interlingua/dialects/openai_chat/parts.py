@@ -26,7 +26,15 @@ from interlingua.types.content import (
     ThinkingPart,
 )
 from interlingua.wire.json import Extra
-from interlingua.wire.media import data_url, from_base64, image_type, parse_data_url, to_base64, told_detail
+from interlingua.wire.media import (
+    data_url,
+    from_base64,
+    image_type,
+    media_type_of,
+    parse_data_url,
+    to_base64,
+    told_detail,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,9 +63,14 @@ AUDIO_FORMATS = {
     "mp3": "audio/mpeg",
     "flac": "audio/flac",
     "ogg": "audio/ogg",
+    "opus": "audio/opus",
+    "aac": "audio/aac",
+    "aiff": "audio/aiff",
+    "m4a": "audio/mp4",
+    "webm": "audio/webm",
     "pcm16": "audio/pcm",
 }
-"""Wire format of input audio -> MIME type; any other format f is audio/f."""
+"""Wire format of input audio -> MIME type, as OpenAI and OpenRouter call them; any other format f is audio/f."""
 FORMATS_BY_TYPE = {media_type: name for name, media_type in AUDIO_FORMATS.items()}
 
 FOREIGN_TYPES = frozenset({"tool_use", "tool_result", "image", "document", "input_text", "input_image", "input_file"})
@@ -138,7 +151,9 @@ def _image(part: PartWire) -> Part:
     detail = text_or_none(members.pop("detail", None), "/image_url/detail")
     extra = dict(part.extra or {}) | ({"image_url": members} if members else {})
     cache = decode_cache(part)
-    return ImagePart(parsed[1], parsed[0] or "image/png", detail, cache, extra={NAME: extra} if extra else {})
+    return ImagePart(
+        parsed[1], media_type_of(parsed[0] or "image/png"), detail, cache, extra={NAME: extra} if extra else {}
+    )
 
 
 def _audio(part: PartWire) -> Part:
@@ -146,7 +161,7 @@ def _audio(part: PartWire) -> Part:
     data, kind = members.get("data"), members.get("format")
     if not isinstance(data, str) or not isinstance(kind, str):
         raise DecodeError("data and format must be strings", path="/input_audio")
-    media_type = AUDIO_FORMATS.get(kind, f"audio/{kind}")
+    media_type = AUDIO_FORMATS.get(kind) or media_type_of(kind if "/" in kind else f"audio/{kind}")
     cache = decode_cache(part)
     parsed = parse_data_url(data, "/input_audio/data")
     body = parsed[1] if parsed else from_base64(data, "/input_audio/data")
@@ -163,7 +178,11 @@ def _file(part: PartWire) -> Part:
     extra = dict(part.extra or {}) | ({"file": members} if members else {})
     cache = decode_cache(part)
     return DocumentPart(
-        parsed[1], parsed[0] or "application/octet-stream", name, cache, extra={NAME: extra} if extra else {}
+        parsed[1],
+        media_type_of(parsed[0] or "application/octet-stream"),
+        name,
+        cache,
+        extra={NAME: extra} if extra else {},
     )
 
 
@@ -176,7 +195,7 @@ def _document_url(part: PartWire) -> Part:
     name = text_or_none(members.pop("document_name", None), "/document_name")
     cache = decode_cache(part)
     extra = {NAME: members} if members else {}
-    return DocumentPart(parsed[1], parsed[0] or "application/octet-stream", name, cache, extra=extra)
+    return DocumentPart(parsed[1], media_type_of(parsed[0] or "application/octet-stream"), name, cache, extra=extra)
 
 
 def _refusal(part: PartWire) -> Part | None:
@@ -254,15 +273,16 @@ def _bare(part: Part, quirks: Quirks) -> PartWire:
         case TextPart(text=text):
             return PartWire(type="text", text=text)
         case ImagePart(data=data, media_type=media_type, detail=detail):
-            url, detail = data_url(data, media_type), told_detail(detail)
+            url, detail = data_url(data, media_type_of(media_type)), told_detail(detail)
             if quirks.image_url_string:
                 return PartWire(type="image_url", image_url=url)
             return PartWire(type="image_url", image_url={"url": url, **({"detail": detail} if detail else {})})
         case AudioPart(data=data, media_type=media_type):
-            kind = FORMATS_BY_TYPE.get(media_type, media_type.removeprefix("audio/"))
+            plain = media_type_of(media_type)
+            kind = FORMATS_BY_TYPE.get(plain, plain.removeprefix("audio/"))
             return PartWire(type="input_audio", input_audio={"data": to_base64(data), "format": kind})
         case DocumentPart(data=data, media_type=media_type, name=name):
-            return _document(data_url(data, media_type), name, quirks)
+            return _document(data_url(data, media_type_of(media_type)), name, quirks)
         case RefusalPart(text=text):
             return PartWire(type="refusal", refusal=text)
         case OpaquePart(raw=raw):

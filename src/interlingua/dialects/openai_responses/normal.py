@@ -6,7 +6,16 @@ The rules, one function each; docs/dialects/openai-responses.md lists them, a te
 from __future__ import annotations
 
 from interlingua.dialects._members import is_list, is_object
-from interlingua.dialects._normal import JsonObject, Rules, normalised, same_bytes, same_url, without, without_dull
+from interlingua.dialects._normal import (
+    JsonObject,
+    Rules,
+    normalised,
+    same_bytes,
+    same_sound,
+    same_url,
+    without,
+    without_dull,
+)
 from interlingua.types.tool import EMPTY_PARAMETERS
 
 __all__ = ["RULES", "defaults", "input_items", "items", "normal_form", "repeated", "tools", "usage"]
@@ -127,7 +136,7 @@ def _part(part: object, side: str) -> object:
         if isinstance(kept.get(name), str):
             kept[name] = same_url(kept[name])
     if is_object(kept.get("input_audio")):
-        kept["input_audio"] = {**kept["input_audio"], "data": same_bytes(kept["input_audio"].get("data"))}
+        kept["input_audio"] = same_sound(kept["input_audio"])
     return kept
 
 

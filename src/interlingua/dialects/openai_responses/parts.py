@@ -26,7 +26,15 @@ from interlingua.types.content import (
     ServerToolPart,
     TextPart,
 )
-from interlingua.wire.media import audio_type, data_url, from_base64, parse_data_url, to_base64, told_detail
+from interlingua.wire.media import (
+    audio_type,
+    data_url,
+    from_base64,
+    media_type_of,
+    parse_data_url,
+    to_base64,
+    told_detail,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,9 +56,8 @@ __all__ = [
 NAME = "openai-responses"
 """The dialect's name."""
 
-AUDIO_FORMATS = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-"""Wire format of input audio -> MIME type; any other format f is audio/f."""
-FORMATS_BY_TYPE = {media_type: name for name, media_type in AUDIO_FORMATS.items()}
+FORMATS_BY_TYPE = {"audio/wav": "wav", "audio/mpeg": "mp3", "audio/mp4": "m4a", "audio/pcm": "pcm16"}
+"""MIME type -> wire format of input audio, where it is not what stands behind `audio/`."""
 
 FOREIGN_TYPES = frozenset({"tool_use", "tool_result", "image", "document", "image_url", "file"})
 """Part types of other dialects: refused by name, because passing them on would lose them."""
@@ -114,7 +121,7 @@ def _image(part: PartWire) -> Part:
     if parsed is None:
         return _opaque(part)
     detail = None if part.detail == "auto" else part.detail
-    return ImagePart(parsed[1], parsed[0] or "image/png", detail, extra=_beside(part, "image_url"))
+    return ImagePart(parsed[1], media_type_of(parsed[0] or "image/png"), detail, extra=_beside(part, "image_url"))
 
 
 def _file(part: PartWire) -> Part:
@@ -122,7 +129,7 @@ def _file(part: PartWire) -> Part:
     if parsed is None:
         return _opaque(part)
     extra = _beside(part, "file_data")
-    return DocumentPart(parsed[1], parsed[0] or "application/octet-stream", part.filename, extra=extra)
+    return DocumentPart(parsed[1], media_type_of(parsed[0] or "application/octet-stream"), part.filename, extra=extra)
 
 
 def _audio(part: PartWire) -> Part:
@@ -131,7 +138,7 @@ def _audio(part: PartWire) -> Part:
     if not isinstance(data, str) or not isinstance(kind, str):
         raise DecodeError("data and format must be strings", path="/input_audio")
     body = from_base64(data, "/input_audio/data")
-    return AudioPart(body, AUDIO_FORMATS.get(kind, f"audio/{kind}"), extra=members_of(part, NAME))
+    return AudioPart(body, media_type_of(kind if "/" in kind else f"audio/{kind}"), extra=members_of(part, NAME))
 
 
 def _spoken(part: PartWire) -> Part:
@@ -196,12 +203,13 @@ def _bare(part: Part, *, detail: bool) -> PartWire:
         case TextPart(text=text):
             return PartWire(type="input_text", text=text)
         case ImagePart(data=data, media_type=media_type, detail=said):
-            url = data_url(data, media_type)
+            url = data_url(data, media_type_of(media_type))
             return PartWire(type="input_image", image_url=url, detail=told_detail(said) or ("auto" if detail else None))
         case DocumentPart(data=data, media_type=media_type, name=name):
-            return PartWire(type="input_file", file_data=data_url(data, media_type), filename=name)
+            return PartWire(type="input_file", file_data=data_url(data, media_type_of(media_type)), filename=name)
         case AudioPart(data=data, media_type=media_type):
-            kind = FORMATS_BY_TYPE.get(media_type, media_type.removeprefix("audio/"))
+            plain = media_type_of(media_type)
+            kind = FORMATS_BY_TYPE.get(plain, plain.removeprefix("audio/"))
             return PartWire(type="input_audio", input_audio={"data": to_base64(data), "format": kind})
         case OpaquePart(raw=raw):
             wire = PartWire()

@@ -52,6 +52,7 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.wire.json import decode, encode_wire, raw
+from interlingua.wire.media import media_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -121,15 +122,21 @@ def _text(wire: TextWire) -> TextPart:
 
 def _image(wire: ImageWire) -> ImagePart:
     extra = kept(wire.members, wire.extra)
-    return ImagePart(wire.data, wire.media_type, wire.detail, wire.cache, decode_seal(wire.sealed), extra)
+    return ImagePart(
+        wire.data, media_type_of(wire.media_type), wire.detail, wire.cache, decode_seal(wire.sealed), extra
+    )
 
 
 def _audio(wire: AudioWire) -> AudioPart:
-    return AudioPart(wire.data, wire.media_type, wire.transcript, wire.cache, kept(wire.members, wire.extra))
+    return AudioPart(
+        wire.data, media_type_of(wire.media_type), wire.transcript, wire.cache, kept(wire.members, wire.extra)
+    )
 
 
 def _document(wire: DocumentWire) -> DocumentPart:
-    return DocumentPart(wire.data, wire.media_type, wire.name, wire.cache, kept(wire.members, wire.extra))
+    return DocumentPart(
+        wire.data, media_type_of(wire.media_type), wire.name, wire.cache, kept(wire.members, wire.extra)
+    )
 
 
 def _thinking(wire: ThinkingWire) -> ThinkingPart:

@@ -79,6 +79,8 @@ class Asked(msgspec.Struct, eq=False):
     """Whether the client prepares what it will go on from, and wants no answer of a model."""
     taken_out: tuple[Change, ...] = ()
     """What was taken out of the body, since the key may not ask for it."""
+    respelled: tuple[Change, ...] = ()
+    """The names of media types that are sent under the name that the client's dialect takes."""
     relayed: tuple[Lane, ...] = ()
     """The targets that get the body as it came."""
     restored: Restored | None = None
@@ -155,7 +157,7 @@ class Asked(msgspec.Struct, eq=False):
     @property
     def read_changes(self) -> tuple[Change, ...]:
         """What reading the request changed, and the cap of its key; repairs only where it did not go out as it came."""
-        before = self.http.changes + self.taken_out
+        before = self.http.changes + self.taken_out + self.respelled
         is_only_seen = bool(self.relayed) and self.restored is None  # an observer reads what goes out as it came
         changes = before if self._decoded is None or is_only_seen else before + self._decoded.changes
         changes = changes if self.grant is None else changes + self.grant.changes

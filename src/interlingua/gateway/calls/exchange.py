@@ -156,6 +156,8 @@ def _planned(asked: Asked) -> Plan:
     head = asked.head
     plan = asked.gateway.plans.plan(head.model, asked.dialect.name, tools=head.has_tools)
     asked.relayed = relayed(asked, plan)
+    if plan.own and not asked.relayed:
+        asked.respelled = head.respelled
     return plan
 
 

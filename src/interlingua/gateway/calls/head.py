@@ -17,10 +17,12 @@ from interlingua.dialects._shapes import SHAPES
 from interlingua.dialects.google.path import read_path
 from interlingua.errors import DecodeError
 from interlingua.gateway.calls.reading import checked_model, rules_of
+from interlingua.gateway.calls.spellings import respelled, spelling_of
 from interlingua.wire.body import objects_in
 
 if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
 __all__ = ["Head", "missing", "nothing_said", "read_head"]
@@ -110,7 +112,16 @@ class Head(msgspec.Struct, frozen=True, eq=False):
         if body.repeats_in_data:
             return False
         history = _SAID_IN.get(dialect, _MESSAGES)[0]
-        return history in body.shaped or not any([_is_unusual(node, dialect) for node in self.objects(history)])
+        if history in body.shaped:
+            return True
+        nodes = self.objects(history)
+        return not any([_is_unusual(node, dialect) or spelling_of(node) is not None for node in nodes])
+
+    @property
+    def respelled(self) -> tuple[Change, ...]:
+        """What is said where media types stand under other names, and the body is therefore written anew."""
+        history = _SAID_IN.get(self.dialect, _MESSAGES)[0]
+        return () if history in self.body.shaped else respelled(self.objects(history), self.dialect, "/messages")
 
     def objects(self, name: str) -> list[dict[str, Any]]:
         """The objects in a member, as reading has gathered them where it had the rules of this dialect."""

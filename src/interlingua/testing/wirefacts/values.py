@@ -50,7 +50,15 @@ NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 
 _LINE = re.compile(r"\r\n|\n|\r")
 _DATA_URL = re.compile(r"data:(?P<type>[^;,]*)(?P<parameters>[^,]*),(?P<data>.*)", re.DOTALL)
-_SPELLINGS = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav"}
+_SPELLINGS = {
+    "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/tif": "image/tiff",
+    "audio/mp3": "audio/mpeg", "audio/x-mp3": "audio/mpeg", "audio/mpeg3": "audio/mpeg", "audio/mpga": "audio/mpeg",
+    "audio/x-wav": "audio/wav", "audio/wave": "audio/wav", "audio/vnd.wave": "audio/wav", "audio/m4a": "audio/mp4",
+    "audio/x-m4a": "audio/mp4", "audio/x-aac": "audio/aac", "audio/x-flac": "audio/flac", "audio/x-aiff": "audio/aiff",
+    "audio/aif": "audio/aiff", "audio/pcm16": "audio/pcm", "audio/oga": "audio/ogg", "video/mov": "video/quicktime",
+    "video/avi": "video/x-msvideo", "video/wmv": "video/x-ms-wmv", "video/flv": "video/x-flv",
+    "application/x-pdf": "application/pdf", "text/pdf": "application/pdf",
+}  # fmt: skip
 _AUDIO = {
     b"RIFF": "audio/wav",
     b"ID3": "audio/mpeg",

@@ -17,6 +17,39 @@ __all__ = ["GOOGLE_RULES", "SKIP_SIGNATURES"]
 SKIP_SIGNATURES = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
 """What may stand in the place of a thought signature in a history from elsewhere."""
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
+PLAYED = frozenset(
+    {
+        "audio/wav",
+        "audio/mp3",
+        "audio/mpeg",
+        "audio/aiff",
+        "audio/aac",
+        "audio/ogg",
+        "audio/flac",
+        "audio/m4a",
+        "audio/mpga",
+        "audio/mp4",
+        "audio/opus",
+        "audio/pcm",
+        "audio/webm",
+        "audio/l16",
+        "video/mp4",
+        "video/mpeg",
+        "video/mov",
+        "video/quicktime",
+        "video/avi",
+        "video/x-flv",
+        "video/flv",
+        "video/mpg",
+        "video/mpegps",
+        "video/webm",
+        "video/wmv",
+        "video/3gpp",
+    }
+)
+"""Sound and films, by the vendor pages "Audio understanding", "Video understanding" and "Input file requirements"."""
+DOCUMENTS = frozenset({"application/pdf", "application/x-javascript", "application/x-python"})
+"""Beside texts: vendor page "Document understanding"; a docx is refused."""
 ROLES = frozenset({"user", "model", "function"})
 HOSTED = (
     "googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext", "googleMaps", "fileSearch", "computerUse",
@@ -328,8 +361,12 @@ def _media(asked: Asked) -> Iterator[Finding]:
             mime = word(data.get("mimeType"))
             if not mime:
                 yield (*steps, "inlineData", "mimeType"), "inlineData needs a mimeType"
-            elif mime.startswith("image/") and mime not in IMAGES:
+            elif not _is_taken(mime.lower().partition(";")[0]):
                 yield (*steps, "inlineData", "mimeType"), f"Unsupported MIME type: {mime}"
+
+
+def _is_taken(mime: str) -> bool:
+    return mime in IMAGES or mime in PLAYED or mime in DOCUMENTS or mime.startswith("text/")
 
 
 def _result_media(asked: Asked) -> Iterator[Finding]:
