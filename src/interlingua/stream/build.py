@@ -332,9 +332,9 @@ class StreamBuilder:
         self.close_prose(choice)
         block = self._open(kind, self._choice(choice))
         self._events.append(BlockStart(block.index, kind, None, None, choice))
-        if isinstance(part, ImagePart | DocumentPart | AudioPart) and part.data:
-            said = part.transcript if isinstance(part, AudioPart) else None
-            self._events.append(DataDelta(block.index, part.data, said or "", choice))
+        said = (part.transcript if isinstance(part, AudioPart) else None) or ""
+        if isinstance(part, ImagePart | DocumentPart | AudioPart) and (part.data or said):
+            self._events.append(DataDelta(block.index, part.data, said, choice))
         self._end_block(block, part)
 
     # The end

@@ -21,7 +21,7 @@ from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._members import is_list, is_object, plain
 from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, mended_arguments
 from interlingua.dialects._parallel import inner_calls, is_wrapper
-from interlingua.dialects.openai_responses.parts import NAME, decode_content
+from interlingua.dialects.openai_responses.parts import NAME, SPOKEN, decode_content
 from interlingua.dialects.openai_responses.steps import is_step, read_step
 from interlingua.dialects.openai_responses.wire import ItemWire
 from interlingua.errors import DecodeError
@@ -98,6 +98,11 @@ def unread(wire: ItemWire, target: Target) -> OpaquePart | ServerToolPart:
     return read_step(raw, kind, target.provider or None) if is_step(kind) else OpaquePart(NAME, kind, raw)
 
 
+def _is_answer(part: RefusalPart | AudioPart) -> bool:
+    """Whether the model says this; sound that goes in is no part of an answer."""
+    return isinstance(part, RefusalPart) or SPOKEN in part.extra.get(NAME, {})
+
+
 class ItemDecoder:
     """Reads the items of the assistant; `path` points to the value whose `parts` they become."""
 
@@ -160,7 +165,7 @@ class ItemDecoder:
             case TextPart(extra=extra):
                 own = {**extra.get(NAME, {}), **own}
                 return replace(part, sealed=self.sealed(members), extra={NAME: own} if own else {})
-            case RefusalPart(extra=extra) | AudioPart(extra=extra):
+            case RefusalPart(extra=extra) | AudioPart(extra=extra) if _is_answer(part):
                 own = {**extra.get(NAME, {}), **own, **({"item": members} if members else {})}
                 return replace(part, extra={NAME: own} if own else {})
             case OpaquePart(raw=raw):

@@ -51,7 +51,9 @@ async def test_a_name_that_the_target_does_not_take_is_sent_as_the_one_it_takes(
 
 async def test_names_of_the_dialect_itself_are_passed_on() -> None:
     """The bytes go out as they came, and nothing is said."""
-    body: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": "audio/mp3", "data": WAV}}]}]}
+    body: dict[str, Any] = {
+        "contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": "audio/mp3", "data": WAV}}]}]
+    }
     with Upstream("google").standing() as upstream:
         reply = await gateway()(asking("google", MODELS["google"], **body))
     assert json.loads(upstream.requests[0].body)["contents"] == body["contents"]
