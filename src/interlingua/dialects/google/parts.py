@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAME",
+    "OWN_NAMES",
+    "TRANSCRIPT",
     "PartDecoder",
     "arguments_text",
     "beside",
@@ -282,12 +284,12 @@ def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:
     if sealed is not None:
         members["thoughtSignature"] = wire.thoughtSignature
     if media_type.startswith("audio/"):
-        words = transcript_in(members)
+        words = _transcript_in(members)
         return AudioPart(data, media_type, words, extra=_extra(members, wire, {**rest, **named}))
     return DocumentPart(data, media_type, blob.displayName, extra=_extra(members, wire, rest))
 
 
-def transcript_in(members: dict[str, Any]) -> str | None:
+def _transcript_in(members: dict[str, Any]) -> str | None:
     """The transcript among the members of a part, taken out of them; what else is said of it stays."""
     told: object = members.get(TRANSCRIPT)
     if not is_object(told) or not isinstance(told.get("text"), str):
