@@ -14,7 +14,7 @@ from gallery.environments import command
 from gallery.stage import CLIENT_KEY, UPSTREAMS, Place, models_of
 from interlingua.cli.clients import Access, Client, Surface
 
-__all__ = ["SCENARIOS", "Cell", "cells_of", "reason_of"]
+__all__ = ["SCENARIOS", "UNREACHED", "Cell", "cells_of", "reason_of"]
 
 SCENARIOS = (
     "text", "stream", "loop", "streamed loop", "parallel", "structured", "image", "thinking", "usage", "errors",
@@ -26,6 +26,7 @@ LOOSE = ("text", "stream", "loop", "streamed loop", "structured", "usage")
 ERRORS = ("key", "model", "rate", "context")
 LATER = ("model", "context")
 """Kinds of errors: a wrong key, an unknown model, a rate limit, a context overflow; a rate limit makes clients wait."""
+UNREACHED = "the driver ended before it"
 DRIVER_S = 600.0
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 """What keeps clients from asking the network for more than answers."""
@@ -72,7 +73,7 @@ def cells_of(name: str, client: Client, place: Place, upstreams: tuple[str, ...]
         job = {**_job(name, dialect, surface, access, upstreams), "wrong_key": _wrong(variables), "trace": trace}
         lines = _lines(command(name, client), job, variables)
         for upstream, scenario in _places(upstreams):
-            line = lines.get((upstream, scenario), {"state": "failed", "seen": "the driver ended before it"})
+            line = lines.get((upstream, scenario), {"state": "failed", "seen": UNREACHED})
             cells.append(Cell(name, dialect, upstream, scenario, line["state"], line["seen"]))
     return cells
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from gallery.cells import SCENARIOS, Cell, reason_of
+from gallery.cells import SCENARIOS, UNREACHED, Cell, reason_of
 from gallery.stage import UPSTREAMS
 from interlingua.cli.clients import Access, Client, clients, lines
 
@@ -45,7 +45,7 @@ def stored() -> dict[str, Any]:
 def with_run(name: str, client: Client, cells: list[Cell], day: str) -> None:
     """Store what a run of one client came to."""
     surfaces: dict[str, Any] = {}
-    for cell in cells:
+    for cell in [each for each in cells if each.seen != UNREACHED]:
         counts = surfaces.setdefault(cell.dialect, {}).setdefault(cell.scenario, {"ok": 0, "tried": 0, "rest": {}})
         counts["tried"] += cell.state != "absent"
         counts["ok"] += cell.state == "ok"
