@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.stream.calls import CallIdSource, is_empty_arguments, make_call, note_finish, settle_finish
+from interlingua.stream.calls import (
+    CallIdSource,
+    is_empty_arguments,
+    make_call,
+    may_be_empty_arguments,
+    note_finish,
+    settle_finish,
+)
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -72,8 +79,8 @@ class Block:
     """One block under construction."""
 
     __slots__ = (
-        "annotations", "broken_extra", "choice", "cut_off", "data", "extra", "freeform", "id", "index", "kind", "name",
-        "part", "pieces", "sealed",
+        "annotations", "broken_extra", "choice", "cut_off", "data", "extra", "freeform", "held", "id", "index", "kind",
+        "name", "part", "pieces", "sealed",
     )  # fmt: skip
 
     def __init__(self, kind: BlockKind, index: int, choice: int) -> None:
@@ -91,6 +98,8 @@ class Block:
         self.name: str = ""
         self.freeform: bool = False
         self.cut_off: bool = False
+        self.held: str = ""
+        """Arguments that are not told yet, since they may come to nothing (`null`, `[]`)."""
         self.broken_extra: dict[str, dict[str, Any]] | None = None
 
     @property
@@ -305,7 +314,19 @@ class StreamBuilder:
         return block
 
     def call_arguments(self, block: Block, fragment: str) -> None:
-        """More of the arguments' text."""
+        """More of the arguments' text; what may stand for none waits until it is more than that, or whole."""
+        if not block.pieces and (block.held or fragment[:1] != "{"):
+            fragment, block.held = block.held + fragment, ""
+            if may_be_empty_arguments(fragment):
+                block.held = fragment
+                return
+        if fragment:
+            block.pieces.append(fragment)
+            self._events.append(ToolCallDelta(block.index, fragment, block.choice))
+
+    def _tell_held(self, block: Block) -> None:
+        """Say the arguments that waited, as they are."""
+        fragment, block.held = block.held, ""
         if fragment:
             block.pieces.append(fragment)
             self._events.append(ToolCallDelta(block.index, fragment, block.choice))
@@ -418,11 +439,11 @@ class StreamBuilder:
                 return TextPart(block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra)
 
     def _call_part(self, block: Block, *, cut_off: bool) -> ToolCall | BrokenToolCall:
-        text = block.content
-        if not cut_off and is_empty_arguments(text):
-            if not text:
-                self.call_arguments(block, text := "{}")
+        if not cut_off and not block.pieces and is_empty_arguments(block.held):
+            block.held = "{}"
             self.changes.add("arguments_empty", f"{block.path}/arguments_json")
+        self._tell_held(block)
+        text = block.content
         part = make_call(
             block.id, block.name, text,
             cut_off=cut_off, freeform=block.freeform, sealed=block.sealed, extra=block.extra,
@@ -434,6 +455,7 @@ class StreamBuilder:
             still_open = [block for block in state.blocks if block.part is None]
             for block in still_open:
                 if cut and block.kind == "tool_call":
+                    self._tell_held(block)
                     self._end_block(block, _cut_call(block))
                 else:
                     is_last = block is state.blocks[-1]

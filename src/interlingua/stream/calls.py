@@ -31,6 +31,7 @@ __all__ = [
     "is_empty_arguments",
     "is_made_id",
     "make_call",
+    "may_be_empty_arguments",
     "note_finish",
     "own_id",
     "settle_finish",
@@ -40,6 +41,7 @@ PLACEHOLDER_IDS = frozenset({"", "null", "None"})
 """What some servers send where they have no id."""
 _EMPTY = frozenset({"", "null", "[]"})
 """What some send where a call has no arguments."""
+_LONGEST = max(map(len, _EMPTY))
 
 
 class CallIdSource:
@@ -116,6 +118,12 @@ def own_id(
 def is_empty_arguments(text: str) -> bool:
     """Whether the text stands for no arguments at all."""
     return text[:1] != "{" and text.strip() in _EMPTY
+
+
+def may_be_empty_arguments(text: str) -> bool:
+    """Whether a text stands for no arguments, or begins like one that does."""
+    begun = text.strip()
+    return len(begun) <= _LONGEST and any([empty.startswith(begun) for empty in _EMPTY])
 
 
 def decoded_twice(text: str) -> str | None:

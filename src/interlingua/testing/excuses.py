@@ -20,7 +20,7 @@ __all__ = ["GONE", "LOOSE", "PLACES", "Excuses", "excuses_place"]
 CALL_ID = r"/(id|tool_call_id|tool_use_id|call_id)$"
 """Where the dialects write which call is meant."""
 PLACES: dict[str, str] = {
-    "arguments_empty": r"/arguments$",
+    "arguments_empty": r"/(arguments|input|args)$",
     "arguments_object": r"/arguments(/|$)",
     "arguments_twice": r"/arguments$",
     "arguments_broken": r"/messages/",
@@ -29,6 +29,7 @@ PLACES: dict[str, str] = {
     "call_id_made": CALL_ID,
     "call_name_cleaned": r"/name$",
     "empty_part": r"/content(/|$)",
+    "count_clamped": r"(?i)(usage|/[a-z_]*count)",
     "error_prefix_ambiguous": r"/content$",
     "finish_reason_approximated": r"/finish_reason$",
     "finish_reason_derived": r"/finish_reason$",

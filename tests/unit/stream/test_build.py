@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlingua.errors import IncompleteStreamError
+import pytest
+
+from interlingua.errors import APIConnectionError, IncompleteStreamError
 from interlingua.stream.build import StreamBuilder
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.change import Changes
@@ -189,17 +191,42 @@ def test_a_call_without_id_and_arguments() -> None:
     ]
 
 
-def test_null_arguments_are_told_as_they_came() -> None:
-    """The call takes none all the same."""
+@pytest.mark.parametrize("pieces", [["null"], ["nu", "ll"], ["[", "]"], ["[]"], [" "], ["\n", "null"]])
+def test_arguments_that_come_to_nothing_are_told_as_none(pieces: list[str]) -> None:
+    """The pieces wait until it is known, so that they add up to what the call says."""
     made = builder()
     block = made.open_call("c", "f")
-    made.call_arguments(block, "null")
+    for piece in pieces:
+        made.call_arguments(block, piece)
+    made.open_call("d", "f")
     made.close_call(block)
-    assert made.take()[2:] == [
-        ToolCallDelta(0, "null"),
+    told = [event for event in made.take() if getattr(event, "index", -1) == 0]
+    assert told[1:] == [
+        ToolCallDelta(0, "{}"),
         BlockEnd(0, ToolCall("c", "f", "{}")),
         ToolCallReady(0, ToolCall("c", "f", "{}")),
     ]
+
+
+@pytest.mark.parametrize("pieces", [["nu", "mber"], ["[", "1]"], [" ", '{"a":1}'], ["[", "]", "x"]])
+def test_arguments_that_only_begin_like_none_are_told_as_they_are(pieces: list[str]) -> None:
+    """As soon as they are something else."""
+    made = builder()
+    block = made.open_call("c", "f")
+    for piece in pieces:
+        made.call_arguments(block, piece)
+    deltas = [event.arguments for event in made.take() if isinstance(event, ToolCallDelta)]
+    assert deltas == ["".join(pieces)]
+
+
+def test_arguments_that_wait_are_told_when_the_stream_breaks() -> None:
+    """The call is cut off, with what came of it."""
+    made = builder()
+    made.call_arguments(made.open_call("c", "f"), "[")
+    made.fail(APIConnectionError("reset"))
+    events = made.take()
+    assert ToolCallDelta(0, "[") in events
+    assert BlockEnd(0, BrokenToolCall("c", "f", "[", "cut_off")) in events
 
 
 def test_a_broken_call_waits_for_the_finish_reason() -> None:

@@ -192,8 +192,8 @@ class PartDecoder:
         text = arguments_text(call)
         if text[:1] == '"':
             text = text_arguments(text, self.changes, path)
-            if is_empty_arguments(text):
-                self.changes.add("arguments_empty", f"{path}/arguments_json")
+        if text[:1] != "{" and is_empty_arguments(text):
+            self.changes.add("arguments_empty", f"{path}/arguments_json")
         freeform = name in self.undo.freeform
         return make_call(call_id, name, text, freeform=freeform, sealed=self.sealed(wire), extra=call_extra(wire, call))
 

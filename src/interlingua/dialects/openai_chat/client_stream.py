@@ -181,7 +181,8 @@ class ChatStreamDecoder(BuildingDecoder):
             return "", None
         slot = choice.slots.find(index, call.id or "", "")
         text, was_object = arguments_text(function.arguments)
-        return text, None if slot.custom or was_object else slot.block
+        is_held = slot.block is not None and bool(slot.block.held)
+        return text, None if slot.custom or was_object or is_held else slot.block
 
     # Chunks
 

@@ -76,8 +76,16 @@ def members(value: Any) -> dict[str, Any]:
 
 
 def counted(counts: Facts) -> Facts | None:
-    """Token counts by name; None where nothing was counted, which is no usage."""
-    return counts if any(count is not None for count in counts.values()) else None
+    """Token counts by name; None where nothing was counted, which is no usage.
+
+    A count below 0 says nothing, and one beyond 2^53 is not exact in every reader: it is that.
+    """
+    true = {name: _true_count(count) for name, count in counts.items()}
+    return true if any(count is not None for count in true.values()) else None
+
+
+def _true_count(count: Any) -> Any:
+    return count if type(count) is not int else None if count < 0 else min(count, 2**53)
 
 
 def items(value: Any) -> list[Any]:
@@ -206,7 +214,7 @@ def arguments_value(arguments: Any) -> Any:
     if isinstance(arguments, dict):
         return members(arguments)
     text = "" if arguments is None else str(arguments)
-    if text.strip() in ("", "null"):
+    if text.strip() in ("", "null", "[]"):
         return {}
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
