@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.errors import BadRequestError, Error, NotFoundError
+from interlingua.gateway.calls.openrouter import names_provider
 from interlingua.gateway.calls.plan import Plans
 from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.calls.replies import error_reply, own_fault
@@ -163,7 +164,8 @@ class Gateway:
         seen, recorder = request.seen, self.recorder
         welcome = request.welcome = self.guard.welcome(request)
         if seen.route is None:
-            seen.route = find_route(request.method, request.path)
+            route = seen.route = find_route(request.method, request.path)
+            seen.names_provider = route is not None and names_provider(request, route.dialect)
         if recorder.late_sinks or recorder.sinks or recorder.content_sinks:
             origin = seen.origin or self._origin_of(request)
             key = self.guard.key(request) if welcome is None else welcome.key

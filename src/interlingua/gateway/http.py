@@ -103,6 +103,8 @@ class Seen(msgspec.Struct, gc=False):
     """The id that it brings, once somebody has asked; empty for none that is taken."""
     carried: Headers | None = None
     """Those of its headers that go out with a body as it came, once there was one."""
+    names_provider: bool = False
+    """Whether its client wants to be told who answered, once its route was found."""
 
     def __repr__(self) -> str:
         """What is asked for, without what may be secret."""

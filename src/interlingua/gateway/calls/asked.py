@@ -22,7 +22,6 @@ from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.gateway.calls.head import missing, nothing_said, read_head
-from interlingua.gateway.calls.openrouter import names_provider
 from interlingua.gateway.calls.other_models import other_models
 from interlingua.gateway.calls.overrides import check_overrides
 from interlingua.gateway.calls.reading import body_of, rules_of
@@ -135,11 +134,6 @@ class Asked(msgspec.Struct, eq=False):
         if self.keeping is not None:
             without_spaces(decoded.request)  # what is wrong with a namespace is told before any target is asked
         return decoded
-
-    @property
-    def names_provider(self) -> bool:
-        """Whether the client wants to be told who answered, as OpenRouter's do."""
-        return names_provider(self.http, self.dialect.name)
 
     @property
     def is_ours(self) -> bool:

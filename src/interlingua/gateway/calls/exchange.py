@@ -250,9 +250,11 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     if told is None:
         await asked.remember(response)
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
-        status, headers, body = _translated(asked, _named(asked, shown, lane), lane)
+        if asked.http.seen.names_provider:
+            shown = with_provider(shown, lane.endpoint.provider)
+        status, headers, body = _translated(asked, shown, lane)
     else:
-        shown = _named(asked, response, lane)
+        shown = with_provider(response, lane.endpoint.provider) if asked.http.seen.names_provider else response
         context = partial(asked.context, lane.dialect.name)
         told, response = as_sent(asked.dialect, told, shown, context, is_whole=shown is response)
         status, body = told.status, told.body
@@ -260,11 +262,6 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     if asked.keeping is not None:
         await asked.keep(response, lane, body)
     return _replied(asked, response, lane, (status, headers, body))
-
-
-def _named(asked: Asked, response: Response[Any], lane: Lane) -> Response[Any]:
-    """The answer with its provider, for a client that wants it."""
-    return with_provider(response, lane.endpoint.provider) if asked.names_provider else response
 
 
 def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:

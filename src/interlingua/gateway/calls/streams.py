@@ -102,7 +102,7 @@ class Course:
     def shown(self, events: list[Event]) -> list[Event]:
         """Events of its beginning, its end or a call, as the client gets them."""
         keeping, lane = self.asked.keeping, self.live.lane
-        if self.asked.names_provider:
+        if self.asked.http.seen.names_provider:
             events = [start_with_provider(event, lane.endpoint.provider) for event in events]
         return events if keeping is None else [keeping.event(event, lane) for event in events]
 
