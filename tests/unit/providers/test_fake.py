@@ -11,7 +11,6 @@ from interlingua.providers.fake import fake_answer
 from interlingua.types.content import Json, TextPart, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
-from interlingua.types.shared import NO_EXTRA
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, Tool
 
 CITY: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -109,9 +108,3 @@ def test_it_counts_tokens() -> None:
     assert first == second
     assert first.input_tokens > 0
     assert first.output_tokens > 0
-
-
-def test_it_counts_alike_what_requests_share() -> None:
-    """Messages that a dialect read, and that nobody can change, are as long as those that a caller made."""
-    shared = Message("user", (TextPart("Weather in Oslo?", extra=NO_EXTRA),), extra=NO_EXTRA)
-    assert _answer(messages=(shared,)).usage == _answer(messages=ASKING).usage

@@ -91,6 +91,10 @@ class UiMessageEncoder:
         self._open: dict[int, tuple[str, bytes]] = {}
         self._calls: dict[int, str] = {}
 
+    def opening(self) -> bytes:
+        """Nothing: a message begins with its first event."""
+        return b""
+
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
         if getattr(event, "choice", 0):
