@@ -9,7 +9,7 @@ Source: vendor reference "Messages", official SDK types 2.12.0, recorded traffic
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -36,7 +36,7 @@ JsonObject: TypeAlias = dict[str, Any]
 class BlockWire(WireStruct):
     """One content block of any kind."""
 
-    plain_text = {"type": "text", "text": ""}
+    plain_text: ClassVar[dict[str, str]] = {"type": "text", "text": ""}
 
     type: str | None = None
     text: str | None = None

@@ -9,7 +9,7 @@ Source: vendor reference "GenerateContent", official SDK types, recorded traffic
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -70,7 +70,7 @@ class ResultWire(WireStruct):
 class PartWire(WireStruct):
     """One part; which member it has decides what it is."""
 
-    plain_text = {"text": ""}
+    plain_text: ClassVar[dict[str, str]] = {"text": ""}
 
     text: str | None = None
     thought: bool | None = None
@@ -89,7 +89,7 @@ class PartWire(WireStruct):
 class ContentWire(WireStruct):
     """One turn."""
 
-    plain_text = {"parts": ""}
+    plain_text: ClassVar[dict[str, str]] = {"parts": ""}
 
     parts: list[PartWire] | PartWire | None = None
     role: str | None = None

@@ -9,7 +9,7 @@ Source: vendor pages "API" and "Thinking", server source of August 2026, SDK typ
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -51,7 +51,7 @@ class ToolCallWire(WireStruct):
 class MessageWire(WireStruct):
     """One message of a request, the message of an answer, or what a line adds to it."""
 
-    plain_text = {"content": ""}
+    plain_text: ClassVar[dict[str, str]] = {"content": ""}
 
     role: str | None = None
     content: str | None = None

@@ -9,7 +9,7 @@ Source: vendor reference "Chat Completions", official SDK types, recorded traffi
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -83,7 +83,7 @@ class AudioWire(WireStruct):
 class PartWire(WireStruct):
     """One content part; `type` decides which members count."""
 
-    plain_text = {"type": "text", "text": ""}
+    plain_text: ClassVar[dict[str, str]] = {"type": "text", "text": ""}
 
     type: str | None = None
     text: str | None = None
@@ -99,7 +99,7 @@ class PartWire(WireStruct):
 class MessageWire(WireStruct):
     """One message of a request, or the assistant message of a reply."""
 
-    plain_text = {"content": ""}
+    plain_text: ClassVar[dict[str, str]] = {"content": ""}
 
     role: str | None = None
     content: str | list[PartWire] | UnsetType | None = UNSET
@@ -276,7 +276,7 @@ class ResponseWire(WireStruct):
 class DeltaWire(WireStruct):
     """What a chunk adds to a choice."""
 
-    plain_text = {"content": ""}
+    plain_text: ClassVar[dict[str, str]] = {"content": ""}
 
     content: str | list[PartWire] | None = None
     tool_calls: list[ToolCallWire] | None = None

@@ -9,7 +9,7 @@ Source: vendor reference "Responses", official SDK types, recorded traffic of 6 
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -40,7 +40,7 @@ JsonObject: TypeAlias = dict[str, Any]
 class PartWire(WireStruct):
     """One content part of a message, a result or a reasoning item."""
 
-    plain_text = {"type": "output_text", "text": ""}
+    plain_text: ClassVar[dict[str, str]] = {"type": "output_text", "text": ""}
 
     type: str | None = None
     text: str | None = None
@@ -59,7 +59,7 @@ class PartWire(WireStruct):
 class ItemWire(WireStruct):
     """One item of the input or the output."""
 
-    plain_text = {"type": "message", "content": ""}
+    plain_text: ClassVar[dict[str, str]] = {"type": "message", "content": ""}
 
     type: str | None = None
     id: str | None = None
