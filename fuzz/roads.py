@@ -26,7 +26,7 @@ def _target(name: str) -> Target:
     """Where mutation starts is one body of each kind."""
     given = load(name)
     answer = json.dumps(ANSWERS[name][-1]).encode()
-    return Target(_run(name), (given.before[-2_000:], answer, b"".join(given.frames[:6] + given.frames[-3:])))
+    return Target(_run(name), (given.request[-2_000:], answer, b"".join(given.frames[:6] + given.frames[-3:])))
 
 
 def _run(name: str) -> Callable[[bytes], None]:

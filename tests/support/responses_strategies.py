@@ -104,7 +104,8 @@ def _said(draw: st.DrawFn, taken: set[str]) -> tuple[Part, ...]:
 @st.composite
 def _calls(draw: st.DrawFn, number: str, *, freeform: bool) -> ToolCall:
     text = encode({"input": draw(texts)}).decode() if freeform else draw(argument_objects)
-    sealed = Sealed(NAME, {"id": f"fc_{number}"}) if draw(st.booleans()) else None
+    prefix = "ctc" if freeform else "fc"
+    sealed = Sealed(NAME, {"id": f"{prefix}_{number}"}) if draw(st.booleans()) else None
     return ToolCall(draw(ids), draw(names), text, freeform, sealed, draw(_extras))
 
 

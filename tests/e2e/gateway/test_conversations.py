@@ -94,7 +94,8 @@ def test_iso_01_an_equal_answer_brings_nobody_elses_thinking(words: tuple[str, .
     assert [str(verdict) for verdict in upstream.verdicts] == ["taken"] * 4
     assert [IBAN.encode() in request.body for request in upstream.requests] == [False, False, False, True]
     assert [upstream.sent_back(number) for number in (1, 2, 3)] == [[], [], upstream.given[0]]
-    assert ["reasoning" in user.changes for user in (bob, other, alice)] == [False, False, True]
+    assert ["reasoning" in user.changes for user in (bob, other, alice)] == [False, True, True]
+    assert "dropped reasoning_missing" in other.changes
     assert "repaired reasoning_restored" in alice.changes
 
 

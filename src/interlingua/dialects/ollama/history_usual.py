@@ -53,11 +53,11 @@ class _Result(ExactStruct, tag_field="role", tag="tool"):
 
 
 _read = exact_reader(list[_User | _Assistant | _Result | _System])
-_NAMED_BY: dict[tuple[bool, bool], dict[str, dict[str, Any]]] = {
-    (True, True): {NAME: {"field": "tool_name tool_call_id"}},
-    (True, False): {NAME: {"field": "tool_name"}},
-    (False, True): {NAME: {"field": "tool_call_id"}},
-    (False, False): {NAME: {"field": ""}},
+_NAMED_BY = {
+    (True, True): "tool_name tool_call_id",
+    (True, False): "tool_name",
+    (False, True): "tool_call_id",
+    (False, False): "",
 }
 """How a result named its call, by whether it has the name and the id."""
 
@@ -104,7 +104,7 @@ def _answer(history: UsualHistory, wire: _Result, made: set[str]) -> None:
         if said == call_id if said and call_id not in made else not name or name == called:
             if name not in ("", called):
                 raise UnusualError
-            history.answer_marked(call_id, wire.content, _NAMED_BY[bool(name), bool(said)])
+            history.answer_marked(call_id, wire.content, {NAME: {"field": _NAMED_BY[bool(name), bool(said)]}})
             return
     raise UnusualError
 

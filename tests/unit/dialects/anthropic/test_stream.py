@@ -537,7 +537,7 @@ def test_what_the_wire_has_no_block_for_is_told_or_dropped() -> None:
     assert [body["delta"]["text"] for body in told if body["type"] == "content_block_delta"] == [
         "No.",
         "[image/png, 1 bytes]",
-        "[audio/wav, 1 bytes: Hello]",
+        "Hello",
         "end",
     ]
     assert codes(entries) == [
