@@ -148,8 +148,10 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
     if plain is None:
         return None
     told: list[_ToldText | _ToldCalls | _ToldResult] = []
+    asked: list[str] = []
     for role, text, calls, results in plain:
         if calls:
+            asked = [call.id for call in calls]
             said = [
                 _ToldCall(call.id, _ToldFunction(index, call.name, Raw(call.arguments_json)))
                 for index, call in enumerate(calls)
@@ -157,13 +159,14 @@ def write_usual_history(messages: tuple[Message, ...], target: Target) -> bytes 
             told.append(_ToldCalls(role, text, said))
         elif text:
             told.append(_ToldText(role, text))
-        elif len(results) > 1:  # told in the order of their calls
-            return None
+        elif len(results) > 1 and [result.call_id for result in results] != asked:
+            return None  # they are told in the order of their calls
         else:
-            result = _told_result(results[0])
-            if result is None:
-                return None
-            told.append(result)
+            for result in results:
+                one = _told_result(result)
+                if one is None:
+                    return None
+                told.append(one)
     body = encode_exact(told)
     return None if body is None else body[1:-1]
 
