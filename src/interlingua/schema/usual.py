@@ -209,21 +209,22 @@ class _Parts:
             parameters[name] = schema
         if root.definitions is UNSET:
             return None if self.led else _Usual(parameters)
-        waiting: dict[str, set[str]] = {}
+        from graphlib import CycleError, TopologicalSorter  # only who has definitions pays for it
+
+        led_by: dict[str, set[str]] = {}
         needed = self.led
         for name, part in root.definitions.items():
-            self.led = waiting[name] = set()
+            self.led = led_by[name] = set()
             schema = self._part(bytes(part), MAX_PARTED_LEVELS)
             if schema is None or type(schema) is _Reference:
                 return None
             needed |= self.led
-        if not needed <= waiting.keys():
+        if not needed <= led_by.keys():
             return None
-        while waiting:  # those that lead nowhere else go first; what remains goes round
-            done = {name for name, led in waiting.items() if not led & waiting.keys()}
-            if not done:
-                return None
-            waiting = {name: led for name, led in waiting.items() if name not in done}
+        try:
+            TopologicalSorter(led_by).prepare()
+        except CycleError:
+            return None
         return _Usual(parameters, max(self.references, 1))
 
     def _part(self, text: bytes, levels: int) -> _Told | None:

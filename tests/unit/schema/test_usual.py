@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from interlingua.schema.usual import MAX_USUAL_BYTES, bare_parameters, is_usual
+from interlingua.wire.json import encode
 
 USUAL = (
     b'{"type":"object"}',
@@ -97,3 +100,16 @@ def test_bare_parameters() -> None:
     assert bare_parameters(USUAL[2]) == []
     assert bare_parameters(UNUSUAL[7]) is None
     assert bare_parameters(text.replace(b"A.", b"A" * MAX_USUAL_BYTES)) is None
+
+
+@pytest.mark.parametrize(("end", "expected"), [({"type": "string"}, True), ({"$ref": "#/$defs/A0"}, False)])
+def test_a_long_chain_of_definitions(end: dict[str, str], expected: bool) -> None:
+    """One that ends is usual, one that comes back to its beginning is not."""
+    last = 200
+    definitions: dict[str, Any] = {
+        f"A{number}": {"type": "object", "properties": {"a": {"$ref": f"#/$defs/A{number + 1}"}}}
+        for number in range(last)
+    }
+    definitions[f"A{last}"] = {"type": "object", "properties": {"a": end}}
+    text = encode({"$defs": definitions, "type": "object", "properties": {"x": {"$ref": "#/$defs/A0"}}})
+    assert is_usual(text) is expected

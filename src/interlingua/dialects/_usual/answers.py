@@ -55,10 +55,10 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
 def _told(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
     """The calls, with ids of ours where those are wanted, and freeform ones as such."""
     undo, make, pairs = context.undo, context.make_id, context.provider_ids
-    told: list[ToolCall] = []
-    given: list[str] = []
+    renamed: list[ToolCall] = []
+    used_ids: set[str] = set()
     for call in calls:
-        call_id = call.id if make is None else own_id(call.id.strip(), make, undo.taken_ids, pairs, given)
-        given.append(call_id)
-        told.append(replace(call, id=call_id, freeform=call.freeform or call.name in undo.freeform))
-    return told
+        call_id = call.id if make is None else own_id(call.id.strip(), make, undo.taken_ids, pairs, used_ids)
+        used_ids.add(call_id)
+        renamed.append(replace(call, id=call_id, freeform=call.freeform or call.name in undo.freeform))
+    return renamed
