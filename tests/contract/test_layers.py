@@ -35,13 +35,13 @@ LAYERS: dict[str, int] = {
     "stream": 1,
     "schema": 2,
     "dialects": 2,
-    "codec": 3,
     "providers": 3,
     "tools.result": 3,  # pure, and what handlers give is JSON in the same way as what is kept of typed answers
     "tools.tool": 3,  # pure, and a function among the tools of a call becomes one in `client`
     "registry": 4,
     "transport": 4,
     "media": 4,
+    "codec": 4,  # what it writes for a provider has its media fitted; a dialect alone needs the pure layers only
     "routing": 5,
     "local": 6,
     "client": 6,

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlingua.dialects._contract import Target
 from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.providers.limits import facts_for
 
 if TYPE_CHECKING:
     from interlingua.providers.row import Provider
 
-__all__ = ["negotiate"]
+__all__ = ["negotiate", "target_of"]
 
 
 def negotiate(provider: Provider, model: str, *, client: str | None = None, tools: bool = False) -> str | None:
@@ -39,3 +40,9 @@ def negotiate(provider: Provider, model: str, *, client: str | None = None, tool
 def _takes(provider: Provider, dialect: str, model: str, *, tools: bool) -> bool:
     """Whether nothing is known of the model that forbids this dialect."""
     return not tools or facts_for(provider.family or provider.name, dialect, model).tools is not False
+
+
+def target_of(provider: Provider, dialect: str, model: str) -> Target:
+    """What a dialect has to know of one model of a provider."""
+    facts = facts_for(provider.family or provider.name, dialect, model)
+    return Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts)

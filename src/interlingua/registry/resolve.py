@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from interlingua.dialects._contract import Target
 from interlingua.dialects.table import SPELLINGS
 from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError, kind_of
-from interlingua.providers.limits import facts_for
-from interlingua.providers.negotiate import negotiate
+from interlingua.providers.negotiate import negotiate, target_of
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import expand
@@ -405,7 +404,6 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
     if provider.needs_host:
         variable = variable_of(provider.name)
         raise ConfigError(f"{provider.name}: no address; set {variable}={provider.name}://TOKEN@HOST")
-    facts = facts_for(provider.family or provider.name, dialect, model)
     return Endpoint(
         spec=f"{provider.name}/{model}",
         provider=provider.name,
@@ -413,7 +411,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
         family=provider.family or provider.name,
         dialect=dialect,
         base_url=provider.base_url,
-        target=Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts),
+        target=target_of(provider, dialect, model),
         auth=provider.auth,
         credential=keyed.credential,
         key_required=provider.key_required,

@@ -16,10 +16,11 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
 Dialects: openai-chat (or openai), openai-responses, anthropic, google, ollama, unified.
-What translation changes goes to stderr.
+With --provider the request is what that provider is sent. What translation changes goes to stderr.
 
 examples:
   il translate --from openai --to anthropic -m claude-opus-5 < request.json
+  il translate --from anthropic --provider groq -m llama-3.3-70b-versatile < request.json
   il translate --from anthropic --to openai-responses --response < answer.json | jq .output
 """
 
@@ -29,7 +30,12 @@ def arguments(parser: ArgumentParser) -> None:
     from interlingua.types.capability import Capability
 
     parser.add_argument("--from", dest="origin", metavar="DIALECT", required=True, help="the dialect of stdin")
-    parser.add_argument("--to", metavar="DIALECT", required=True, help="the dialect of stdout")
+    parser.add_argument(
+        "--to", metavar="DIALECT", help="the dialect of stdout; a provider's first one where --provider names it"
+    )
+    parser.add_argument(
+        "--provider", metavar="NAME", help="whose quirks, model facts and limits count, as `il providers` names it"
+    )
     parser.add_argument(
         "-m", "--model", metavar="ID", help="the model that the request is to name, as its provider does"
     )
@@ -44,16 +50,29 @@ def run(options: Namespace) -> int:
     """Translate."""
     import msgspec
 
-    from interlingua.codec import bridge
     from interlingua.wire.json import encode
 
-    ends = (options.to, options.origin) if options.response else (options.origin, options.to)
-    between = bridge(*ends, model=options.model, allow=options.allow)
+    between = _between(options)
     told = _translated(between, _body(), answer=options.response)
     write(f"{msgspec.json.format(encode(told), indent=2).decode()}\n")
     for change in between.changes:
         note(str(change))
     return 0
+
+
+def _between(options: Namespace) -> Bridge:
+    """The bridge between the two ends; an answer comes from the provider, a request goes there.
+
+    Raises: UsageError where an end has no name; ConfigError for one that is not known.
+    """
+    from interlingua.codec import bridge
+
+    origin, to, provider = options.origin, options.to, options.provider
+    if not to and (options.response or not provider):
+        also = "" if options.response else ", or --provider whose it is"
+        raise UsageError(f"--to names the dialect of stdout{also}")
+    ends = (to, origin) if options.response else (origin, to)
+    return bridge(*ends, provider=provider, model=options.model, allow=options.allow)
 
 
 def _translated(between: Bridge, body: dict[str, Any], *, answer: bool) -> dict[str, Any]:

@@ -67,6 +67,19 @@ def test_what_may_be_let_go_is_refused_first(pipe: Pipe, capsys: Capture) -> Non
     assert err.startswith("il: dropped /messages/0/parts/1: ")
 
 
+def test_r56_a_provider_is_told_what_it_takes(pipe: Pipe, capsys: Capture) -> None:
+    """The first dialect of the row, with its quirks; without any name of the other end the command says what to add."""
+    pipe(json.dumps(CHAT | {"reasoning_effort": "minimal"}).encode())
+    assert main(["translate", "--from", "openai", "--provider", "groq", "-m", "some-model"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["reasoning_effort"] == "low"
+    assert err.startswith("il: approximated /effort: ")
+    assert main(["translate", "--from", "openai"]) == 2
+    assert capsys.readouterr().err == "il: --to names the dialect of stdout, or --provider whose it is\n"
+    assert main(["translate", "--from", "openai", "--provider", "groq", "--response"]) == 2
+    assert capsys.readouterr().err == "il: --to names the dialect of stdout\n"
+
+
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [

@@ -1,0 +1,129 @@
+"""The service that a dialect, a provider or both name, and a request on its wire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import msgspec
+
+from interlingua.dialects._contract import EncodeOptions, Target
+from interlingua.dialects.table import SPELLINGS, get_dialect
+from interlingua.errors import ConfigError, UsageError
+from interlingua.providers.limits import facts_for
+from interlingua.providers.negotiate import negotiate, target_of
+from interlingua.providers.row import Provider
+from interlingua.providers.rows import ROWS
+from interlingua.wire.json import decode_any
+
+if TYPE_CHECKING:
+    from interlingua.dialects._contract import Dialect, Encoded
+    from interlingua.types._base import JsonObject
+    from interlingua.types.request import Request
+
+__all__ = ["Service", "body_of", "history_of", "service_of"]
+
+_VENDORS = {"openai-chat": "openai", "openai-responses": "openai"}
+"""Whose model facts count, where the dialect has not its provider's name."""
+_HISTORY = {"openai-responses": "input", "google": "contents"}
+"""The member that holds the conversation, where it is not `messages`."""
+
+
+class Service(NamedTuple):
+    """The dialect that is written or read, and the target that it is written for."""
+
+    dialect: Dialect
+    """What writes and reads it."""
+    target: Target
+    """What the dialect has to know."""
+    row: Provider | None = None
+    """The provider; None for a dialect alone."""
+
+    def encode(self, request: Request, options: EncodeOptions | None = None) -> Encoded:
+        """The request on the wire, its media fitted to the provider.
+
+        Raises: UnsupportedError, HistoryError; UsageError for a broken file.
+        """
+        options = options or EncodeOptions(target=self.target)
+        if self.row is None:
+            return self.dialect.encode_request(request, options)
+        from interlingua.registry.endpoint import Endpoint  # only who names a provider pays for it
+        from interlingua.registry.secret import Secret
+
+        endpoint = Endpoint(
+            spec=f"{self.row.name}/{self.target.model}",
+            provider=self.row.name,
+            model=self.target.model,
+            family=self.row.family or self.row.name,
+            dialect=self.dialect.name,
+            base_url=self.row.base_url,
+            target=self.target,
+            credential=Secret.of_key("", "nowhere"),
+        )
+        from interlingua.media.fit import plan_media
+
+        plan = plan_media(request, endpoint, options.allow)
+        request, changes = (request, ()) if plan is None else plan.run()
+        encoded = self.dialect.encode_request(request, options)
+        return msgspec.structs.replace(encoded, changes=changes + encoded.changes) if changes else encoded
+
+
+def service_of(dialect: str | None, provider: str | Provider | None, model: str = "") -> Service:
+    """The service that a dialect, a provider or both name.
+
+    Raises: ConfigError for a name that is none, and for a dialect that the provider does not speak; UsageError without
+    any name.
+    """
+    if dialect == "openai":
+        dialect, provider = "openai-chat", provider or "openai-chat"
+    if provider is not None:
+        row = _row(provider)
+        return _at(row, _spoken(row, dialect, model), model)
+    if dialect is None:
+        raise UsageError("name a dialect, such as 'anthropic', or a provider, such as provider='groq'")
+    alone = get_dialect(dialect)
+    vendor = _VENDORS.get(alone.name, alone.name)
+    return Service(alone, Target(model=model, facts=facts_for(vendor, alone.name, model)))
+
+
+def _at(row: Provider, dialect: str, model: str) -> Service:
+    return Service(get_dialect(dialect), target_of(row, dialect, model), row)
+
+
+def _spoken(row: Provider, dialect: str | None, model: str) -> str:
+    """The dialect to speak with a provider: the one that is named, or the one that a model of the library speaks."""
+    if dialect is not None:
+        name = get_dialect(dialect).name
+        if name not in row.dialects:
+            raise ConfigError(f"{row.name} speaks {' or '.join(row.dialects)}, not {name}")
+        return name
+    spoken = negotiate(row, model)
+    if spoken is None:
+        raise ConfigError(f"{row.name} speaks {' or '.join(row.dialects)}, which this version does not have yet")
+    return spoken
+
+
+def _row(provider: str | Provider) -> Provider:
+    """The provider's row.
+
+    Raises: ConfigError for a name that no row has.
+    """
+    if isinstance(provider, Provider):
+        return provider
+    row = ROWS.get(SPELLINGS.get(provider, provider))
+    if row is None:
+        from difflib import get_close_matches  # only a misspelt name needs it
+
+        near = get_close_matches(str(provider), ROWS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "; an il.Provider of your own can stand in its place"
+        raise ConfigError(f"no provider {provider!r}{hint}")
+    return row
+
+
+def history_of(dialect: Dialect) -> str:
+    """The name of the member that holds the conversation."""
+    return _HISTORY.get(dialect.name, "messages")
+
+
+def body_of(encoded: Encoded) -> JsonObject:
+    """The body of an encoded request, parsed."""
+    return cast("JsonObject", decode_any(encoded.body))
