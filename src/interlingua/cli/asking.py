@@ -12,6 +12,7 @@ from interlingua.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from interlingua.cli.history import Conversation
     from interlingua.client.keywords import Options
     from interlingua.client.model import Model
     from interlingua.media.parts import Source
@@ -21,13 +22,19 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_CODES",
     "Question",
-    "continue_argument",
+    "conversation_arguments",
+    "conversation_of",
+    "file_arguments",
+    "files_of",
     "knobs_of",
     "model_arguments",
     "model_of",
     "piped_part",
     "question_of",
+    "repair_argument",
     "request_arguments",
+    "server_arguments",
+    "servers_of",
     "tool_argument",
     "toolbox_of",
 ]
@@ -68,14 +75,33 @@ def model_arguments(parser: ArgumentParser) -> None:
 def request_arguments(parser: ArgumentParser) -> None:
     """Say what makes the prompt, the tools and the type."""
     parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to ask; words are joined by spaces")
+    file_arguments(parser)
+    tool_argument(parser)
+    parser.add_argument(
+        "--schema", metavar="TYPE", help="the answer as JSON of MODULE:TYPE, of FILE.json, or of 'name, age int'"
+    )
+
+
+def file_arguments(parser: ArgumentParser) -> None:
+    """Say which files go with the prompt."""
     parser.add_argument(
         "--image", action="append", default=[], metavar="FILE", help="an image to look at; may be repeated"
     )
     parser.add_argument(
         "--file", action="append", default=[], metavar="FILE", help="a document, image or audio; may be repeated"
     )
-    tool_argument(parser)
-    parser.add_argument("--schema", metavar="MODULE:TYPE", help="the answer as JSON of this type, or of FILE.json")
+
+
+def files_of(options: Namespace) -> list[ImagePart | AudioPart | DocumentPart]:
+    """The parts of `--image` and `--file`.
+
+    Raises: UsageError for files that are not there.
+    """
+    return [*map(_image, options.image), *map(_file, options.file)]
+
+
+def repair_argument(parser: ArgumentParser) -> None:
+    """Say what becomes of an answer that does not fit."""
     parser.add_argument(
         "--repair", choices=["off", "safe", "ask"], help="what to do with an answer that does not fit the schema"
     )
@@ -88,9 +114,39 @@ def tool_argument(parser: ArgumentParser) -> None:
     )
 
 
-def continue_argument(parser: ArgumentParser) -> None:
-    """Say whether the last conversation goes on."""
+def server_arguments(parser: ArgumentParser) -> None:
+    """Say which MCP servers there are, and which calls may run."""
+    parser.add_argument(
+        "--mcp", action="append", default=[], metavar="SERVER", help="a command, URL or .mcp.json; may be repeated"
+    )
+    parser.add_argument("--approve", choices=("auto", "ask", "never"), default="auto", help="which calls may run")
+
+
+def servers_of(places: list[str]) -> list[Any]:
+    """The MCP servers of `--mcp`."""
+    if not places:
+        return []
+    from interlingua.tools.mcp import mcp
+
+    return [mcp(place) for place in places]
+
+
+def conversation_arguments(parser: ArgumentParser) -> None:
+    """Say which conversation goes on."""
     parser.add_argument("-c", "--continue", dest="goes_on", action="store_true", help="continue the last conversation")
+    parser.add_argument("-n", "--name", metavar="NAME", help="continue the conversation of this name, or begin it")
+
+
+def conversation_of(options: Namespace) -> Conversation:
+    """The conversation that goes on, or a new one.
+
+    Raises: UsageError and ConfigError for one that cannot be continued.
+    """
+    from interlingua.cli.history import Conversation  # paths take 4 ms: `il explain` without -c has none
+
+    if options.name is not None:
+        return Conversation.named(options.name)
+    return Conversation.last() if options.goes_on else Conversation()
 
 
 def model_of(options: Namespace, fallback: str = "") -> Model:
@@ -148,19 +204,25 @@ def question_of(options: Namespace) -> Question:
     Raises: UsageError for files, tools and types that are not there, and when nothing is asked.
     """
     words = [word for word in options.prompt if word != "-"]
-    parts = [*map(_image, options.image), *map(_file, options.file)]
+    parts = files_of(options)
     text = _clean(" ".join(words))
-    said = [piece for piece in (text, piped_part(wanted="-" in options.prompt)) if piece]
-    if not (said or parts):
+    pieces = _joined([piece for piece in (text, piped_part(wanted="-" in options.prompt)) if piece])
+    if getattr(options, "template", None) is not None:
+        from interlingua.cli.templates import fill_prompt
+
+        texts = [piece for piece in pieces if isinstance(piece, str)]
+        filled = fill_prompt(options, "\n\n".join(texts))
+        pieces = [*([filled] if filled else []), *(piece for piece in pieces if not isinstance(piece, str))]
+    if not (pieces or parts):
         raise UsageError("nothing to ask: give a prompt, or pipe one in")
-    return Question([*parts, *_joined(said)], _output(options.schema), toolbox_of(options.tool))
+    return Question([*parts, *pieces], _output(options.schema), toolbox_of(options.tool))
 
 
-def _joined(said: list[Any]) -> list[Any]:
-    """The pieces with a blank line between texts: what was asked, and what it is about."""
-    if len(said) == 2 and isinstance(said[1], str):
-        return [f"{said[0]}\n\n{said[1]}"]
-    return said
+def _joined(pieces: list[Any]) -> list[Any]:
+    """The pieces with a blank line between texts: the prompt, and what it is about."""
+    if len(pieces) == 2 and isinstance(pieces[1], str):
+        return [f"{pieces[0]}\n\n{pieces[1]}"]
+    return pieces
 
 
 def piped_part(*, wanted: bool = False) -> str | ImagePart | AudioPart | DocumentPart:
@@ -207,17 +269,17 @@ def _output(schema: str | None) -> Any:
     return load_schema(schema)
 
 
-def toolbox_of(names: list[str]) -> Toolbox | None:
-    """The tools of `--tool`; None without any.
+def toolbox_of(names: list[str], servers: list[str] | None = None) -> Toolbox | None:
+    """The tools of `--tool` and `--mcp`; None without any. MCP servers are opened when they are needed.
 
     Raises: UsageError for what is not there or makes no tool.
     """
-    if not names:
+    if not names and not servers:
         return None
     from interlingua.cli.loading import load_tools
     from interlingua.tools.toolbox import Toolbox
 
-    return Toolbox([tool for name in names for tool in load_tools(name)])
+    return Toolbox([*(tool for name in names for tool in load_tools(name)), *servers_of(servers or [])])
 
 
 def _clean(text: Any) -> Any:

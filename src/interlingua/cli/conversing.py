@@ -7,16 +7,21 @@ Rules
 
 from __future__ import annotations
 
+import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from interlingua.cli.markdown import markdown_blocks
 from interlingua.cli.outcome import debugging
+from interlingua.cli.spinner import Spinner
 from interlingua.cli.terminal import note, think, write
 from interlingua.client.call.report import ChangeWarning
 from interlingua.errors import Error
+from interlingua.tools.outcome import error_result
 from interlingua.types.content import Json, RefusalPart, TextPart
 from interlingua.types.event import TextDelta, ThinkingDelta
+from interlingua.types.message import Message
 from interlingua.types.usage import COUNTS, add_usage
 from interlingua.wire.json import encode
 
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
     from interlingua.cli.asking import Question
     from interlingua.client.model import Model
     from interlingua.types.change import Change
-    from interlingua.types.content import ToolResult
+    from interlingua.types.content import ToolCall, ToolResult
     from interlingua.types.event import Event
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
@@ -36,6 +41,8 @@ __all__ = [
     "MAX_STEPS",
     "Manner",
     "Page",
+    "ask_approval",
+    "call_told",
     "converse",
     "counts_told",
     "failures_told",
@@ -70,6 +77,10 @@ class Manner(NamedTuple):
     """Whether calls and changes are left out."""
     usage: bool = False
     """Whether token counts are shown."""
+    plain: bool = False
+    """Whether text is written as it came where a terminal would show Markdown."""
+    approve: str = "auto"
+    """Which calls may run: `auto` all, `ask` those that somebody at the terminal lets, `never` none."""
 
 
 def manner_arguments(parser: ArgumentParser, *, whole: bool = True) -> None:
@@ -79,12 +90,22 @@ def manner_arguments(parser: ArgumentParser, *, whole: bool = True) -> None:
         parser.add_argument("--no-stream", action="store_true", help="wait for the whole answer")
     parser.add_argument("--thinking", action="store_true", help="show the model's thinking on stderr")
     parser.add_argument("--usage", action="store_true", help="show token counts on stderr")
+    parser.add_argument("--plain", action="store_true", help="text as it came, without Markdown on a terminal")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes on tool calls and changes")
 
 
 def manner_of(options: Namespace, *, silent: bool = False) -> Manner:
     """How the options want an answer told."""
-    return Manner(not options.no_stream, silent, options.thinking, options.quiet, options.usage)
+    approve = getattr(options, "approve", "auto")
+    return Manner(
+        stream=not options.no_stream,
+        silent=silent,
+        thinking=options.thinking,
+        quiet=options.quiet,
+        usage=options.usage,
+        plain=options.plain,
+        approve=approve,
+    )
 
 
 def converse(model: Model, question: Question, history: Response[Any] | None, manner: Manner) -> Response[Any]:
@@ -122,15 +143,21 @@ class _Turn:
         manner, output = self._manner, self._question.output
         if manner.stream and not manner.silent and output is None:
             return self._stream(prompt, history)
-        reply: Response[Any] = self._model.generate(prompt, history=history, output=output)
+        spinner = Spinner(self._model.spec)
+        try:
+            reply: Response[Any] = self._model.generate(prompt, history=history, output=output)
+        finally:
+            spinner.stop()
         if manner.thinking and reply.thinking:
             think(f"{reply.thinking}\n")
         if not manner.silent and output is None and reply.text:
-            write(reply.text if reply.text.endswith("\n") else f"{reply.text}\n")
+            page = Page(manner)
+            page.add(reply.text)
+            page.end()
         return reply
 
     def _stream(self, prompt: Any, history: Response[Any] | None) -> Response[Any]:
-        page = Page(thinking=self._manner.thinking)
+        page = Page(self._manner, waits_for=self._model.spec)
         try:
             with self._model.stream(prompt, history=history) as stream:
                 for event in stream:
@@ -142,13 +169,29 @@ class _Turn:
     def _run_tools(self, reply: Response[Any]) -> Any:
         toolbox = self._question.toolbox
         assert toolbox is not None, "calls are only run where there are tools"  # noqa: S101 - an invariant
+        refused = {call.id: refusal for call in reply.tool_calls if (refusal := self._refusal(call)) is not None}
         for call in reply.tool_calls:
-            self._say(f"→ {shortened(f'{call.name}({call.arguments_json})')}")
+            if call.id not in refused:
+                self._say(f"→ {call_told(call)}")
         with failures_told():
-            results = toolbox.execute(reply.tool_calls)
-        for result in results.tool_results:
+            message = toolbox.execute([call for call in reply.tool_calls if call.id not in refused])
+        results = refused | {result.call_id: result for result in message.tool_results}
+        for result in results.values():
             self._say(f"← {result.name}{' failed' if result.is_error else ''}: {shortened(result_told(result))}")
-        return results
+        return Message("tool", tuple([results[call.id] for call in reply.tool_calls]))
+
+    def _refusal(self, call: ToolCall) -> ToolResult | None:
+        """The result of a call that may not run; None for one that may."""
+        match self._manner.approve:
+            case "auto":
+                return None
+            case "ask":
+                decision = ask_approval(call)
+            case _:
+                decision = ""
+        if decision is True:
+            return None
+        return error_result(call, f"the call of {call.name} was not approved{f': {decision}' if decision else ''}")
 
     def _tell(self, reply: Response[Any]) -> None:
         for change in reply.changes:
@@ -178,35 +221,72 @@ class _Turn:
 class Page:
     """A streamed answer on the terminal: text on stdout, thinking on stderr, each on lines of its own."""
 
-    def __init__(self, *, thinking: bool) -> None:
-        """An empty page; `thinking` is shown or not."""
-        self._wanted = thinking
-        self._thought = self._said = "\n"
+    def __init__(self, manner: Manner, *, waits_for: str = "") -> None:
+        """An empty page; a sign turns until something comes of what it waits for."""
+        self._wanted = manner.thinking
+        self._thought = self._text = "\n"
+        self._blocks = None if manner.plain else markdown_blocks()
+        self._spinner = Spinner(waits_for) if waits_for else None
 
     def show(self, event: Event) -> None:
         """Show what an event adds."""
         match event:
             case TextDelta(text=text, choice=0) if text:
-                self._end_thought()
-                self._said = text
-                write(text)
+                self.add(text)
             case ThinkingDelta(text=text, choice=0) if text and self._wanted:
+                self._stop_spinner()
                 self._thought = text
                 think(text)
             case _:
                 pass
 
-    def end(self) -> None:
-        """End what line was begun."""
+    def add(self, text: str) -> None:
+        """Add text of the answer."""
+        self._stop_spinner()
         self._end_thought()
-        if not self._said.endswith("\n"):
-            self._said = "\n"
+        if self._blocks is not None:
+            self._blocks.add(text)
+            return
+        self._text = text
+        write(text)
+
+    def end(self) -> None:
+        """End the line or the block that was begun."""
+        self._stop_spinner()
+        self._end_thought()
+        if self._blocks is not None:
+            self._blocks.end()
+        if not self._text.endswith("\n"):
+            self._text = "\n"
             write("\n")
+
+    def _stop_spinner(self) -> None:
+        if self._spinner is not None:
+            self._spinner.stop()
+            self._spinner = None
 
     def _end_thought(self) -> None:
         if not self._thought.endswith("\n"):
             self._thought = "\n"
             think("\n")
+
+
+def ask_approval(call: ToolCall) -> Literal[True] | str | None:
+    """What somebody at the terminal says of a call: True, or why not, perhaps in no words; None if nobody is there."""
+    if not sys.stdin.isatty():
+        note(f"{call_told(call)} waits for an approval, and nobody is there to ask; --approve auto lets it run")
+        return None
+    sys.stderr.write(f"run {call_told(call)}? [y/N, or why not] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline().strip()
+    if answer.lower() in ("y", "yes"):
+        return True
+    return "" if answer.lower() in ("n", "no") else answer
+
+
+def call_told(call: ToolCall) -> str:
+    """A call on one line."""
+    return shortened(f"{call.name}({call.arguments_json})")
 
 
 def shortened(text: str) -> str:

@@ -7,6 +7,7 @@ Rules
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -24,12 +25,14 @@ __all__ = ["load_schema", "load_tools"]
 
 
 def load_schema(text: str) -> object:
-    """The type that `module:TYPE` names, or the JSON Schema of a `.json` file.
+    """The type that `module:TYPE` names, the JSON Schema of a `.json` file, or that of fields like `name, age int`.
 
-    Raises: UsageError for what is not there or is no JSON.
+    Raises: UsageError for what is not there, is no JSON or no field.
     """
     if text.endswith(".json"):
         return _json_schema(Path(text).expanduser())
+    if "," in text or len(text.split()) > 1:
+        return _schema_of_fields(text)
     if text in _PLAIN:
         raise UsageError(
             f"--schema {text}: name where the type is, as in builtins:{text}, models:Invoice or a .json file"
@@ -56,6 +59,29 @@ def _json_schema(path: Path) -> dict[str, Any]:
     if not isinstance(schema, dict):
         raise UsageError(f"--schema {path}: a JSON Schema is an object")
     return cast("dict[str, Any]", schema)
+
+
+_FIELD = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\s+(?P<type>\w+)(?P<list>\[\])?)?(?:\s*:\s*(?P<about>.+))?", re.ASCII)
+_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
+
+
+def _schema_of_fields(text: str) -> dict[str, Any]:
+    """The schema of an object: fields apart by commas or, where descriptions hold commas, by lines.
+
+    A field is a name, a type (`str` unless another stands: `int`, `float`, `bool`; `[]` makes a list) and `: about`.
+    """
+    properties: dict[str, Any] = {}
+    for field in [piece.strip() for piece in re.split("\n" if "\n" in text.strip() else ",", text) if piece.strip()]:
+        match = _FIELD.fullmatch(field)
+        if match is None or (match["type"] or "str") not in _TYPES:
+            raise UsageError(
+                f"--schema: {field} is no field; write a name and {', '.join(_TYPES)}, as in 'name, age int'"
+            )
+        schema: dict[str, Any] = {"type": _TYPES[match["type"] or "str"]}
+        if match["list"]:
+            schema = {"type": "array", "items": schema}
+        properties[match["name"]] = schema | ({"description": match["about"]} if match["about"] else {})
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
 def load_tools(text: str, option: str = "--tool ") -> list[Tool]:

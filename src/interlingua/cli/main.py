@@ -29,6 +29,8 @@ CHAPTERS: dict[str, dict[str, str]] = {
         "ask": "ask once; pipes, files, tools and types welcome",
         "chat": "talk to a model, line by line",
         "run": "let a model work with tools, step by step, until it is done",
+        "history": "list, search and show earlier prompts and answers",
+        "templates": "manage templates, prompts and options under a name: list, show, path, delete",
         "extract": "turn many files into typed rows; a rerun continues where the last one stopped",
     },
     "look before anything is sent": {
@@ -50,6 +52,7 @@ CHAPTERS: dict[str, dict[str, str]] = {
         "models": "manage local models: list, pull, path",
         "health": "show which targets are passed over, and why; suspend and resume them",
         "doctor": "check versions, extras, keys and configuration",
+        "completion": "print a script that completes commands and options: bash, zsh, fish",
         "version": "print the version of interlingua",
     },
 }

@@ -56,14 +56,14 @@ def exit_code(error: BaseException) -> int:
             note("interrupted")
             return INTERRUPTED
         case Error():
-            note(error.message or type(error).__name__)
+            note(error.message or type(error).__name__, failed=True)
             return _code_of(error)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO, filename=None):
             lead_nowhere(sys.stdout)
-            note(f"the output cannot be written: {error.strerror}")
+            note(f"the output cannot be written: {error.strerror}", failed=True)
             return FAILED
         case _:
-            note(f"internal error, {type(error).__name__}: {error} ({DEBUG_VARIABLE}=1 shows where)")
+            note(f"internal error, {type(error).__name__}: {error} ({DEBUG_VARIABLE}=1 shows where)", failed=True)
             return FAILED
 
 

@@ -13,7 +13,7 @@ from interlingua.errors import UsageError
 if TYPE_CHECKING:
     from interlingua.cli.command import CommandModule
 
-__all__ = ["parse"]
+__all__ = ["parse", "parser_of"]
 
 
 WIDEST = 120
@@ -54,6 +54,15 @@ def parse(name: str, summary: str, command: CommandModule, arguments: list[str])
 
     Raises: UsageError for what the command does not take.
     """
+    parser = parser_of(name, summary, command)
+    options, strays = parser.parse_known_args(arguments)
+    if strays:
+        _keep_words(parser, options, strays)
+    return options
+
+
+def parser_of(name: str, summary: str, command: CommandModule) -> _Parser:
+    """The parser of a command."""
     parser = _Parser(
         prog=f"il {name}",
         description=f"{summary[:1].upper()}{summary[1:]}.",
@@ -62,10 +71,7 @@ def parse(name: str, summary: str, command: CommandModule, arguments: list[str])
         allow_abbrev=False,
     )
     command.arguments(parser)
-    options, strays = parser.parse_known_args(arguments)
-    if strays:
-        _keep_words(parser, options, strays)
-    return options
+    return parser
 
 
 def _keep_words(parser: _Parser, options: Namespace, strays: list[str]) -> None:

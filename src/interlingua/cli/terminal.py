@@ -23,11 +23,14 @@ __all__ = [
     "bold",
     "dim",
     "drop_unwritten",
+    "is_colourful",
     "lead_nowhere",
     "lenient",
     "note",
     "open_what_is_closed",
     "piped_input",
+    "printable",
+    "red",
     "think",
     "write",
 ]
@@ -53,19 +56,19 @@ def lenient(*streams: IO[str]) -> None:
 
 def write(text: str) -> None:
     """Write a piece of an answer to stdout."""
-    sys.stdout.write(_safe(text, sys.stdout))
+    sys.stdout.write(_printable_on(text, sys.stdout))
     sys.stdout.flush()
 
 
-def note(text: str, *, head: str = "il: ", faint: bool = False) -> None:
-    """Write one line to stderr."""
-    line = head + _safe(redact(" ".join(text.splitlines())), sys.stderr)
-    _say(f"{dim(line, sys.stderr) if faint else line}\n")
+def note(text: str, *, head: str = "il: ", faint: bool = False, failed: bool = False) -> None:
+    """Write one line to stderr; `faint` is of lesser weight, `failed` says that something went wrong."""
+    line = head + _printable_on(redact(" ".join(text.splitlines())), sys.stderr)
+    _say(f"{dim(line, sys.stderr) if faint else red(line, sys.stderr) if failed else line}\n")
 
 
 def think(text: str) -> None:
     """Write a piece of a model's thinking to stderr, dimmed."""
-    _say(dim(_safe(text, sys.stderr), sys.stderr))
+    _say(dim(_printable_on(text, sys.stderr), sys.stderr))
 
 
 def drop_unwritten() -> None:
@@ -90,20 +93,31 @@ def _say(text: str) -> None:
 
 def dim(text: str, stream: IO[str]) -> str:
     """`text` as something of lesser weight, where `stream` can show that."""
-    return f"\x1b[2m{text}\x1b[22m" if text and _colourful(stream) else text
+    return f"\x1b[2m{text}\x1b[22m" if text and is_colourful(stream) else text
 
 
 def bold(text: str, stream: IO[str]) -> str:
     """`text` as something that catches the eye, where `stream` can show that."""
-    return f"\x1b[1m{text}\x1b[22m" if text and _colourful(stream) else text
+    return f"\x1b[1m{text}\x1b[22m" if text and is_colourful(stream) else text
 
 
-def _colourful(stream: IO[str]) -> bool:
+def red(text: str, stream: IO[str]) -> str:
+    """`text` as something that went wrong, where `stream` can show that."""
+    return f"\x1b[31m{text}\x1b[39m" if text and is_colourful(stream) else text
+
+
+def is_colourful(stream: IO[str]) -> bool:
+    """Whether a stream is a terminal that shows colours, and `NO_COLOR` does not forbid them."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _safe(text: str, stream: IO[str]) -> str:
-    return text.translate(_CONTROLS) if stream.isatty() else text
+def printable(text: str) -> str:
+    """`text` with a sign for each control character."""
+    return text.translate(_CONTROLS)
+
+
+def _printable_on(text: str, stream: IO[str]) -> str:
+    return printable(text) if stream.isatty() else text
 
 
 def piped_input(*, wanted: bool = False) -> bytes:

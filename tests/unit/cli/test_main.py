@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -185,3 +186,33 @@ def test_the_guide_knows_every_command_and_exit_code() -> None:
     assert set(re.findall(r"^\| `il (\w+)` \|", guide, re.MULTILINE)) == set(COMMANDS)
     codes = {0, outcome.FAILED, outcome.MISUSED, outcome.UNFIT, outcome.INTERRUPTED, outcome.UNREAD}
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", guide, re.MULTILINE)} == codes
+
+
+def test_bash_completes_commands_options_and_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the script that a real bash reads."""
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("there is no bash here")
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "il.bash"
+    script.write_text(capsys.readouterr().out, encoding="utf-8")
+    lines = [
+        f"COMP_WORDS=({words}); COMP_CWORD={place}; _il; echo ${{COMPREPLY[@]}}"
+        for words, place in (("il ex", 1), ("il ask --max", 2), ("il models p", 2), ("il nope x", 2))
+    ]
+    done = subprocess.run(
+        [bash, "-c", "\n".join([f"source {script}", *lines])], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "extract explain\n--max-tokens\npull path\n\n"
+
+
+def test_other_shells_have_scripts(capsys: pytest.CaptureFixture[str]) -> None:
+    """The one of zsh holds that of bash; fish has a line for each command and option, with its help."""
+    assert main(["completion", "zsh"]) == 0
+    assert "bashcompinit" in capsys.readouterr().out
+    assert main(["completion", "fish"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"complete -c il -n __fish_use_subcommand -f -a ask -d '{COMMANDS['ask']}'" in lines
+    here = "complete -c il -n '__fish_seen_subcommand_from ask'"
+    assert f"{here} -s m -l model -d 'provider/model, an alias, or a chain a/b,c/d'" in lines
+    assert main(["completion", "csh"]) == 2

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from interlingua.cli.asking import (
     EXIT_CODES,
-    continue_argument,
+    conversation_arguments,
+    conversation_of,
     model_arguments,
     model_of,
     question_of,
+    repair_argument,
     request_arguments,
 )
 from interlingua.cli.conversing import converse, manner_arguments, manner_of
 from interlingua.cli.drilling import drilling, fault_argument
 from interlingua.cli.outcome import FAILED
-from interlingua.cli.state import load_last, save_last
+from interlingua.cli.templates import apply_template, save_template, template_arguments
 from interlingua.cli.terminal import write
 from interlingua.types.content import RefusalPart
 
@@ -34,6 +37,10 @@ examples:
   il ask "What failed?" < build.log
   git diff | il ask -s "You write commit messages." > message.txt
   il ask -c "Shorter."                                        continues the last conversation
+  il ask --name work "Where were we?"                         continues the conversation `work`, or begins it
+  il ask -x "A Bash line that counts files." | sh             the code block alone
+  il ask --schema 'name, age int' "Invent a person."          fields are schema enough
+  il ask -t brief -p lang=French < article.txt                a template: see `il templates --help`
   il ask "What is this?" --image photo.jpg --usage
   il ask "Weather in Oslo?" --tool mytools.py:get_weather     runs the function when the model calls it
   il ask "Read this." --file invoice.pdf --schema models:Invoice | jq .total
@@ -46,26 +53,45 @@ examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     request_arguments(parser)
+    repair_argument(parser)
     model_arguments(parser)
-    continue_argument(parser)
+    conversation_arguments(parser)
+    template_arguments(parser)
+    parser.add_argument("--save", metavar="NAME", help="ask nothing; keep prompt and options as a template")
     parser.add_argument("--json", action="store_true", help="the whole response as canonical JSON on stdout")
+    parser.add_argument("-x", "--code", action="store_true", help="the first code block of the answer alone")
     manner_arguments(parser)
     fault_argument(parser)
 
 
 def run(options: Namespace) -> int:
     """Ask."""
-    history = load_last() if options.goes_on else None
+    if options.save is not None:
+        save_template(options.save, options)
+        return 0
+    apply_template(options)
+    conversation = conversation_of(options)
     question = question_of(options)
-    model = model_of(options, history.model if history else "")
-    silent = options.json or options.schema is not None
+    model = model_of(options, conversation.model)
+    silent = options.json or options.code or options.schema is not None
     with drilling(options.fault) as told:
-        reply = converse(model, question, history, manner_of(options, silent=silent))
+        reply = converse(model, question, conversation.reply, manner_of(options, silent=silent))
         told(reply.attempts)
     if silent:
-        write(_json(reply, whole=options.json))
-    save_last(reply)
+        write(_code(reply.text) if options.code and not options.json else _json(reply, whole=options.json))
+    conversation.add(question.prompt, reply)
     return FAILED if _refused(reply) else 0
+
+
+def _code(text: str) -> str:
+    """The first code block of an answer, without its fence; the whole answer where there is none."""
+    match = _BLOCK.search(text)
+    return f"{match['code'] if match else text}\n"
+
+
+_BLOCK = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)\n?^ {0,3}(?P=fence)[`~]*\s*$", re.MULTILINE | re.DOTALL
+)
 
 
 def _json(reply: Response[Any], *, whole: bool) -> str:

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 from interlingua.cli.asking import (
     EXIT_CODES,
     Question,
-    continue_argument,
+    conversation_arguments,
+    conversation_of,
+    file_arguments,
+    files_of,
     model_arguments,
     model_of,
+    server_arguments,
     tool_argument,
     toolbox_of,
 )
 from interlingua.cli.conversing import converse, manner_arguments, manner_of
+from interlingua.cli.history import Conversation
 from interlingua.cli.lines import Lines
-from interlingua.cli.state import load_last, save_last
 from interlingua.cli.terminal import note
 from interlingua.errors import Error
 
@@ -43,7 +47,8 @@ in the conversation:
 examples:
   il chat -m local/tiny
   il chat -c                                 continues the last conversation, also one of `il ask`
-  il chat --tool mytools.py:get_weather -s "You are terse."
+  il chat --name work --image plan.png       the image goes with the first question
+  il chat --tool mytools.py:get_weather --mcp "uvx some-server" --approve ask
 
 {EXIT_CODES}"""
 
@@ -51,8 +56,10 @@ examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     model_arguments(parser)
+    file_arguments(parser)
     tool_argument(parser)
-    continue_argument(parser)
+    server_arguments(parser)
+    conversation_arguments(parser)
     manner_arguments(parser)
 
 
@@ -67,11 +74,11 @@ class _Chat:
 
     def __init__(self, options: Namespace) -> None:
         self._options = options
-        self._history: Response[Any] | None = load_last() if options.goes_on else None
-        self._model: Model = model_of(options, self._history.model if self._history else "")
-        self._toolbox = toolbox_of(options.tool)
+        self._conversation = conversation_of(options)
+        self._model: Model = model_of(options, self._conversation.model)
+        self._toolbox = toolbox_of(options.tool, options.mcp)
         self._before: list[Response[Any] | None] = []
-        self._files: list[Any] = []
+        self._files: list[Any] = list(files_of(options))
         self._asks = sys.stdin.isatty() and sys.stdout.isatty()
         self._lines = Lines(typed=self._asks)
 
@@ -84,6 +91,8 @@ class _Chat:
                     self._take(line)
         finally:
             self._lines.close()
+            if self._toolbox is not None:
+                self._toolbox.close()
 
     def _take(self, line: str) -> None:
         command, _, rest = line.partition(" ")
@@ -92,7 +101,7 @@ class _Chat:
                 for said in HELP.splitlines():
                     note(said, head="")
             case "/new":
-                self._history, self._before, self._files = None, [], []
+                self._conversation, self._before, self._files = Conversation(), [], []
             case "/undo":
                 self._undo()
             case "/file":
@@ -108,9 +117,7 @@ class _Chat:
         if not self._before:
             note("nothing was said here yet")
             return
-        self._history = self._before.pop()
-        if self._history is not None:
-            save_last(self._history)
+        self._conversation.take_back(self._before.pop())
 
     def _add_file(self, path: str) -> None:
         from interlingua.media.parts import file  # who only talks needs none of it
@@ -129,12 +136,13 @@ class _Chat:
         """Ask; what fails is told, and the conversation stays as it was."""
         question = Question([line, *self._files], None, self._toolbox)
         try:
-            reply = converse(self._model, question, self._history, manner_of(self._options))
-            self._before.append(self._history)
-            self._history, self._files = reply, []
-            save_last(reply)
+            before = self._conversation.reply
+            reply = converse(self._model, question, before, manner_of(self._options))
+            self._before.append(before)
+            self._files = []
+            self._conversation.add(question.prompt, reply)
         except Error as error:
-            note(error.message)
+            note(error.message, failed=True)
         except KeyboardInterrupt:
             if not self._asks:
                 raise

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from interlingua.cli.asking import (
     EXIT_CODES,
-    continue_argument,
+    conversation_arguments,
+    conversation_of,
     knobs_of,
     model_arguments,
     model_of,
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from interlingua.client.plan import Plan, PlannedTarget
     from interlingua.types.request import Request
-    from interlingua.types.response import Response
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -41,7 +42,7 @@ def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     request_arguments(parser)
     model_arguments(parser)
-    continue_argument(parser)
+    conversation_arguments(parser)
     parser.add_argument("--request", metavar="FILE", help="explain this request: canonical JSON, or a Chat body")
     parser.add_argument("--curl", action="store_true", help="a command line that sends it")
 
@@ -54,16 +55,11 @@ def run(options: Namespace) -> int:
 
 
 def _plan(options: Namespace) -> Plan:
-    history = _last() if options.goes_on else None
+    conversation = conversation_of(options) if options.goes_on or options.name else None
     question = question_of(options)
-    model = model_of(options, history.model if history else "")
+    model = model_of(options, conversation.model if conversation else "")
+    history = conversation.reply if conversation else None
     return model.explain(question.prompt, history=history, output=question.output, tools=question.toolbox)
-
-
-def _last() -> Response[Any]:
-    from interlingua.cli.state import load_last  # paths cost 4 ms: only who goes on pays for them
-
-    return load_last()
 
 
 def _plan_of_file(options: Namespace) -> Plan:
@@ -128,6 +124,13 @@ def _target(target: PlannedTarget) -> str:
 
 
 def _indented(body: bytes) -> str:
+    """The body for people: Base64 is cut, which nobody reads; `--curl` has it whole."""
     import msgspec
 
-    return msgspec.json.format(body, indent=2).decode()
+    text = msgspec.json.format(body, indent=2).decode()
+    return _BASE64.sub(lambda match: f"{match[0][:SHOWN_BASE64]}… ({len(match[0]):,} characters)", text)
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{400,}={0,2}")
+SHOWN_BASE64 = 60
+"""How many characters of Base64 are shown."""

@@ -7,7 +7,7 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of
+from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of, repair_argument
 from interlingua.cli.loading import load_schema
 from interlingua.cli.outcome import FAILED, UNFIT
 from interlingua.cli.terminal import note, write
@@ -50,11 +50,12 @@ def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("patterns", nargs="+", metavar="PATTERN", help="files, or patterns in quotes; ** for folders")
     parser.add_argument(
-        "--schema", required=True, metavar="MODULE:TYPE", help="what each file becomes: a type, or FILE.json"
+        "--schema", required=True, metavar="TYPE", help="MODULE:TYPE, FILE.json, or fields: 'name, total float'"
     )
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE.jsonl", help="where the rows go; a rerun continues from it"
     )
+    repair_argument(parser)
     model_arguments(parser)
     parser.add_argument(
         "--concurrency", type=int, default=CONCURRENCY, metavar="N", help="calls at once; 16 unless said"

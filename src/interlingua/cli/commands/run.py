@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of, question_of, request_arguments
+from interlingua.cli.asking import (
+    EXIT_CODES,
+    model_arguments,
+    model_of,
+    question_of,
+    repair_argument,
+    request_arguments,
+    server_arguments,
+    servers_of,
+)
 from interlingua.cli.conversing import (
     Page,
+    ask_approval,
+    call_told,
     counts_told,
     failures_told,
     manner_arguments,
@@ -16,6 +26,7 @@ from interlingua.cli.conversing import (
     result_told,
     shortened,
 )
+from interlingua.cli.history import Conversation
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.terminal import note, write
 from interlingua.client.call.report import ChangeWarning
@@ -50,10 +61,8 @@ examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     request_arguments(parser)
-    parser.add_argument(
-        "--mcp", action="append", default=[], metavar="SERVER", help="a command, URL or .mcp.json; may be repeated"
-    )
-    parser.add_argument("--approve", choices=("auto", "ask", "never"), default="auto", help="which calls may run")
+    repair_argument(parser)
+    server_arguments(parser)
     parser.add_argument("--max-steps", type=int, default=10, metavar="N", help="the most answers of the model (10)")
     parser.add_argument("--max-cost", type=float, metavar="USD", help="the most that all answers may cost")
     parser.add_argument("--max-time", type=float, metavar="SECONDS", help="the most that the run may take")
@@ -70,6 +79,8 @@ def run(options: Namespace) -> int:
         warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
         work = _Work(options, question, manner_of(options, silent=silent))
         done = work.carried_out()
+    if done.steps:
+        Conversation().add(question.prompt, done.steps[-1].response)
     if options.json:
         from interlingua.types.dump import dump
 
@@ -77,7 +88,7 @@ def run(options: Namespace) -> int:
     try:
         output = done.output
     except RunStoppedError as error:
-        note(error.message)
+        note(error.message, failed=True)
         return FAILED
     if silent and not options.json:
         write(_json(output))
@@ -93,12 +104,13 @@ class _Work:
         self._manner = manner
         self._prompt = question.prompt
         self._told: set[str] = set()
-        self._page = Page(thinking=manner.thinking)
+        model = model_of(options)
+        self._page = Page(manner, waits_for=model.spec)
         tools: list[Any] = list(question.toolbox.tools) if question.toolbox else []
         self._agent: Agent[Any] = Agent(
-            model_of(options),
+            model,
             output=question.output,
-            tools=[*tools, *_servers(options.mcp)],
+            tools=[*tools, *servers_of(options.mcp)],
             approve=options.approve,
             max_steps=options.max_steps,
             max_cost_usd=options.max_cost,
@@ -129,7 +141,7 @@ class _Work:
             case ApprovalNeeded(call=call):
                 self._ask(live, call)
             case ToolStarted(call=call):
-                self._say(f"→ {_shown(call)}")
+                self._say(f"→ {call_told(call)}")
             case ToolProgress(call=call, text=text):
                 self._say(f"… {call.name}: {shortened(text)}")
             case ToolFinished(result=result):
@@ -145,28 +157,11 @@ class _Work:
 
     def _ask(self, live: Run[Any], call: ToolCall) -> None:
         """Ask at the terminal; where there is none, the call stays undecided and the run stops."""
-        if not sys.stdin.isatty():
-            note(f"{_shown(call)} waits for an approval, and nobody is there to ask; --approve auto lets it run")
-            return
-        sys.stderr.write(f"run {_shown(call)}? [y/N, or why not] ")
-        sys.stderr.flush()
-        answer = sys.stdin.readline().strip()
-        if answer.lower() in ("y", "yes"):
+        decision = ask_approval(call)
+        if decision is True:
             live.approve(call)
-        else:
-            live.deny(call, "" if answer.lower() in ("n", "no") else answer)
-
-
-def _shown(call: ToolCall) -> str:
-    return shortened(f"{call.name}({call.arguments_json})")
-
-
-def _servers(places: list[str]) -> list[Any]:
-    if not places:
-        return []
-    from interlingua.tools.mcp import mcp
-
-    return [mcp(place) for place in places]
+        elif isinstance(decision, str):
+            live.deny(call, decision)
 
 
 def _json(output: object) -> str:

@@ -388,3 +388,38 @@ def test_results_are_told_by_their_kind(ask: Callable[..., int], capsys: Capture
     err = capsys.readouterr().err
     assert "← show: here:, DocumentPart\n" in err
     assert f"← talk: {'word ' * 40}…\n" in err
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ("Try this:\n\n```sh\nls | wc -l\n```\n\nor\n\n```\nfind\n```", "ls | wc -l\n"),
+        ("~~~~\n```\nx\n```\n~~~~", "```\nx\n```\n"),
+        ("```\n```", "\n"),
+        ("no block", "no block\n"),
+    ],
+)
+def test_x_gives_the_first_code_block(ask: Callable[..., int], capsys: Capture, answer: str, code: str) -> None:
+    """Without its fence and without the words around it; without a block, the whole answer."""
+    with use(answer):
+        assert ask("How?", "-x") == 0
+    assert capsys.readouterr().out == code
+
+
+def test_fields_are_schema_enough(ask: Callable[..., int], capsys: Capture) -> None:
+    """Names, types, lists and descriptions; a type that is none is said."""
+    with use('{"name": "Kari", "age": 7, "tags": ["a"]}') as fake:
+        assert ask("Invent.", "--schema", "name\nage int: in years, whole\ntags str[]") == 0
+        assert ask("Invent.", "--schema", "name, age integer") == 2
+    assert fake.last_request.output_schema == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "age": {"type": "integer", "description": "in years, whole"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["name", "age", "tags"],
+        "additionalProperties": False,
+    }
+    error = "il: --schema: age integer is no field; write a name and str, int, float, bool, as in 'name, age int'\n"
+    assert capsys.readouterr().err.endswith(error)

@@ -146,3 +146,14 @@ def test_a_conversation_that_would_go_on(capsys: Capture) -> None:
     messages = _body(capsys.readouterr().out)["messages"]
     assert isinstance(messages, list)
     assert len(cast("list[object]", messages)) == 3
+
+
+def test_base64_is_cut(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """An image fills no screen; `--curl` has it whole."""
+    (tmp_path / "large.txt").write_text(f"{'A' * 500} {'b' * 300}", encoding="utf-8")
+    data = (tmp_path / "large.txt").read_text(encoding="utf-8")
+    assert main(["explain", "-m", "openai/gpt-5.6", data]) == 0
+    out = capsys.readouterr().out
+    assert f"{'A' * 60}… (500 characters) {'b' * 300}" in out
+    assert main(["explain", "-m", "openai/gpt-5.6", "--curl", data]) == 0
+    assert "A" * 500 in capsys.readouterr().out
