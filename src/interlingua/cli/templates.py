@@ -12,11 +12,10 @@ from __future__ import annotations
 import re
 import tomllib
 from string import Template as Text
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.client.home import state_directory
 from interlingua.errors import ConfigError, UsageError
-from interlingua.wire.json import is_list
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -92,7 +91,7 @@ def _fits(key: str, value: object) -> bool:
         return isinstance(value, str)
     if key in _NUMBERS:
         return isinstance(value, int | float) and not isinstance(value, bool)
-    return is_list(value) and all(isinstance(item, str) for item in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in cast("list[object]", value))
 
 
 def apply_template(options: Namespace) -> None:
