@@ -51,12 +51,15 @@ CHAPTERS: dict[str, dict[str, str]] = {
         "providers": "list the known providers, and whether their keys are there",
         "models": "manage local models: list, pull, path",
         "health": "show which targets are passed over, and why; suspend and resume them",
+        "auth": "keep keys of providers in a file of your own: set, list, remove",
         "doctor": "check versions, extras, keys and configuration",
         "completion": "print a script that completes commands and options: bash, zsh, fish",
         "version": "print the version of interlingua",
     },
 }
 """What each command does in one line, in the order of the help; its module is `interlingua.cli.commands.<name>`."""
+_WITHOUT_KEYS = frozenset({"auth", "completion", "history", "templates", "version"})
+"""Commands that ask no provider; the others read the key ring where the environment has no key."""
 COMMANDS = {name: said for chapter in CHAPTERS.values() for name, said in chapter.items()}
 HEAD = """\
 il: one command for every model. `il` is short for `interlingua`.
@@ -65,7 +68,7 @@ usage: il COMMAND [options]          il COMMAND --help shows them, with examples
 """
 TAIL = """
 A model is provider/model (openai/gpt-5.6, local/tiny), an alias, or several with commas: a chain, tried in order.
-`-m` names it, else INTERLINGUA_MODEL. Keys come from OPENAI_API_KEY and its like, or from LLM_<NAME>.
+`-m` names it, else INTERLINGUA_MODEL. Keys come from OPENAI_API_KEY and its like, LLM_<NAME>, or `il auth set`.
 
 examples:
   il ask -m local/tiny "One line on Oslo, please."
@@ -125,6 +128,10 @@ def _run(name: str, arguments: list[str]) -> int:
     _load_quickly()
     from interlingua.cli.parse import parse
 
+    if name not in _WITHOUT_KEYS:
+        from interlingua.cli.key_ring import use_key_ring
+
+        use_key_ring()
     command = cast("CommandModule", import_module(f"interlingua.cli.commands.{name}"))
     return command.run(parse(name, COMMANDS[name], command, arguments))
 

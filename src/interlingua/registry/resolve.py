@@ -106,6 +106,10 @@ class Registry:
         """Where variables are read now."""
         return os.environ if self._environ is None else self._environ
 
+    def use_environment(self, environ: Mapping[str, str]) -> None:
+        """Read variables here from now on; before anything is resolved."""
+        self._environ = environ
+
     def resolve(self, spec: str, *, client: str | None = None, tools: bool = False) -> tuple[Endpoint, ...]:
         """The targets of a spec, in the order in which they are to be tried, each once.
 
