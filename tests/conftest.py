@@ -22,7 +22,10 @@ from tests.support import databases
 LOOPBACK = re.compile(r"^(127\.\d+\.\d+\.\d+|::1|localhost|)$")
 """Hosts that a test may reach; the empty host is a listener on every address."""
 
-OURS = re.compile(r"^(LLM_|INTERLINGUA_)|_API_KEY$|^(https?|all|no)_proxy$", re.IGNORECASE)
+OURS = re.compile(
+    r"^(LLM_|INTERLINGUA_)|_API_KEY$|_A[A-Z]*_TOKEN$|_BASE_URL$|_API_BASE$|^OLLAMA_HOST$|^AZURE_OPENAI_|_proxy$",
+    re.IGNORECASE,
+)
 """Environment variables that would make a test's outcome depend on who runs it."""
 
 # Each client that a test makes reads the authorities that it trusts: 20 ms for those of a machine, nothing for one.

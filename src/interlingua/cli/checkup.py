@@ -15,7 +15,7 @@ from interlingua.registry.resolve import default_registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Finding", "aliases", "entries", "extras", "keys", "model", "state", "versions", "weights"]
+__all__ = ["Finding", "addresses", "aliases", "entries", "extras", "keys", "model", "state", "versions", "weights"]
 
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
@@ -64,16 +64,27 @@ def model() -> Iterator[Finding]:
 
 
 def keys() -> Iterator[Finding]:
-    """The variables that hold a key, and whose it is."""
-    found: dict[str, list[str]] = {}
+    """The variables that hold a key, whose it is, and where it is sent."""
+    found: dict[str, dict[str, list[str]]] = {}
     for row in default_registry().providers():
-        for variable in row.key_env:
-            if os.environ.get(variable):
-                found.setdefault(variable, []).append(row.name)
-    for variable, names in found.items():
-        yield Finding(True, f"{variable}: {', '.join(names)}")
+        variable = next((name for name in row.key_env if os.environ.get(name)), None)
+        if variable and not row.problem:
+            found.setdefault(variable, {}).setdefault(row.base_url, []).append(row.name)
+    for variable, addresses in found.items():
+        told = "; ".join(f"{', '.join(names)} at {address}" for address, names in addresses.items())
+        yield Finding(True, f"{variable}: {told}")
     if not found:
         yield Finding(None, "none found; `il providers` names the variable of each provider")
+
+
+def addresses() -> Iterator[Finding]:
+    """The providers that are asked elsewhere than at their own address, and who says so."""
+    moved = [row for row in default_registry().providers() if row.origin not in ("built in", "code")]
+    for row in moved:
+        if not row.problem:
+            yield Finding(True, f"{row.name} at {row.base_url}, from {row.origin}")
+    if not moved:
+        yield Finding(None, "each provider at its own; OPENAI_BASE_URL and its like, and LLM_<NAME>, name others")
 
 
 def entries() -> Iterator[Finding]:

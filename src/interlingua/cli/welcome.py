@@ -141,6 +141,8 @@ def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
     for name in settings.providers:
         if not _is_known(gateway, name):
             yield f"the provider {name} of [server] providers is not known, so it gets nothing"
+    for variable in gateway.registry.left_out():
+        yield f"{variable} names this gateway itself, so that it counts as not set here"
     if settings.is_open:
         yield "open: whoever reaches it is served, without a key"
     if settings.strict:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from interlingua.registry.endpoint import Endpoint
     from interlingua.registry.ranking import Ranking
     from interlingua.registry.resolve import Registry
+    from interlingua.registry.secret import Key
 
-__all__ = ["Face", "job_of"]
+__all__ = ["Face", "job_of", "registry_of"]
 
 MODEL_VARIABLE = "INTERLINGUA_MODEL"
 """Names the model where the code does not."""
@@ -167,6 +168,17 @@ def job_of(
     Raises: UsageError and its kinds for what cannot be asked.
     """
     return face._job(prompt, history, options, output)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
+
+
+def registry_of(api_key: Key | None, base_url: str | None) -> Registry:
+    """Where the names of a model that is made with these arguments come from.
+
+    Raises: UsageError for what is no key and no address.
+    """
+    registry = default_registry()
+    if api_key is None and base_url is None:
+        return registry
+    return registry.pointed(api_key=api_key, base_url=base_url)
 
 
 def _own_id() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from interlingua.client.face import Face
+from interlingua.client.face import Face, registry_of
 from interlingua.client.options import CONCURRENCY, Settings, settle
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
     from interlingua.client.stream import ModelStream
+    from interlingua.registry.secret import Key
     from interlingua.types.response import Response
 
 __all__ = ["Model", "model"]
@@ -228,11 +229,15 @@ class Model(Face):
         return make_plan(self._job(prompt, history, options, output))
 
 
-def model(spec: str | None = None, **options: Unpack[Options]) -> Model:
+def model(
+    spec: str | None = None, *, api_key: Key | None = None, base_url: str | None = None, **options: Unpack[Options]
+) -> Model:
     """The model of a spec: `provider/model`, an alias, or several with commas; None reads `INTERLINGUA_MODEL`.
 
-    `options` hold for every call. Nothing is looked up or opened before the first one.
+    `api_key` is the key, or a function that gives the one that holds now, and `base_url` the address, as the vendor's
+    SDK takes it, of the one provider that the spec names. `options` hold for every call. Nothing is looked up or opened
+    before the first one.
 
     Raises: UsageError for what is no option.
     """
-    return Model(spec, settle(Settings(), options))
+    return Model(spec, settle(Settings(), options), registry=registry_of(api_key, base_url))

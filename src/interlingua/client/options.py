@@ -98,9 +98,9 @@ def settle(settings: Settings, options: Mapping[str, Any]) -> Settings:
 
 
 _ELSEWHERE = {
-    "api_base": "an address belongs in LLM_<NAME>='openai://host/v1', which makes NAME/model",
-    "api_key": "keys come from the environment, see `il providers`; il.register_provider(…, key=…) takes one in code",
-    "base_url": "an address belongs in LLM_<NAME>='openai://host/v1', which makes NAME/model",
+    "api_base": "il.model(spec, base_url=…) takes it; LLM_<NAME>='openai://host/v1' makes NAME/model",
+    "api_key": "il.model(spec, api_key=…) takes it; else it comes from the environment, see `il providers`",
+    "base_url": "il.model(spec, base_url=…) takes it; LLM_<NAME>='openai://host/v1' makes NAME/model",
     "extra_body": "extra={'openai-chat': {…}} sends members to that dialect",
     "extra_headers": "headers={…} sends them",
     "fallbacks": "a chain as the model, 'a/b,c/d', goes on to its next target",
@@ -110,7 +110,7 @@ _ELSEWHERE = {
     "images": "il.image(…) stands among the parts: generate(['What is this?', il.image('photo.png')])",
     "input": "what to say stands first, without a name",
     "instructions": "the system text is system",
-    "key": "keys come from the environment, see `il providers`; il.register_provider(…, key=…) takes one in code",
+    "key": "il.model(spec, api_key=…) takes it; else it comes from the environment, see `il providers`",
     "max_cost_usd": "il.Agent(…) takes it; il.meter() tells what calls cost",
     "max_completion_tokens": "it is called max_tokens everywhere",
     "max_new_tokens": "it is called max_tokens everywhere",

@@ -9,7 +9,6 @@ Rules
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.types.request import Request
 
-__all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "retries_of", "secret_of", "timeouts_of"]
+__all__ = ["Account", "Key", "account_of", "headers_of", "refuse", "retries_of", "timeouts_of"]
 
 Key: TypeAlias = "str | Callable[[], str]"
 """A key, or a function that gives the one that holds now."""
@@ -89,16 +88,6 @@ def retries_of(value: object, name: str) -> int | None:
         return settle(Settings(), {"retries": value}).retries
     except UsageError as error:
         raise UsageError(error.message.replace("retries", name, 1)) from None
-
-
-def secret_of(key: Key | None) -> Secret | None:
-    """The key as what is never shown; None for none.
-
-    Raises: UsageError for a function that would have to be awaited.
-    """
-    if inspect.iscoroutinefunction(key):
-        raise UsageError("api_key takes a text or a function that gives one at once, not one to await")
-    return Secret.of_key(key, "api_key") if key else None
 
 
 def headers_of(given: Mapping[str, str] | None) -> Headers:
@@ -201,7 +190,7 @@ def account_of(
     """The account of a client's arguments; OPENAI_BASE_URL stands for a `base_url` that is not given."""
     address = str(base_url) if base_url is not None else os.environ.get("OPENAI_BASE_URL") or None
     return Account(
-        api_key=secret_of(api_key),
+        api_key=Secret.of_argument(api_key),
         base_url=address,
         timeouts=timeouts_of(timeout) if has_timeout else Timeouts(),
         headers=headers_of(default_headers),

@@ -136,12 +136,13 @@ def _asked(model: str, body: dict[str, Any]) -> Asked:
 
 def _account(body: dict[str, Any]) -> Account:
     """The account that some members of the body stand for; they are taken out of it."""
-    from interlingua.compat.account import Account, secret_of
+    from interlingua.compat.account import Account
+    from interlingua.registry.secret import Secret
 
     address = body.pop("base_url", None) or body.pop("api_base", None)
     body.pop("api_base", None)
     return Account(
-        api_key=secret_of(body.pop("api_key", None)),
+        api_key=Secret.of_argument(body.pop("api_key", None)),
         base_url=None if address is None else str(address),
         own=None,
         strict=body.pop("drop_params", None) is False,

@@ -37,6 +37,13 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The dialects it speaks, best first; the first one that this version has is used."""
     key_env: tuple[str, ...] = ()
     """Environment variables that may hold the key; the first one that is set counts."""
+    token_env: tuple[str, ...] = ()
+    """Variables that may hold a bearer token, which goes along where no key is set; for a row that is built in."""
+    address_env: tuple[tuple[str, str], ...] = ()
+    """Variables in which its vendor's SDK looks for an address, each with the path that the SDK adds to it.
+
+    The first one that is set counts, for a row that is built in.
+    """
     auth: Auth = "bearer"
     """Where the key goes."""
     key_required: bool = True
@@ -53,6 +60,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Name of the row that a DSN of this scheme to another host stands for; empty: this one."""
     family: str = ""
     """Name of the row that it was derived from, whose model facts hold for it; empty: its own."""
+    models: tuple[str, ...] = ()
+    """How the names of its own models begin, for who leaves the provider out."""
     price: Price | None = None
     """What all its models cost; None: what the price list of the [prices] extra says."""
     note: str = ""

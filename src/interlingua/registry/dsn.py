@@ -15,8 +15,8 @@ Rules
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import NoReturn, TypeAlias, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from typing import NoReturn, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -25,11 +25,11 @@ from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.errors import ConfigError
 from interlingua.providers.price import Price
 from interlingua.providers.row import Provider
-from interlingua.providers.rows import ROWS
+from interlingua.registry.place import LOOPBACK, Environ, Keyed, row_at
 from interlingua.registry.secret import Secret
 from interlingua.registry.spec import instead
 
-__all__ = ["Dsn", "Keyed", "keyed_row", "parse_dsn", "provider_of"]
+__all__ = ["Dsn", "parse_dsn", "provider_of"]
 
 EXPECTED = "(expected scheme://[token@]host[/path])"
 PRICE_OPTIONS = {
@@ -44,15 +44,11 @@ CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version", *P
 _PARTS = r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
 _HOST = r"(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
 _UNWRITTEN = r"[\x00-\x20\x7f]"
-_LOOPBACK = r"127\.\d+\.\d+\.\d+|\[::1\]|(.+\.)?localhost"
 _VARIABLE = r"[A-Z_][A-Z0-9_]*"
 _NAME = r"[a-z_]{1,32}"
 OPTIONS_GUIDE = "docs/guides/configuration.md"
 """Lists the options of a DSN."""
 _DOLLARS = r"[0-9]{1,9}(\.[0-9]{1,12})?"
-
-Environ: TypeAlias = Callable[[], Mapping[str, str]]
-"""Gives the environment, so that it is looked at only when a key is needed."""
 
 
 class Dsn(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,18 +70,7 @@ class Dsn(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def loopback(self) -> bool:
         """Whether the host is this machine."""
-        return re.fullmatch(_LOOPBACK, self.host) is not None
-
-
-class Keyed(msgspec.Struct, frozen=True):
-    """A provider together with its credential."""
-
-    provider: Provider
-    """The row."""
-    credential: Secret
-    """Where its key comes from."""
-    origin: str = "built in"
-    """Where it was configured: `built in`, `code`, `LLM_WORK`, a file."""
+        return re.fullmatch(LOOPBACK, self.host.strip("[]")) is not None
 
 
 def parse_dsn(text: str, *, where: str = "DSN") -> Dsn:
@@ -165,9 +150,8 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
 
     Raises: ConfigError for an option with a value that it cannot have, and for two keys.
     """
-    if row.elsewhere and dsn.host != _own_host(row):
-        row = ROWS[row.elsewhere]
-    at_home = row.needs_host or dsn.host == _own_host(row)
+    address_env = row.address_env
+    row, at_home = row_at(row, dsn.host)
     credential, key_env, given = _credential(dsn, row if at_home else None, environ, where)
     options = dsn.options
     provider = msgspec.structs.replace(
@@ -179,22 +163,12 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
         key_required=given or (row.key_required and at_home),
         quirks=_quirks(row.quirks, options, where),
         query=(("api-version", options["api_version"]),) if "api_version" in options else row.query,
+        address_env=address_env,
         elsewhere="",
         family=row.family or row.name,
         price=_price(options, where) or row.price,
     )
-    return Keyed(provider, credential, where)
-
-
-def keyed_row(row: Provider, environ: Environ, *, origin: str = "built in") -> Keyed:
-    """A row with the key that its own variables hold."""
-    return Keyed(row, Secret.of_environment(environ, row.key_env), origin)
-
-
-def _own_host(row: Provider) -> str:
-    from urllib.parse import urlsplit
-
-    return urlsplit(row.base_url).hostname or ""
+    return Keyed(provider, credential, where, is_bound=True)
 
 
 def _credential(dsn: Dsn, home: Provider | None, environ: Environ, where: str) -> tuple[Secret, tuple[str, ...], bool]:

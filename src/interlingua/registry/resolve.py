@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,12 +24,12 @@ from interlingua.providers.negotiate import negotiate, target_of
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import expand
-from interlingua.registry.dsn import Keyed, keyed_row
 from interlingua.registry.endpoint import Endpoint
+from interlingua.registry.place import Argument, Keyed, Place, keyed_row, origin_of
 from interlingua.registry.ranking import ORDERED, Ranking, Rule, ranked, rule
 from interlingua.registry.secret import Key, Secret
 from interlingua.registry.sources import Reader, Resolver, SchemeFactory, Sources, variable_of
-from interlingua.registry.spec import Element, check_alias_name, near, parse_spec, shown
+from interlingua.registry.spec import LONGEST_SHOWN, Element, check_alias_name, near, parse_spec, shown
 from interlingua.registry.status import Loaded, ProviderStatus, key_hint, status_of
 from interlingua.wire.cache import ByteCache, weight_of
 
@@ -56,31 +57,28 @@ _ENTRY_BYTES = 2_000
 class Resolved:
     """What a spec was resolved to, and what has to stay as it is for that to hold."""
 
-    __slots__ = ("_environ", "_generation", "_raw", "_registry", "_seen", "endpoints")
+    __slots__ = ("_generation", "_seen", "_sources", "endpoints")
 
-    def __init__(self, registry: Registry, generation: object, reader: Reader, endpoints: tuple[Endpoint, ...]) -> None:
-        """What a reader of the environment has found for a generation of the registry."""
-        self._registry = registry
+    def __init__(self, sources: Sources, generation: object, reader: Reader, endpoints: tuple[Endpoint, ...]) -> None:
+        """What a reader of the environment has found for a generation of the registrations."""
+        self._sources = sources
         self._generation = generation if reader.repeatable else None
         self._seen = reader.seen
-        self._environ = registry.environment()
-        self._raw = _raw(reader.seen, self._environ)
         self.endpoints: tuple[Endpoint, ...] = endpoints
         """The targets, in order."""
 
     def holds(self) -> bool:
         """Whether the spec would be resolved to the same now."""
-        registry = self._registry
-        if self._generation is not registry.generation:
+        if self._generation is not self._sources.generation:
             return False
-        if self._raw is not None and os.environ is self._environ:  # who has an environment of its own has no such table
-            table, values = self._raw
-            for name, value in values:
-                if table.get(name) is not value:
-                    break
-            else:
-                return True
-        return _holds(self._seen, registry.environment())
+        environ = self._sources.environ()
+        try:
+            for variable, value in self._seen.items():  # every call comes by here, and `get` takes half as long again
+                if value != (environ.get(variable) if value is None else environ[variable]):
+                    return False
+        except KeyError:
+            return False
+        return True
 
 
 def _weight(key: tuple[str, str | None, bool], resolved: Resolved) -> int:
@@ -95,8 +93,7 @@ class Registry:
         """A registry that knows the rows; None reads the process's environment, whenever it is asked."""
         self._environ = environ
         self._sources = Sources(self.environment)
-        self.generation: object = object()
-        """Another object after every registration."""
+        self._argument: Argument | None = None
         self._remembered = ByteCache[tuple[str, str | None, bool], Resolved](MAX_REMEMBERED_BYTES, weigh=_weight)
         self._rankings = ByteCache[str, tuple[tuple[Endpoint, ...], Ranking | None]](MAX_REMEMBERED_BYTES)
         self.limits: dict[str, Allowance] = {}
@@ -130,8 +127,9 @@ class Registry:
         if known is not None and known.holds():
             return known
         asked = _Asked(spec, client, tools)
-        generation, reader = self.generation, Reader(self.environment())
-        found = Resolved(self, generation, reader, _Resolution(self._sources, reader).endpoints(asked))
+        generation, reader = self._sources.generation, Reader(self.environment())
+        endpoints = _Resolution(self._sources, reader, self._argument).endpoints(asked)
+        found = Resolved(self._sources, generation, reader, endpoints)
         if reader.repeatable:
             self._remembered.put((spec, client, tools), found)
         return found
@@ -151,6 +149,37 @@ class Registry:
             self._rankings.put(spec, known)
         return known[1]
 
+    def pointed(self, *, api_key: Key | None = None, base_url: str | None = None) -> Registry:
+        """What is registered here, now and later, with a key and an address for the one provider of a spec.
+
+        Raises: UsageError for what is no key and no address.
+        """
+        if base_url is not None and not isinstance(base_url, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"base_url takes an address, not {kind_of(base_url)}")
+        registry = Registry(self._environ)
+        registry._sources = self._sources
+        registry._argument = Argument(Secret.of_argument(api_key), base_url)
+        return registry
+
+    def leave_out(self, places: Iterable[Place], is_own_key: Callable[[str], bool]) -> None:
+        """Take a vendor's variable that names one of these places as not set: this process listens there itself.
+
+        A key of the same row that is one of this process's own was set for its clients, and is not sent to the vendor.
+        """
+        self._sources.own_places = frozenset(places)
+        self._sources.is_own_key = is_own_key
+        self._sources.generation = object()
+
+    def left_out(self) -> tuple[str, ...]:
+        """The vendors' variables that name such a place."""
+        reader, names = Reader(self.environment()), dict[str, None]()
+        for row in ROWS.values():
+            with suppress(ConfigError):
+                for variable, base_url in self._sources.addresses(row, reader):
+                    if origin_of(base_url) in self._sources.own_places:
+                        names[variable] = None
+        return tuple(names)
+
     def register_provider(self, provider: Provider, *, key: Key | None = None) -> None:
         """Make `provider.name` usable before a slash, and as a scheme; it wins over every other source.
 
@@ -166,7 +195,7 @@ class Registry:
         else:
             keyed = Keyed(provider, Secret.of_key(key), "code")
         self._sources.providers[provider.name] = keyed
-        self.generation = object()
+        self._sources.generation = object()
 
     def register_scheme(self, name: str, factory: SchemeFactory) -> None:
         """Make `name://…` a DSN: `factory` gives the row that the DSN's host, path, key and options are laid over.
@@ -175,7 +204,7 @@ class Registry:
         """
         _check_name(name)
         self._sources.schemes[name] = factory
-        self.generation = object()
+        self._sources.generation = object()
 
     def register_alias(
         self, name: str, spec: str, *, policy: str = "ordered", weights: Sequence[float] | None = None
@@ -191,12 +220,12 @@ class Registry:
         check_alias_name(name)
         self._sources.rules[name] = rule(policy, weights, spec)
         self._sources.aliases[name] = spec
-        self.generation = object()
+        self._sources.generation = object()
 
     def register_resolver(self, resolver: Resolver) -> None:
         """Ask `resolver` about every element that nothing else knows, after those registered before it."""
         self._sources.resolvers = (*self._sources.resolvers, resolver)
-        self.generation = object()
+        self._sources.generation = object()
 
     def load_env(self) -> Loaded:
         """Everything that the environment defines, read now; a bad entry is a sentence, never an exception."""
@@ -204,7 +233,15 @@ class Registry:
         names = sorted(reader.entries())
         providers = [name for name in names if self._sources.entry_text(name, reader)]
         aliases = [name for name in names if name not in providers and self._sources.exact_alias(name, reader)]
-        return self._checked(providers, aliases, reader)
+        loaded = self._checked(providers, aliases, reader)
+        misspelt = [problem for name in names if (problem := self._sources.misspelt(name, reader))]
+        return replace(loaded, problems=(*loaded.problems, *misspelt, *self._bad_addresses(reader)))
+
+    def _bad_addresses(self, reader: Reader) -> dict[str, None]:
+        """A sentence for each vendor's variable that holds no address, once."""
+        states = [status_of(self._sources, name, reader) for name, row in ROWS.items() if row.address_env]
+        vendors = {variable for row in ROWS.values() for variable, _ in row.address_env}
+        return dict.fromkeys(state.problem for state in states if state.problem and state.origin in vendors)
 
     def load_config(self, path: str | Path) -> Loaded:
         """The providers and aliases of a TOML file, added to the registry; those of an earlier file are forgotten.
@@ -227,7 +264,7 @@ class Registry:
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules
         self.limits = limits
-        self.generation = object()
+        self._sources.generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
         loaded = self._checked(list(config.providers), aliases, Reader(self.environment()))
         return replace(loaded, problems=(*loaded.problems, *self._idle_limits()))
@@ -298,15 +335,27 @@ class Registry:
 class _Resolution:
     """The resolution of one spec."""
 
-    def __init__(self, sources: Sources, reader: Reader) -> None:
+    def __init__(self, sources: Sources, reader: Reader, argument: Argument | None = None) -> None:
         self._sources = sources
         self._reader = reader
+        self._argument = argument
         self._found: dict[Element, Keyed] = {}
 
     def endpoints(self, asked: _Asked) -> tuple[Endpoint, ...]:
         elements = expand(asked.spec, self._meaning)
+        if self._argument is not None:
+            self._apply(self._argument, asked.spec)
         made = [_endpoint(self._found[element], element.name, asked) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
+
+    def _apply(self, argument: Argument, spec: str) -> None:
+        names = dict.fromkeys(keyed.provider.name for keyed in self._found.values())
+        if len(names) > 1:
+            raise UsageError(
+                f"api_key and base_url are for one provider, and {shown(spec)} has {' and '.join(names)}: "
+                "give each its own by a variable, or by LLM_<NAME>"
+            )
+        self._found = {element: argument.applied(keyed) for element, keyed in self._found.items()}
 
     def ranking(self, spec: str) -> Ranking:
         return ranked(spec, self._meaning, self._rule, self._target)
@@ -348,33 +397,6 @@ def _targets_of(pattern: str, sources: Sources, of_file: Mapping[str, object], r
     return f"{row}/{model}"
 
 
-def _holds(seen: Mapping[str, str | None], environ: Mapping[str, str]) -> bool:
-    """Whether each variable that was read has the value that it had then."""
-    try:
-        for variable, value in seen.items():  # every call comes by here, and `get` takes half as long again
-            if value != (environ.get(variable) if value is None else environ[variable]):
-                return False
-    except KeyError:
-        return False
-    return True
-
-
-def _raw(
-    seen: Mapping[str, str | None], environ: Mapping[str, str]
-) -> tuple[Mapping[Any, object], tuple[tuple[object, object], ...]] | None:
-    """The table of an environment, and what stands in it for the variables that were read; None where it has none.
-
-    The environment of a process makes texts of bytes for each reading; whether the bytes are still the same object is
-    seen at a glance. Where they are not, the texts decide.
-    """
-    table: dict[Any, object] | None = getattr(environ, "_data", None)
-    code: Callable[[str], object] | None = getattr(environ, "encodekey", None)
-    if table is None or code is None:
-        return None
-    values = tuple([(code(variable), table.get(code(variable))) for variable in seen])
-    return (table, values) if _holds(seen, environ) else None
-
-
 def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
     names = sources.known_names(reader)
     name = element.name if element.provider is None else element.provider
@@ -382,12 +404,14 @@ def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
     if name in names:
         why = f"{shown(name)} is a provider; name a model too: {name}/MODEL"
     elif element.provider is None:
-        hint = _slashed(name, names) or near(name, names)
+        hint = _slashed(name, names) or _with_vendor(name) or near(name, names)
         why = f"no model or alias {shown(name)}{hint or '; a model is named provider/model, such as openai/gpt-5.6'}"
     else:
         hint = near(name, names) or "; `il providers` lists those that are known"
         why = f"no provider {shown(name)}, asked for as {shown(element.text)}{hint}"
-    if ignored and name not in names and reader.get(ignored):
+    if name not in names and (problem := sources.misspelt(name, reader)):
+        why += f" ({problem})"
+    elif ignored and name not in names and reader.get(ignored):
         why += f" ({ignored} is set, but is neither a DSN with a known scheme nor an alias of known models)"
     raise UnknownModelError(why)
 
@@ -397,6 +421,12 @@ def _slashed(name: str, names: tuple[str, ...]) -> str:
     provider, colon, model = name.partition(":")
     is_meant = bool(colon and model) and provider in names
     return f"; a slash stands between provider and model: {shown(f'{provider}/{model}')}" if is_meant else ""
+
+
+def _with_vendor(name: str) -> str:
+    """What to write instead of a bare `claude-opus-5`: the row whose own models are called like this."""
+    row = next((row.name for row in ROWS.values() if row.models and name.lower().startswith(row.models)), None)
+    return f"; did you mean {row}/{name}?" if row and len(name) <= LONGEST_SHOWN else ""
 
 
 def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, cast
 
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, UsageError, kind_of
 
 __all__ = ["Key", "Secret"]
 
@@ -49,6 +49,21 @@ class Secret:
         if callable(key):
             return cls(key, source, dynamic=True)
         return cls(partial(str, key), source)
+
+    @classmethod
+    def of_argument(cls, key: object) -> Secret | None:
+        """The secret of an argument `api_key`; None where it says nothing.
+
+        Raises: UsageError for what is no key, and for a function that would have to be awaited.
+        """
+        from inspect import iscoroutinefunction  # only who gives a key pays for it
+
+        if key is None or key == "":
+            return None
+        if iscoroutinefunction(key) or not (isinstance(key, str) or callable(key)):
+            kind = "one to await" if iscoroutinefunction(key) else kind_of(key)
+            raise UsageError(f"api_key takes a text or a function that gives one at once, not {kind}")
+        return cls.of_key(cast("Key", key), "api_key")
 
     @classmethod
     def of_environment(cls, environ: Callable[[], Mapping[str, str]], names: tuple[str, ...]) -> Secret:

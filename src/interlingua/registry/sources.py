@@ -1,4 +1,4 @@
-"""Where names come from, in order: code, the configuration file, the environment, the built-in rows.
+"""Where names come from, in order: code, the configuration file, `LLM_*`, vendors' variables, the built-in rows.
 
 Rules
 - `LLM_MY_CO` is `my-co`. A value with a known scheme is a provider; a value in which every element is a model of a
@@ -11,18 +11,21 @@ Rules
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interlingua.dialects.table import SPELLINGS
 from interlingua.errors import ConfigError
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import longest_prefix, settled
-from interlingua.registry.dsn import Dsn, Environ, Keyed, keyed_row, parse_dsn, provider_of
+from interlingua.registry.dsn import Dsn, parse_dsn, provider_of
+from interlingua.registry.place import Environ, Keyed, Place, base_url_of, keyed_row, origin_of, placed
 from interlingua.registry.ranking import ORDERED, Rule
+from interlingua.registry.secret import Secret
 from interlingua.registry.spec import Element, near
 
 __all__ = ["FileProvider", "Reader", "Resolver", "SchemeFactory", "Sources", "name_of", "variable_of"]
@@ -103,6 +106,12 @@ class Sources:
         """In which order the targets of an alias of code are asked, where that was said."""
         self.file_rules: dict[str, Rule] = {}
         """The same of the configuration file."""
+        self.generation: object = object()
+        """Another object after every registration."""
+        self.own_places: frozenset[Place] = frozenset()
+        """Where this process listens itself; a vendor's variable that names such a place counts as not set."""
+        self.is_own_key: Callable[[str], bool] = _never
+        """Whether a key is one that this process itself takes."""
 
     def has_provider(self, name: str, reader: Reader) -> bool:
         """Whether something defines the provider, well or badly."""
@@ -125,7 +134,7 @@ class Sources:
         if text := self.entry_text(name, reader):
             return self._of_text(name, text, variable_of(name) or name)
         row = ROWS.get(_row_name(name))
-        return keyed_row(row, self.environ) if row else None
+        return self._of_row(row, reader) if row else None
 
     def alias(self, name: str, reader: Reader) -> str | None:
         """The spec that an alias stands for: exact names first, then the longest `prefix*`."""
@@ -152,11 +161,41 @@ class Sources:
         scheme, separator, _ = (text or "").strip().partition("://")
         return text if separator and self._knows_scheme(scheme.lower()) else None
 
+    def misspelt(self, name: str, reader: Reader) -> str:
+        """What is wrong with an entry whose scheme is nearly one of ours; empty for every other one."""
+        variable = variable_of(name)
+        scheme, separator, _ = (reader.get(variable) or "" if variable else "").strip().partition("://")
+        if not separator or self._knows_scheme(scheme.lower()):
+            return ""
+        hint = near(scheme, self._scheme_names())
+        return f"{variable}: unknown scheme in the DSN{hint}" if hint else ""
+
+    def addresses(self, row: Provider, reader: Reader) -> Iterator[tuple[str, str]]:
+        """Each of a row's vendor's variables that is set, and the base URL that it stands for.
+
+        Raises: ConfigError for what is no address.
+        """
+        for variable, added in row.address_env:
+            if text := (reader.get(variable) or "").strip():
+                yield variable, base_url_of(text, row, added, variable)
+
     def known_names(self, reader: Reader) -> tuple[str, ...]:
         """Every provider and alias there is, for suggestions."""
         ours = [name for name in reader.entries() if self.entry_text(name, reader) or self.exact_alias(name, reader)]
         tables = (ROWS, self.providers, self.file_providers, self.aliases, self.file_aliases, ours)
         return tuple(dict.fromkeys(name for table in tables for name in list(table)))
+
+    def _of_row(self, row: Provider, reader: Reader) -> Keyed:
+        """A row, at the address that the first of its vendor's variables holds, else at its own."""
+        if row.token_env and not any(map(reader.get, row.key_env)) and any(map(reader.get, row.token_env)):
+            row = replace(row, auth="bearer", key_env=row.token_env)
+        for variable, base_url in self.addresses(row, reader):
+            if origin_of(base_url) not in self.own_places:
+                return keyed_row(placed(row, base_url), self.environ, origin=variable)
+            key = next(filter(None, map(reader.get, row.key_env)), None)
+            if key and self.is_own_key(key.strip()):
+                return Keyed(row, Secret.of_key("", "a key of this gateway's own"))
+        return keyed_row(row, self.environ)
 
     def _of_file(self, name: str, entry: FileProvider, reader: Reader) -> Keyed:
         text = entry.dsn if entry.dsn_env is None else reader.get(entry.dsn_env)
@@ -200,6 +239,10 @@ class Sources:
             return longest_prefix(name, named) is not None
 
         return value_of(name) if name in settled(name, value_of, is_known) else None
+
+
+def _never(key: str) -> bool:  # noqa: ARG001 - the form of such a test
+    return False
 
 
 def _row_name(name: str) -> str:

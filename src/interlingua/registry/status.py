@@ -10,7 +10,7 @@ import msgspec
 
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import ConfigError, UnknownModelError
-from interlingua.registry.dsn import Keyed
+from interlingua.registry.place import Keyed
 from interlingua.registry.sources import Reader, Sources, variable_of
 from interlingua.registry.spec import shown
 

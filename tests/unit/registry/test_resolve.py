@@ -195,8 +195,11 @@ def test_a_provider_without_a_model_is_not_said_to_be_broken() -> None:
 
 def test_a_variable_that_was_meant_is_mentioned_by_name() -> None:
     """Whoever uses the name learns that the variable was seen and why it did not count."""
-    assert refusal("work/m", LLM_WORK="opnai://h").endswith(
+    assert refusal("work/m", LLM_WORK="elsewhere://h").endswith(
         "(LLM_WORK is set, but is neither a DSN with a known scheme nor an alias of known models)"
+    )
+    assert refusal("work/m", LLM_WORK="opneai://h").endswith(
+        "(LLM_WORK: unknown scheme in the DSN; did you mean openai?)"
     )
 
 
@@ -232,7 +235,9 @@ def test_a_circle_in_the_environment_is_named() -> None:
     [
         ("opnai/gpt", "no provider 'opnai', asked for as 'opnai/gpt'; did you mean openai or openai-chat?"),
         ("smrt", "no model or alias 'smrt'; did you mean smart?"),
-        ("gpt-4o", "no model or alias 'gpt-4o'; a model is named provider/model, such as openai/gpt-5.6"),
+        ("gpt-4o", "no model or alias 'gpt-4o'; did you mean openai/gpt-4o?"),
+        ("claude-opus-5", "no model or alias 'claude-opus-5'; did you mean anthropic/claude-opus-5?"),
+        ("some-model", "no model or alias 'some-model'; a model is named provider/model, such as openai/gpt-5.6"),
         ("openai:gpt-5", "no model or alias 'openai:gpt-5'; a slash stands between provider and model: 'openai/gpt-5'"),
         ("bedrock/x", "no provider 'bedrock', asked for as 'bedrock/x'; `il providers` lists those that are known"),
         ("openai", "'openai' is a provider; name a model too: openai/MODEL"),

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-Keys are never shown, only whether they are there.
+Keys are never shown, only whether they are there. The last column says where the address is from: built in, a
+variable of the vendor's such as OPENAI_BASE_URL, LLM_<NAME>, a file, code.
 
 examples:
   il providers
@@ -41,7 +42,7 @@ def run(options: Namespace) -> int:
     if options.json:
         write(_json(rows))
         return 0
-    write(table(("provider", "speaks", "key", "address"), [_cells(row) for row in rows]))
+    write(table(("provider", "speaks", "key", "address", "from"), [_cells(row) for row in rows]))
     for row in rows:
         if row.problem:
             note(row.problem)
@@ -59,11 +60,11 @@ def _chosen(rows: Sequence[ProviderStatus], names: Sequence[str]) -> Sequence[Pr
     return [row for row in rows if not names or row.name in names]
 
 
-def _cells(row: ProviderStatus) -> tuple[str, str, str, str]:
+def _cells(row: ProviderStatus) -> tuple[str, str, str, str, str]:
     variables = " or ".join(row.key_env)
     key = f"{row.key}: {variables}" if variables and row.key != "not needed" else row.key
     speaks = row.dialect or ("-" if row.problem else "nothing that this version has")
-    return row.name, speaks, key or "-", redact(row.base_url) or "-"
+    return row.name, speaks, key or "-", redact(row.base_url) or "-", row.origin
 
 
 def _json(rows: Sequence[ProviderStatus]) -> str:

@@ -84,7 +84,8 @@ class Account(NamedTuple):
     def is_built_in(self) -> bool:
         """Whether the row alone says as much."""
         row = ROWS[self.scheme]
-        return not self.address and not self.options and self.key == next(iter(row.key_env), "")
+        has_its_key = self.key == next(iter(row.key_env), "") or not (self.key or row.key_required)
+        return not self.address and not self.options and has_its_key
 
     @property
     def dsn(self) -> str:

@@ -22,7 +22,9 @@ def test_a_bare_machine_is_well(capsys: Capture) -> None:
     assert main(["doctor"]) == 0
     lines = _lines(capsys)
     chapters = [line for line in lines if not line.startswith(" ")]
-    assert chapters == ["versions", "extras", "model", "keys", "LLM_* entries", "aliases", "state", "local weights"]
+    assert chapters == [
+        "versions", "extras", "model", "keys", "addresses", "LLM_* entries", "aliases", "state", "local weights",
+    ]  # fmt: skip
     assert f"  ok  Python {platform.python_version()} on linux" in [line.replace("darwin", "linux") for line in lines]
     assert any(line.startswith("  ok  msgspec ") for line in lines)
     assert "  --  local/tiny (98 MB): il models pull tiny" in lines
@@ -49,11 +51,11 @@ def test_a_missing_dependency_is_broken(capsys: Capture, monkeypatch: pytest.Mon
 
 
 def test_keys_are_named_not_shown(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The variable that holds a key, and whose it is."""
+    """The variable that holds a key, whose it is, and where it is sent."""
     monkeypatch.setenv("GROQ_API_KEY", "gsk_abcdefghijklmnop")
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
-    assert "  ok  GROQ_API_KEY: groq\n" in out
+    assert "  ok  GROQ_API_KEY: groq at https://api.groq.com/openai/v1\n" in out
     assert "gsk_abc" not in out
 
 

@@ -15,8 +15,9 @@ def test_every_provider_is_a_line(capsys: Capture, monkeypatch: pytest.MonkeyPat
     assert main(["providers"]) == 0
     out, err = capsys.readouterr()
     lines = {line.split()[0]: line for line in out.splitlines()}
-    assert lines["provider"].split() == ["provider", "speaks", "key", "address"]
-    assert lines["groq"].split() == ["groq", "openai-chat", "set:", "GROQ_API_KEY", "https://api.groq.com/openai/v1"]
+    assert lines["provider"].split() == ["provider", "speaks", "key", "address", "from"]
+    address = "https://api.groq.com/openai/v1"
+    assert lines["groq"].split() == ["groq", "openai-chat", "set:", "GROQ_API_KEY", address, "built", "in"]
     assert lines["openai"].split()[2:4] == ["missing:", "OPENAI_API_KEY"]
     assert "gsk_abc" not in out + err
 
@@ -38,7 +39,7 @@ def test_a_configured_provider_comes_first(capsys: Capture, monkeypatch: pytest.
     monkeypatch.setenv("LLM_WORK", "openai://tok-1234567890@gateway.example/v1")
     assert main(["providers", "work"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[1].split() == ["work", "openai-chat", "set", "https://gateway.example/v1"]
+    assert out.splitlines()[1].split() == ["work", "openai-chat", "set", "https://gateway.example/v1", "LLM_WORK"]
     assert "tok-" not in out
 
 

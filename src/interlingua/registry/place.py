@@ -1,0 +1,158 @@
+"""Addresses that are not the row's own: those of vendors' variables, of `base_url=`, and what a gateway leaves out.
+
+Rules
+- An address is read as the vendor's SDK reads it: `OPENAI_BASE_URL` holds the whole base, `ANTHROPIC_BASE_URL` lacks
+  the `/v1` that the SDK adds, `OLLAMA_HOST` may be a host alone.
+- A host that listens everywhere (`0.0.0.0`, `[::]`) is called by its loopback address.
+- A key of the row's own variables goes where the variable or the argument points, as in the SDK; a key that stands in
+  a DSN goes to the DSN's address alone.
+- An error never holds the address, which may have a credential in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from interlingua.errors import ConfigError, UsageError
+from interlingua.providers.row import Provider
+from interlingua.providers.rows import ROWS
+from interlingua.registry.secret import Secret
+
+__all__ = ["Argument", "Environ", "Keyed", "Place", "base_url_of", "keyed_row", "origin_of", "placed", "row_at"]
+
+Environ: TypeAlias = Callable[[], Mapping[str, str]]
+"""Gives the environment, so that it is looked at only when a key is needed."""
+
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - they are replaced, nothing listens there
+_HOST = r"[\w.-]+|[0-9a-f:.]+"
+_PORTS = {"http": 80, "https": 443}
+LOOPBACK = r"127\.\d+\.\d+\.\d+|::1|(.+\.)?localhost"
+
+
+class Keyed(Struct, frozen=True):
+    """A provider together with its credential."""
+
+    provider: Provider
+    """The row."""
+    credential: Secret
+    """Where its key comes from."""
+    origin: str = "built in"
+    """Where it was configured: `built in`, `code`, `LLM_WORK`, `OPENAI_BASE_URL`, a file."""
+    is_bound: bool = False
+    """Whether the credential is for this address alone, as that of a DSN is."""
+
+
+def keyed_row(row: Provider, environ: Environ, *, origin: str = "built in") -> Keyed:
+    """A row with the key that its own variables hold."""
+    return Keyed(row, Secret.of_environment(environ, row.key_env), origin)
+
+
+class Place(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    """Lower case, without brackets; every loopback name is `localhost`."""
+    port: int
+    """The port."""
+
+
+class Argument(NamedTuple):
+    """What the caller of `il.model` says about the one provider of its spec."""
+
+    api_key: Secret | None = None
+    """The key; None leaves it to where the provider has its own from."""
+    base_url: str | None = None
+    """The address, as the vendor's SDK takes it; None leaves it to where the provider has its own from."""
+
+    def applied(self, keyed: Keyed) -> Keyed:
+        """The provider with this key, at this address.
+
+        Raises: ConfigError for what is no address; UsageError for a provider that has none.
+        """
+        row = keyed.provider
+        if not row.remote and row.auth == "none":
+            raise UsageError(f"{row.name} answers in this process: it takes no api_key and no base_url")
+        credential = self.api_key or keyed.credential
+        if self.base_url is not None:
+            added = row.address_env[0][1] if row.address_env else ""
+            base_url = base_url_of(self.base_url, row, added, "base_url")
+            if keyed.is_bound and not self.api_key and origin_of(base_url) != origin_of(row.base_url):
+                credential = Secret.of_key("", f"{keyed.origin}, which is for another address; give an api_key, too,")
+            row = placed(row, base_url)
+        if self.api_key:
+            row = replace(row, key_env=())
+        return Keyed(row, credential, "base_url" if self.base_url is not None else keyed.origin)
+
+
+def base_url_of(text: str, row: Provider, added: str, where: str) -> str:
+    """The base URL that an address stands for; `added` is the path that the vendor's SDK puts behind it.
+
+    Raises: ConfigError, which names `where` and holds nothing of the text.
+    """
+    from urllib.parse import urlsplit
+
+    text = text.strip()
+    port = None
+    if row.plain_loopback and "://" not in text:
+        is_bare = text.count(":") > 1 and not text.startswith("[")
+        text, port = f"http://{f'[{text}]' if is_bare else text}", urlsplit(row.base_url).port
+    try:
+        parts = urlsplit(text)
+        port = parts.port or port
+    except ValueError:
+        _refuse(where, "not an address")
+    host = parts.hostname or ("127.0.0.1" if row.plain_loopback else "")
+    if parts.scheme not in _PORTS or not re.fullmatch(_HOST, host):
+        _refuse(where, "not an address")
+    if "@" in parts.netloc:
+        _refuse(where, "a credential stands in the address; a key has a variable of its own")
+    if "?" in text or "#" in text or re.search(r"[\x00-\x20\x7f]", text):
+        _refuse(where, "a query, a fragment or a space in the address")
+    host = _ANYWHERE.get(host, host)
+    path = parts.path.rstrip("/")
+    path = path if not added or path.endswith(added) else f"{path}{added}"
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}{f':{port}' if port else ''}{path}"
+
+
+def _refuse(where: str, why: str) -> NoReturn:
+    raise ConfigError(f"{where}: {why} (expected http://host[:port][/path] or https://…)")
+
+
+def row_at(row: Provider, host: str) -> tuple[Provider, bool]:
+    """The row that a server on `host` is described by, and whether that is the row's own host."""
+    from urllib.parse import urlsplit
+
+    at_home = row.needs_host or host == (urlsplit(row.base_url).hostname or "")
+    return (row if at_home or not row.elsewhere else ROWS[row.elsewhere]), at_home
+
+
+def placed(row: Provider, base_url: str) -> Provider:
+    """`row` at another address, with its own name and key variables; its key is required on its own host alone."""
+    from urllib.parse import urlsplit
+
+    described, at_home = row_at(row, urlsplit(base_url).hostname or "")
+    return replace(
+        described,
+        name=row.name,
+        base_url=base_url,
+        key_env=row.key_env,
+        auth=row.auth,
+        key_required=row.key_required and at_home,
+        address_env=row.address_env,
+        elsewhere="",
+        family=described.family or described.name,
+    )
+
+
+def origin_of(base_url: str) -> Place:
+    """Where the server of an address listens."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(base_url)
+    host = parts.hostname or ""
+    return Place("localhost" if re.fullmatch(LOOPBACK, host) else host, parts.port or _PORTS.get(parts.scheme, 0))

@@ -1,0 +1,118 @@
+"""Addresses of vendors' variables and of arguments: how they are read, and what keeps them out."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlingua.errors import ConfigError
+from interlingua.registry.place import Place, origin_of
+from interlingua.registry.resolve import Registry
+
+
+def address(spec: str, **environ: str) -> str:
+    """Where a target is asked under an environment."""
+    return Registry(environ).resolve(spec)[0].base_url
+
+
+@pytest.mark.parametrize(
+    ("host", "base_url"),
+    [
+        ("box", "http://box:11434"),
+        ("box:1234", "http://box:1234"),
+        ("box/path/", "http://box:11434/path"),
+        (":1234", "http://127.0.0.1:1234"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("http://0.0.0.0:80", "http://127.0.0.1:80"),
+        ("http://box", "http://box"),
+        ("https://box:5/path/", "https://box:5/path"),
+        ("[::1]:9", "http://[::1]:9"),
+        ("[::]", "http://[::1]:11434"),
+        ("::", "http://[::1]:11434"),
+        ("  ", "http://localhost:11434"),
+    ],
+)
+def test_forms_of_ollama_host(host: str, base_url: str) -> None:
+    """Host, host with port, whole address; what listens everywhere is called by its loopback address."""
+    assert address("ollama/m", OLLAMA_HOST=host) == base_url
+    assert address("ollama-compat/m", OLLAMA_HOST=host) == f"{base_url}/v1"
+
+
+@pytest.mark.parametrize(
+    ("spec", "variable", "value", "base_url"),
+    [
+        ("openai/m", "OPENAI_BASE_URL", "https://x.example", "https://x.example"),
+        ("anthropic/m", "ANTHROPIC_BASE_URL", "https://x.example/a/", "https://x.example/a/v1"),
+        ("anthropic/m", "ANTHROPIC_BASE_URL", "https://x.example/v1", "https://x.example/v1"),
+        ("google/m", "GOOGLE_GEMINI_BASE_URL", "https://x.example", "https://x.example/v1beta"),
+        ("gemini/m", "GOOGLE_GEMINI_BASE_URL", "https://x.example", "https://x.example/v1beta"),
+        ("gemini-compat/m", "GOOGLE_GEMINI_BASE_URL", "https://x.example", "https://x.example/v1beta/openai"),
+        ("azure/m", "AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com/", "https://r.openai.azure.com/openai/v1"),
+    ],
+)
+def test_the_path_that_an_sdk_adds_is_added_once(spec: str, variable: str, value: str, base_url: str) -> None:
+    """Each variable holds what its SDK expects in it."""
+    assert address(spec, **{variable: value}) == base_url
+
+
+def test_another_host_is_a_compatible_server() -> None:
+    """It speaks Chat and needs no key; the vendor's own host is the vendor, with the key required."""
+    (elsewhere,) = Registry({"OPENAI_BASE_URL": "http://localhost:8000/v1"}).resolve("openai/gpt-5.6")
+    assert (elsewhere.dialect, elsewhere.family, elsewhere.key_required) == ("openai-chat", "openai-compatible", False)
+    (home,) = Registry({"OPENAI_BASE_URL": "https://api.openai.com/v1"}).resolve("openai/gpt-5.6")
+    assert (home.dialect, home.family, home.key_required) == ("openai-responses", "openai", True)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("x.example", "not an address"),
+        ("ftp://x.example", "not an address"),
+        ("http://", "not an address"),
+        ("http://x.example:999999", "not an address"),
+        ("https://user:sk-secret-123456@x.example", "a credential stands in the address"),
+        ("https://x.example?key=sk-secret-123456", "a query, a fragment or a space in the address"),
+    ],
+)
+def test_what_is_no_address_is_refused_without_being_shown(value: str, why: str) -> None:
+    """By the name of the variable, in a call and in `load_env`, which reports it once."""
+    registry = Registry({"OPENAI_BASE_URL": value})
+    with pytest.raises(ConfigError, match=f"^OPENAI_BASE_URL: {why}") as caught:
+        registry.resolve("openai/m")
+    assert "secret" not in str(caught.value)
+    assert registry.load_env().problems == (str(caught.value),)
+
+
+def test_a_misspelt_scheme_is_reported() -> None:
+    """With the near one; what is not near to any scheme is somebody else's, and no value is shown."""
+    loaded = Registry({"LLM_WORK": "opneai://sk-secret@h", "LLM_DB": "postgres://u:p@h"}).load_env()
+    assert loaded.problems == ("LLM_WORK: unknown scheme in the DSN; did you mean openai?",)
+
+
+def test_own_places_are_left_out_with_own_keys() -> None:
+    """A variable that names this process counts as not set; a key that is its own is not sent to the vendor."""
+    environ = {"OPENAI_BASE_URL": "http://localhost:8787/v1", "OPENAI_API_KEY": "il-own", "OLLAMA_HOST": "box"}
+    registry = Registry(environ)
+    assert registry.resolve("openai/m")[0].base_url == "http://localhost:8787/v1"
+    registry.leave_out([Place("localhost", 8787)], lambda key: key == "il-own")
+    (target,) = registry.resolve("openai/m")
+    assert (target.base_url, target.credential.reveal()) == ("https://api.openai.com/v1", None)
+    assert registry.left_out() == ("OPENAI_BASE_URL",)
+    environ["OPENAI_API_KEY"] = "sk-of-openai"
+    assert registry.resolve("openai/m")[0].credential.reveal() == "sk-of-openai"
+    assert registry.resolve("ollama/m")[0].base_url == "http://box:11434"
+
+
+def test_every_loopback_name_is_one_place() -> None:
+    """So that a gateway on 127.0.0.1 knows itself under `localhost`, too."""
+    names = ("localhost", "127.0.0.1", "127.0.0.2", "[::1]", "LOCALHOST")
+    assert {origin_of(f"http://{name}:80") for name in names} == {Place("localhost", 80)}
+    assert origin_of("https://x.example") == Place("x.example", 443)
+
+
+def test_a_variable_that_changes_counts_at_once() -> None:
+    """Also one that was not set when the name was looked up first."""
+    environ: dict[str, str] = {}
+    registry = Registry(environ)
+    assert registry.resolve("openai/m")[0].base_url == "https://api.openai.com/v1"
+    environ["OPENAI_BASE_URL"] = "http://localhost:1/v1"
+    assert registry.resolve("openai/m")[0].base_url == "http://localhost:1/v1"
