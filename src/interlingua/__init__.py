@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from interlingua.agent.setup import AgentOptions
     from interlingua.client.call.report import ChangeWarning
     from interlingua.client.health import health
+    from interlingua.client.hooks.hook import Hook, HookContext
     from interlingua.client.item import Input, Item
     from interlingua.client.keywords import Options
     from interlingua.client.meter import Meter, meter
@@ -221,6 +222,8 @@ __all__ = [
     "History",
     "HistoryError",
     "HistoryPolicy",
+    "Hook",
+    "HookContext",
     "ImagePart",
     "IncompleteStreamError",
     "Input",
@@ -350,6 +353,7 @@ _NAMES = {
     "agent.run": "Run",
     "agent.setup": "AgentOptions",
     "client.health": "health",
+    "client.hooks.hook": "Hook HookContext",
     "client.item": "Item Input",
     "client.meter": "Meter meter",
     "client.model": "Model model",

@@ -17,6 +17,7 @@ from interlingua.types.request import ServerState, ThinkingSummary
 from interlingua.types.tool import OpaqueTool, ToolChoice
 
 if TYPE_CHECKING:
+    from interlingua.client.hooks.hook import Hook
     from interlingua.tools.tool import ToolSource
 
 __all__ = ["Options"]
@@ -117,3 +118,5 @@ class Options(TypedDict, total=False):
     """Whether a chain goes on also when a target refuses the request itself."""
     hedge_after_s: float | None
     """Seconds after which a chain asks its next target beside one that has not begun to answer."""
+    hooks: Iterable[Hook] | None
+    """What runs before, during and after the call, as layers around it: `il.Hook`."""

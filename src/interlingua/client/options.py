@@ -26,6 +26,7 @@ from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
 from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
+    from interlingua.client.hooks.hook import Hook
     from interlingua.tools.tool import ToolSource
 
 __all__ = ["CONCURRENCY", "Settings", "SystemText", "settle"]
@@ -66,6 +67,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a chain goes on after a refusal of the request itself."""
     hedge_after_s: float | None = None
     """After how long the next target is asked beside one that has not begun to answer; None for never."""
+    hooks: tuple[Hook, ...] = ()
+    """What runs before, during and after the call, in this order."""
     warns: bool = True
     """Whether changes to what was set are Python warnings at the caller's line, too; a gateway has no such caller."""
 
@@ -420,6 +423,13 @@ def _allow(settings: Settings, rest: dict[str, Any], value: object) -> dict[str,
     return {"allow": kinds}
 
 
+def _hooks(name: str, value: object) -> tuple[Hook, ...]:
+    from interlingua.client.hooks.run import check_hooks  # who has no hooks pays nothing
+
+    del name
+    return check_hooks(value)
+
+
 def _steers(name: str, read: Callable[[str, Any], Any]) -> Callable[[Settings, dict[str, Any], Any], dict[str, Any]]:
     def reader(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
         del settings, rest
@@ -441,5 +451,6 @@ _STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] 
     "retries": _steers("retries", _times(MAX_TRIES - 1)),
     "persist": _steers("persist", _flag),
     "hedge_after_s": _steers("hedge_after_s", _seconds),
+    "hooks": _steers("hooks", _hooks),
 }
 """The reader of each option that steers the call."""

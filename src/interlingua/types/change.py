@@ -21,7 +21,7 @@ MAX_CHANGES = 256
 Action: TypeAlias = Literal["dropped", "approximated", "repaired", "refused"]
 """Left out; said in another way; understood although broken; not sent at all."""
 Stage: TypeAlias = Literal[
-    "decode_request", "encode_request", "decode_response", "encode_response", "media", "routing", "repair"
+    "decode_request", "encode_request", "decode_response", "encode_response", "media", "routing", "repair", "hook"
 ]
 """Where on the way: reading or writing a request or an answer, or one of the steps between."""
 
@@ -86,6 +86,8 @@ CODES: dict[str, CodeRow] = {
     "detail_adjusted": CodeRow("approximated", "a full image that is beyond the target's limits, made smaller"),
     "finish_reason_approximated": CodeRow("approximated", "a finish reason that the target has only nearly"),
     "tokens_estimated": CodeRow("approximated", "a count of tokens estimated, where nobody can be asked"),
+    "request_hooked": CodeRow("approximated", "a member of the request that a hook has changed"),
+    "response_hooked": CodeRow("approximated", "a member of the answer that a hook has changed"),
     "seal_filler": CodeRow("approximated", "the provider's documented filler in place of lost sealed state"),
     # repaired: something broken was understood all the same
     "functions_deprecated": CodeRow("repaired", "the deprecated `functions` format read as tools"),

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from interlingua.client.call.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
+from interlingua.client.call.effect import Ask, Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
 from interlingua.client.call.pump import end_steps
 from interlingua.client.call.transports import async_fetch_for, async_transport_for
 from interlingua.types.event import TextDelta, ThinkingDelta, ToolCallDelta
@@ -218,7 +218,7 @@ class AsyncPump(Generic[R]):
         self._reply = await async_transport_for(effect.request.url).open(effect.request, effect.timeouts)
         return self._reply
 
-    async def _settle(self, effect: Sleep | Consult | Enter | Work | Race) -> Any:
+    async def _settle(self, effect: Sleep | Consult | Enter | Work | Ask | Race) -> Any:
         """What the chain asks beside its exchanges."""
         match effect:
             case Sleep(seconds=seconds):
@@ -231,6 +231,9 @@ class AsyncPump(Generic[R]):
                 return await limits.enter_async(target, tokens, within_s)
             case Work(function=function, elsewhere=elsewhere):
                 return await (_worked(function) if elsewhere is None else elsewhere())
+            case Ask(function=ask):
+                result = ask(True)
+                return await result if hasattr(result, "__await__") else result
             case Race():
                 from interlingua.client.aio.race import race  # only who hedges races
 

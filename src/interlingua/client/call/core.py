@@ -100,6 +100,10 @@ def call(job: Job) -> Steps[Response[Any]]:
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
         return (yield from watched_call(job, call))
+    if job.settings.hooks and job.hooking is None:
+        from interlingua.client.hooks.run import hooked_call  # who has no hooks pays nothing
+
+        return (yield from hooked_call(job, call))
     answer, attempts = yield from routed(job, whole)
     return msgspec.structs.replace(answer, attempts=attempts)
 
@@ -113,6 +117,11 @@ def stream(job: Job, outcome: Outcome) -> Steps[None]:
         from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
         yield from watched_stream(job, outcome, stream)
+        return
+    if job.settings.hooks and job.hooking is None:
+        from interlingua.client.hooks.run import hooked_stream  # who has no hooks pays nothing
+
+        yield from hooked_stream(job, outcome, stream)
         return
     live, attempts = yield from routed(job, begin)
     yield from follow(job, live, attempts, outcome)
@@ -154,7 +163,8 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
 
 def _read_by(job: Job, live: Live) -> Read:
     """What asks for the next piece of a stream; its decoder goes along where nobody is between that and the reader."""
-    is_between = job.watch is not None or not job.tool_deltas or live.unwrapper is not None or type(live) is not Live
+    is_watched = job.watch is not None or job.hooking is not None
+    is_between = is_watched or not job.tool_deltas or live.unwrapper is not None or type(live) is not Live
     return NEXT if is_between else Read(decoder=live.decoder)
 
 

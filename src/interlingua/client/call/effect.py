@@ -19,7 +19,21 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["NEXT", "Consult", "Effect", "Enter", "Fetch", "Open", "Race", "Read", "Rest", "Sleep", "Steps", "Work"]
+__all__ = [
+    "NEXT",
+    "Ask",
+    "Consult",
+    "Effect",
+    "Enter",
+    "Fetch",
+    "Open",
+    "Race",
+    "Read",
+    "Rest",
+    "Sleep",
+    "Steps",
+    "Work",
+]
 
 R = TypeVar("R")
 
@@ -100,6 +114,13 @@ class Work(Struct, frozen=True):
     """The same work outside of this process, for a driver that awaits; None where there is no other place."""
 
 
+class Ask(Struct, frozen=True):
+    """Effect: ask code of the caller's, which an awaited driver may have to await; its result is what that gives."""
+
+    function: Callable[[bool], Any]
+    """Asks it; is told whether the driver awaits."""
+
+
 class Race(Struct, frozen=True):
     """Effect: two ways at once; its result is what the first one gives that gives anything, and whether both had begun.
 
@@ -116,6 +137,6 @@ class Race(Struct, frozen=True):
     """What a way gives that has not won."""
 
 
-Effect: TypeAlias = "Fetch | Open | Read | Rest | Sleep | Consult | Enter | Work | Race | list[Event]"
+Effect: TypeAlias = "Fetch | Open | Read | Rest | Sleep | Consult | Enter | Work | Ask | Race | list[Event]"
 """What a driver has to do; a list of events is given to the reader of the stream."""
 Steps: TypeAlias = Generator[Effect, Any, R]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.client.call.watch import Watch
+    from interlingua.client.hooks.run import Hooking
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Dialect, Encoded, EncodeOptions
     from interlingua.registry.endpoint import Endpoint
@@ -58,6 +59,8 @@ class Job(Struct, frozen=True, eq=False):
     """Is told the provider's id of each call that was given another; None when nobody wants to know."""
     watch: Watch | None = None
     """Tells what happens to whoever listens; None when nobody does."""
+    hooking: Hooking | None = None
+    """The hooks that run around it; None where there are none, and before they do."""
     health: HealthStore | None = None
     """Where the health of targets is kept; None for the store of the process."""
     limits: Limiter | None = None

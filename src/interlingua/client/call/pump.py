@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from interlingua.client.call.effect import Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
+from interlingua.client.call.effect import Ask, Consult, Enter, Fetch, Open, Race, Read, Rest, Sleep, Work
 from interlingua.client.call.transports import transport_for
 from interlingua.errors import APITimeoutError
 from interlingua.transport.base import fetch_of
@@ -116,7 +116,7 @@ class Pump(Generic[R]):
             return self._reply
         return self._settle(effect)
 
-    def _settle(self, effect: Sleep | Consult | Enter | Work | Race) -> Any:
+    def _settle(self, effect: Sleep | Consult | Enter | Work | Ask | Race) -> Any:
         """What the chain asks beside its exchanges."""
         match effect:
             case Sleep(seconds=seconds):
@@ -129,6 +129,8 @@ class Pump(Generic[R]):
                 return limits.enter(target, tokens, within_s)
             case Work(function=function):
                 return function()
+            case Ask(function=ask):
+                return ask(False)
             case Race():
                 from interlingua.client.call.race import race  # only who hedges needs a loop
 
