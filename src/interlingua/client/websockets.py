@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from interlingua.dialects.table import get_service
 from interlingua.errors import Error
 from interlingua.registry.resolve import default_registry
 from interlingua.transport.override import Override, overriding
@@ -71,7 +72,7 @@ def _before_async(pool: Pool[AsyncConnection], inner: AsyncTransport) -> AsyncTr
 
 def _has_websockets(request: HttpRequest) -> bool:
     """Whether the provider of a request has WebSockets, and nothing is in between."""
-    if request.target is None or request.dialect != "openai-responses":
+    if request.target is None or request.dialect is None or not get_service(request.dialect).sockets:
         return False
     try:
         endpoints = default_registry().resolve(request.target)

@@ -1,4 +1,4 @@
-"""What a dialect is: eight pure functions, and the values that go in and out of them.
+"""What a dialect is: pure functions, the values that go in and out of them, and the facts beside its bodies.
 
 Rules
 - A dialect does no I/O and reads no clock: ids and time come in as arguments, quirks and facts as values.
@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
+from interlingua.dialects._service import Service
 from interlingua.errors import Error
 from interlingua.schema.convert import Conversion
 from interlingua.types.capability import Capability, Effort, HistoryPolicy
@@ -443,3 +444,5 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     """Whether the body of a whole answer, which could be read, is in normal form in that sense."""
     normal_form: Callable[[str, object], object]
     """The normal form N of a parsed body, after its kind (request, response or chunk); equal ones mean the same."""
+    service: Service = Service()
+    """What a server that offers it, and a caller, must know beside its bodies."""

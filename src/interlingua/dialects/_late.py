@@ -1,4 +1,4 @@
-"""Dialects whose rarer half is loaded when it is used: a client that only asks and reads whole answers loads no more.
+"""Dialects whose functions are loaded when they are used: who only wants the facts of a dialect loads no more.
 
 The names of the modules and functions in a dialect's folder are the same in every dialect.
 """
@@ -13,11 +13,7 @@ from interlingua.dialects._contract import Dialect
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.errors import Error
-    from interlingua.types.request import Request
-    from interlingua.types.response import Response
-    from interlingua.wire.http import HttpReply
+    from interlingua.dialects._service import Service
 
 __all__ = ["late", "late_dialect", "late_pair"]
 
@@ -48,22 +44,13 @@ def late_pair(module: str, name: str) -> Callable[[Any, Any], Any]:
     return call
 
 
-def late_dialect(
-    name: str,
-    package: str,
-    *,
-    encode_request: Callable[[Request, EncodeOptions], Encoded],
-    decode_response: Callable[[HttpReply, DecodeContext], Response[Any]],
-    decode_error: Callable[[HttpReply, DecodeContext], Error],
-    stream_decoder: str,
-    stream_encoder: str,
-) -> Dialect:
-    """The dialect in `package`: asking and whole answers as given, streams (by class) and the server role late."""
+def late_dialect(name: str, package: str, service: Service, *, stream_decoder: str, stream_encoder: str) -> Dialect:
+    """The dialect in `package`: its facts as given, everything else late; streams by the names of their classes."""
     return Dialect(
         name=name,
-        encode_request=encode_request,
-        decode_response=decode_response,
-        decode_error=decode_error,
+        encode_request=late_pair(f"{package}.client", "encode_request"),
+        decode_response=late_pair(f"{package}.client", "decode_response"),
+        decode_error=late_pair(f"{package}.client", "decode_error"),
         stream_decoder=late(f"{package}.client_stream", stream_decoder),
         decode_request=late_pair(f"{package}.server", "decode_request"),
         encode_response=late_pair(f"{package}.server", "encode_response"),
@@ -72,4 +59,5 @@ def late_dialect(
         frame_check=late(f"{package}.passing", "Frames"),
         is_normal=late(f"{package}.passing", "is_normal"),
         normal_form=late(f"{package}.normal", "normal_form"),
+        service=service,
     )

@@ -12,10 +12,21 @@ from interlingua.errors import ConfigError
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Dialect, StreamDecoder
+    from interlingua.dialects._service import Service
     from interlingua.types.response import Response
     from interlingua.wire.http import HttpReply
 
-__all__ = ["DIALECTS", "SPELLINGS", "STREAM_TYPES", "get_dialect", "stream_type"]
+__all__ = [
+    "DEFAULT_DIALECT",
+    "DIALECTS",
+    "OWN_DIALECT",
+    "SPELLINGS",
+    "get_dialect",
+    "get_service",
+    "services",
+    "store_dialect",
+    "stream_type",
+]
 
 DIALECTS: dict[str, str] = {
     "openai-chat": "interlingua.dialects.openai_chat",
@@ -28,13 +39,35 @@ DIALECTS: dict[str, str] = {
 """Dialect name -> the module that holds its `DIALECT`."""
 SPELLINGS: dict[str, str] = {"gemini": "google"}
 """Other spellings of dialect names."""
-STREAM_TYPES: dict[str, str] = {"ollama": "application/x-ndjson"}
-"""What a stream of a dialect is, where it is not `text/event-stream`."""
+DEFAULT_DIALECT = "openai-chat"
+"""The dialect of a client or a body that says nothing of it."""
+OWN_DIALECT = "unified"
+"""Our own format: that of routes of ours, and of no vendor."""
+
+
+@cache
+def get_service(name: str) -> Service:
+    """What a server and a caller must know of the dialect of that name beside its bodies.
+
+    Raises: ConfigError, with the names there are.
+    """
+    return get_dialect(name).service
+
+
+def services() -> dict[str, Service]:
+    """What is to be known of each dialect beside its bodies, by its name."""
+    return {name: get_service(name) for name in DIALECTS}
+
+
+@cache
+def store_dialect() -> str:
+    """The dialect whose clients go on from answers by their ids; empty for none."""
+    return next((name for name, service in services().items() if service.store is not None), "")
 
 
 def stream_type(name: str, *, json_array: bool = False) -> str:
     """The media type of a stream of that dialect; `json_array` says that its client wants it as one JSON array."""
-    return "application/json" if json_array else STREAM_TYPES.get(name, "text/event-stream")
+    return "application/json" if json_array else get_service(name).stream_type
 
 
 @cache

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from interlingua.dialects.table import DEFAULT_DIALECT, services
 from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.calls.openrouter import names_provider
 from interlingua.gateway.calls.plan import Plans
@@ -66,17 +67,11 @@ if TYPE_CHECKING:
 __all__ = ["Gateway", "dialect_of"]
 
 _ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
-_PREFIXES = (
-    ("/v1beta", "google"),
-    ("/v1/models/", "google"),
-    ("/v1/messages", "anthropic"),
-    ("/messages", "anthropic"),
-    ("/v1/responses", "openai-responses"),
-    ("/api/v1/", "openai-chat"),
-    ("/api/", "ollama"),
-    ("/unified/", "unified"),
+_PREFIXES = sorted(
+    [(prefix, name) for name, service in services().items() for prefix in service.prefixes],
+    key=lambda pair: -len(pair[0]),
 )
-"""The dialect that is told an error, by the beginning of a path that nothing answers."""
+"""The dialect that is told an error, by the beginning of a path that nothing answers; the longest counts."""
 
 
 class Gateway:
@@ -347,10 +342,11 @@ def _given_id(request: GatewayRequest) -> str:
 
 def dialect_of(request: GatewayRequest) -> str:
     """The dialect of a client that asks for what nothing answers."""
-    if request.header("anthropic-version") is not None:
-        return "anthropic"
+    by_header = dialect_by_headers(request, "")
+    if by_header:
+        return by_header
     by_path = next((dialect for prefix, dialect in _PREFIXES if request.path.startswith(prefix)), None)
-    return by_path or dialect_by_headers(request)
+    return by_path or DEFAULT_DIALECT
 
 
 def _unknown(request: GatewayRequest) -> Error:

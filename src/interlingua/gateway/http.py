@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
+from interlingua.dialects.table import DEFAULT_DIALECT, services
 from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
@@ -218,8 +219,10 @@ class GatewayReply(msgspec.Struct, frozen=True, kw_only=True):
     """What may be sent between two pieces while nothing comes; empty for nothing."""
 
 
-def dialect_by_headers(request: GatewayRequest) -> str:
-    """The dialect of a client that asks under a path which several dialects have."""
-    if request.header("anthropic-version") is not None:
-        return "anthropic"
-    return "google" if request.header("x-goog-api-key") is not None else "openai-chat"
+def dialect_by_headers(request: GatewayRequest, default: str = DEFAULT_DIALECT) -> str:
+    """The dialect of a client under a path that several dialects have; `default` where no header tells it."""
+    return next((name for header, name in _HEADERS.items() if request.header(header) is not None), default)
+
+
+_HEADERS = {service.header: name for name, service in services().items() if service.header}
+"""The headers by which clients of a dialect can be told from others, and that dialect."""

@@ -1,6 +1,7 @@
 """What can be asked of the gateway: one table of methods, paths and handlers.
 
 Rules
+- Each dialect declares the paths of its clients (`dialects/_service.py`); the rest are the gateway's own.
 - A pattern is a path in which `{name}` stands for one or more characters without a slash, `{name:path}` for any.
 - An exact path wins over a pattern, an earlier pattern over a later one.
 - A route names the dialect of its clients: whatever goes wrong there is told in it.
@@ -14,6 +15,8 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from interlingua.dialects._service import ServicePath, passed_on
+from interlingua.dialects.table import DEFAULT_DIALECT, OWN_DIALECT, services
 from interlingua.gateway.calls.exchange import converse
 from interlingua.gateway.console import health
 from interlingua.gateway.console.live import live as live_feed
@@ -23,14 +26,15 @@ from interlingua.gateway.console.usage import keys
 from interlingua.gateway.records.metrics import metrics
 from interlingua.gateway.sockets.session import upgrade
 from interlingua.gateway.surfaces import models, responses
-from interlingua.gateway.surfaces.counting import COUNTS, counting
+from interlingua.gateway.surfaces.counting import counting
 from interlingua.gateway.surfaces.explaining import explain, explain_path
 from interlingua.gateway.surfaces.health import live, ready, targets
 from interlingua.gateway.surfaces.loading import loading
 from interlingua.gateway.surfaces.openapi import openapi
-from interlingua.gateway.surfaces.passing import PASSED, passing
+from interlingua.gateway.surfaces.passing import passing
 
 if TYPE_CHECKING:
+    from interlingua.dialects._service import PathKind
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest
 
@@ -49,74 +53,74 @@ class Route(NamedTuple):
     """The path, with `{name}` where something stands that differs."""
     handler: Handler
     """Who answers."""
-    dialect: str = "openai-chat"
+    dialect: str = DEFAULT_DIALECT
     """The dialect of the clients that ask this; empty where their headers say it."""
     is_open: bool = False
     """Whether it is answered without a key."""
     is_conversation: bool = False
     """Whether its body holds a conversation, and is read by the rules of its dialect."""
+    kind: PathKind | None = None
+    """What is asked there, where a dialect has a path for it."""
 
 
-def _conversing(pattern: str, handler: Handler, dialect: str) -> Route:
-    """A route whose body holds a conversation in a dialect."""
-    return Route("POST", pattern, handler, dialect, is_conversation=True)
+_HANDLERS: dict[str, Callable[[str], Handler]] = {
+    "conversation": converse,
+    "load": loading,
+    "count": counting,
+    "compact": lambda _: responses.compact,
+    "socket": lambda _: upgrade,
+    "answer": lambda _: responses.retrieve,
+    "answer_delete": lambda _: responses.delete,
+    "answer_cancel": lambda _: responses.cancel,
+    "answer_items": lambda _: responses.input_items,
+    "models": models.listing,
+    "tags": lambda _: models.tags,
+    "show": lambda _: models.show,
+    "loaded": lambda _: models.ps,
+    "version": lambda _: models.version,
+    "passed": passing,
+}
+"""What answers each kind of path that dialects declare, by the dialect; that of a model needs its path, too."""
+_CONVERSATIONS = frozenset({"conversation", "load", "count", "compact"})
+
+
+def _route(dialect: str, path: ServicePath) -> Route:
+    """The route of a path that a dialect declares."""
+    handler = (
+        models.showing(dialect, path.pattern.partition("{")[0])
+        if path.kind == "model"
+        else _HANDLERS[path.kind](dialect)
+    )
+    return Route(
+        path.method, path.pattern, handler, dialect, is_conversation=path.kind in _CONVERSATIONS, kind=path.kind
+    )
 
 
 ROUTES: list[Route] = [
-    _conversing("/v1/chat/completions", converse("openai-chat"), "openai-chat"),
-    _conversing("/api/v1/chat/completions", converse("openai-chat"), "openai-chat"),
-    _conversing("/v1/responses", converse("openai-responses"), "openai-responses"),
-    _conversing("/v1/messages", converse("anthropic"), "anthropic"),
-    _conversing("/messages", converse("anthropic"), "anthropic"),
-    _conversing("/v1beta/models/{model:path}:generateContent", converse("google"), "google"),
-    _conversing("/v1beta/models/{model:path}:streamGenerateContent", converse("google"), "google"),
-    _conversing("/v1/models/{model:path}:generateContent", converse("google"), "google"),
-    _conversing("/v1/models/{model:path}:streamGenerateContent", converse("google"), "google"),
-    _conversing("/v1beta/{provider}/{model:path}:generateContent", converse("google"), "google"),
-    _conversing("/v1beta/{provider}/{model:path}:streamGenerateContent", converse("google"), "google"),
-    _conversing("/api/chat", loading(converse("ollama")), "ollama"),
-    _conversing("/api/generate", loading(converse("ollama")), "ollama"),
-    _conversing("/unified/v1/generate", converse("unified"), "unified"),
-    Route("GET", "/v1/models", models.list_models, ""),
-    Route("GET", "/v1/models/{model:path}", models.one_model, ""),
-    Route("GET", "/api/v1/models", models.list_models, ""),
-    Route("GET", "/v1beta/models", models.list_google, "google"),
-    Route("GET", "/v1beta/models/{model:path}", models.one_google, "google"),
-    Route("GET", "/api/tags", models.tags, "ollama"),
-    Route("POST", "/api/show", models.show, "ollama"),
-    Route("GET", "/api/ps", models.ps, "ollama"),
-    Route("GET", "/api/version", models.version, "ollama"),
+    *[_route(name, path) for name, service in services().items() for path in service.paths],
+    *[_route("", ServicePath("models", pattern, "GET")) for pattern in ("/v1/models", "/api/v1/models")],
+    _route("", ServicePath("model", "/v1/models/{model:path}", "GET")),
+    *[_route("", path) for path in passed_on([("GET POST", "/v1/files"), ("GET DELETE", "/v1/files/{rest:path}")])],
     Route("HEAD", "/", models.greet, is_open=True),
     Route("GET", "/", root, is_open=True),
-    Route("GET", "/metrics", metrics, "unified", is_open=True),
-    Route("GET", "/openapi.json", openapi, "unified"),
-    Route("GET", "/health/live", live, "unified", is_open=True),
-    Route("GET", "/health/ready", ready, "unified", is_open=True),
-    Route("GET", "/health/targets", targets, "unified"),
-    *[_conversing(count.pattern, counting(dialect), dialect) for dialect, count in COUNTS.items()],
-    _conversing("/messages/count_tokens", counting("anthropic"), "anthropic"),
-    _conversing("/v1/models/{model:path}:countTokens", counting("google"), "google"),
-    _conversing("/v1beta/{provider}/{model:path}:countTokens", counting("google"), "google"),
-    _conversing("/v1/responses/compact", responses.compact, "openai-responses"),
-    Route("GET", "/v1/responses", upgrade, "openai-responses"),
-    Route("GET", "/v1/responses/{id}", responses.retrieve, "openai-responses"),
-    Route("DELETE", "/v1/responses/{id}", responses.delete, "openai-responses"),
-    Route("POST", "/v1/responses/{id}/cancel", responses.cancel, "openai-responses"),
-    Route("GET", "/v1/responses/{id}/input_items", responses.input_items, "openai-responses"),
-    Route("GET", "/console/live", live_feed, "unified"),
-    Route("GET", "/console/targets", health.targets, "unified"),
-    Route("POST", "/console/targets/suspend", health.suspend, "unified"),
-    Route("POST", "/console/targets/resume", health.resume, "unified"),
-    Route("GET", "/console/keys", keys, "unified"),
-    Route("POST", "/console/sides", sides, "unified"),
-    Route("GET", "/console/{name}", asset, "unified", is_open=True),
-    Route("POST", "/explain", explain, "unified"),
-    Route("POST", "/explain/{path:path}", explain_path, "unified"),
-    *[Route(method, kind.pattern, passing(kind.dialect), kind.dialect) for kind in PASSED for method in kind.methods],
+    Route("GET", "/metrics", metrics, OWN_DIALECT, is_open=True),
+    Route("GET", "/openapi.json", openapi, OWN_DIALECT),
+    Route("GET", "/health/live", live, OWN_DIALECT, is_open=True),
+    Route("GET", "/health/ready", ready, OWN_DIALECT, is_open=True),
+    Route("GET", "/health/targets", targets, OWN_DIALECT),
+    Route("GET", "/console/live", live_feed, OWN_DIALECT),
+    Route("GET", "/console/targets", health.targets, OWN_DIALECT),
+    Route("POST", "/console/targets/suspend", health.suspend, OWN_DIALECT),
+    Route("POST", "/console/targets/resume", health.resume, OWN_DIALECT),
+    Route("GET", "/console/keys", keys, OWN_DIALECT),
+    Route("POST", "/console/sides", sides, OWN_DIALECT),
+    Route("GET", "/console/{name}", asset, OWN_DIALECT, is_open=True),
+    Route("POST", "/explain", explain, OWN_DIALECT),
+    Route("POST", "/explain/{path:path}", explain_path, OWN_DIALECT),
 ]
 """Every route of the gateway."""
 _EXACT = {(route.method, route.pattern): route for route in ROUTES if "{" not in route.pattern}
-_ELSEWHERE = frozenset({kind.pattern for kind in PASSED} | {"/console/live", "/v1/responses"})
+_ELSEWHERE = frozenset([route.pattern for route in ROUTES if route.kind in ("passed", "socket")] + ["/console/live"])
 """What is passed on, and what does not end."""
 _HEADS = {path: route for (method, path), route in _EXACT.items() if method == "GET" and path not in _ELSEWHERE}
 _MOST_STEPS = 6

@@ -101,11 +101,11 @@ def _canonical(data: bytes) -> Request:
 
 def _chat(data: bytes) -> Request:
     from interlingua.dialects._contract import DecodeOptions
-    from interlingua.dialects.table import get_dialect
+    from interlingua.dialects.table import DEFAULT_DIALECT, get_dialect
     from interlingua.wire.http import HttpRequest
 
-    request = HttpRequest(url="file://", body=data, dialect="openai-chat")
-    return get_dialect("openai-chat").decode_request(request, DecodeOptions()).request
+    request = HttpRequest(url="file://", body=data, dialect=DEFAULT_DIALECT)
+    return get_dialect(DEFAULT_DIALECT).decode_request(request, DecodeOptions()).request
 
 
 def _told(plan: Plan) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.terminal import write
+from interlingua.dialects.table import DIALECTS, OWN_DIALECT
 from interlingua.errors import UnsupportedError, UsageError, WireError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ examples:
 exit codes: 0 every target takes every tool, though perhaps rewritten; 1 something is refused or no tool at all;
 2 the command line is wrong. Findings, such as a missing description, do not count.
 """
-TARGETS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama")
+TARGETS = tuple([name for name in DIALECTS if name != OWN_DIALECT])
 """The dialects that are looked at when no target is named."""
 LEGAL = "[a-zA-Z0-9_]{1,64}"
 """What the strict tool rules take as a name; every dialect takes it as it is."""

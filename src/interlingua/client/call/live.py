@@ -29,7 +29,6 @@ from interlingua.client.call.chain import has_one_try
 from interlingua.client.call.effect import NEXT, Open, Read, Rest, Steps
 from interlingua.client.call.encoding import encode
 from interlingua.client.call.visit import Lasting
-from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import (
     APIConnectionError,
     APITimeoutError,
@@ -223,7 +222,7 @@ def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
 
 def _is_line(lane: Lane, piece: bytes) -> bool:
     """Whether an object may be the first line of a stream of lines; one that is laid out over several lines is not."""
-    return lane.dialect.name in STREAM_TYPES and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
+    return lane.dialect.service.is_lines and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
 
 
 def _unstreamed(exchange: Sent, context: DecodeContext, reply: HttpReply) -> Live:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from interlingua.client.web.ai_sdk import AI_SDK, AI_SDK_HEADERS, UiMessageEncoder
 from interlingua.dialects._contract import ServerContext
-from interlingua.dialects.table import get_dialect, stream_type
+from interlingua.dialects._service import EVENT_STREAM
+from interlingua.dialects.table import DIALECTS, get_dialect, get_service, stream_type
 from interlingua.errors import Error, UsageError
 from interlingua.stream.build import stream_error
 from interlingua.types.event import StreamStart
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers
 
-__all__ = ["ID_PREFIXES", "STREAM_HEADERS", "BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
+__all__ = ["STREAM_HEADERS", "BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
 
-ID_PREFIXES: dict[str, str] = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
-"""How the ids of answers begin, where clients know them by it."""
 STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
 """What keeps a stream from being held back, or compressed, on its way."""
 
@@ -57,8 +56,9 @@ class Teller:
     @property
     def headers(self) -> dict[str, str]:
         """The headers of the answer that these bytes are the body of."""
-        own = AI_SDK_HEADERS if self._name == AI_SDK else {}
-        return {"content-type": stream_type(self._name), **dict(STREAM_HEADERS), **own}
+        if self._name == AI_SDK:
+            return {"content-type": EVENT_STREAM, **dict(STREAM_HEADERS), **AI_SDK_HEADERS}
+        return {"content-type": stream_type(self._name), **dict(STREAM_HEADERS)}
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -93,11 +93,12 @@ def source_of(lanes: Iterable[Lane], model: str) -> str | None:
 
 def answer_ids(dialect: str) -> Callable[[], str]:
     """Makes the ids of answers that have none, as clients of the dialect know them."""
+    prefix = get_service(dialect).id_prefix if dialect in DIALECTS else ""
 
     def make() -> str:
         from secrets import token_hex  # only answers without an id need randomness
 
-        return f"{ID_PREFIXES.get(dialect, '')}{token_hex(12)}"
+        return f"{prefix}{token_hex(12)}"
 
     return make
 

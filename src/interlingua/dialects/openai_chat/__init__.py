@@ -1,22 +1,19 @@
 """OpenAI Chat Completions and the servers compatible with it, in both roles.
 
-The client's whole requests and replies are loaded with the dialect; streams and the server role when they are used.
+Both roles are loaded when they are used; with the dialect come the facts beside its bodies alone.
 """
 
 from __future__ import annotations
 
 from interlingua.dialects._late import late_dialect
-from interlingua.dialects.openai_chat.client import decode_error, decode_response, encode_request
-from interlingua.dialects.openai_chat.parts import NAME
+from interlingua.dialects.openai_chat.service import SERVICE
 
 __all__ = ["DIALECT"]
 
 DIALECT = late_dialect(
-    NAME,
+    "openai-chat",
     __name__,
-    encode_request=encode_request,
-    decode_response=decode_response,
-    decode_error=decode_error,
+    SERVICE,
     stream_decoder="ChatStreamDecoder",
     stream_encoder="ChatStreamEncoder",
 )

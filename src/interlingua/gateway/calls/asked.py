@@ -12,7 +12,7 @@ Rules
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
@@ -25,8 +25,8 @@ from interlingua.gateway.calls.head import missing, nothing_said, read_head
 from interlingua.gateway.calls.other_models import other_models
 from interlingua.gateway.calls.overrides import check_overrides
 from interlingua.gateway.calls.reading import body_of, rules_of
-from interlingua.gateway.calls.spaces import without_spaces
 from interlingua.gateway.state.vault import Restored
+from interlingua.types.capability import HistoryPolicy
 from interlingua.types.request import Request
 from interlingua.wire.body import body_without
 from interlingua.wire.http import HttpRequest
@@ -46,11 +46,9 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.body import Body
 
-__all__ = ["ANSWER_IDS", "Asked", "read"]
+__all__ = ["Asked", "read"]
 
-ANSWER_IDS = {"openai-chat": "chatcmpl-", "openai-responses": "resp_", "anthropic": "msg_"}
-"""How ids of answers begin, by dialect."""
-_MEND, _REFUSE = DecodeOptions(history="mend"), DecodeOptions()
+_OPTIONS = {policy: DecodeOptions(history=policy) for policy in get_args(HistoryPolicy)}
 
 
 class Asked(msgspec.Struct, eq=False):
@@ -125,14 +123,16 @@ class Asked(msgspec.Struct, eq=False):
         return HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
 
     def _options(self) -> DecodeOptions:
-        return _REFUSE if self.dialect.name == "unified" else _MEND
+        return _OPTIONS[self.dialect.service.history]
 
     def _read(self) -> DecodedRequest:
         return self._checked(self.dialect.decode_request(self._request(), self._options()))
 
     def _checked(self, decoded: DecodedRequest) -> DecodedRequest:
         if self.keeping is not None:
-            without_spaces(decoded.request)  # what is wrong with a namespace is told before any target is asked
+            self.keeping.store.opened(
+                decoded.request
+            )  # what is wrong with a namespace is told before any target is asked
         return decoded
 
     @property
@@ -143,7 +143,7 @@ class Asked(msgspec.Struct, eq=False):
     @property
     def wants_usage(self) -> bool:
         """Whether token counts belong in the stream."""
-        if self.dialect.name != "openai-chat":
+        if not self.dialect.service.usage_if_asked:
             return True
         options = self.head.body.get("stream_options")
         return is_object(options) and options.get("include_usage") is True
@@ -196,7 +196,7 @@ class Asked(msgspec.Struct, eq=False):
         return ServerContext(
             model=head.model,
             created=int(gateway.now()),
-            make_id=partial(gateway.make_id, ANSWER_IDS.get(self.dialect.name, "")),
+            make_id=partial(gateway.make_id, self.dialect.service.id_prefix),
             stream_usage=head.stream and self.wants_usage,
             source=source,
             legal=True,
@@ -204,7 +204,7 @@ class Asked(msgspec.Struct, eq=False):
             path=self.http.path,
             request=None if self._decoded is None else self._decoded.request,
             changes=self.changes,
-            input_tokens=partial(estimate_body, self.http.body) if self.dialect.name == "anthropic" else None,
+            input_tokens=partial(estimate_body, self.http.body) if self.dialect.service.counts_first else None,
         )
 
 
@@ -220,9 +220,9 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     if not head.model:
         raise missing("model", "name the model, as `provider/model` or by an alias")
     key = gateway.guard.key_for(http, head.model)
-    if name == "unified":
-        check_overrides(head.body)
-    if not head.says_something and http.path != "/api/generate":
+    if head.service.overrides is not None:
+        check_overrides(head.body, head.service)
+    if not head.says_something and http.path not in head.service.silent_paths:
         raise nothing_said(name)
     asked = Asked(gateway, http, get_dialect(name), head, key)
     if key is not None and key.models:

@@ -29,12 +29,13 @@ from interlingua.client.call.live import begin, opened
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
+from interlingua.dialects.table import get_service
 from interlingua.errors import Error, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
 from interlingua.gateway.calls.openrouter import with_provider
 from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
-from interlingua.gateway.calls.passing_answer import BODY_TYPES, as_sent, kept_headers
+from interlingua.gateway.calls.passing_answer import as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
 from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, ContinuedStream, behind, continuation, is_paused, joined
 from interlingua.gateway.calls.plan import UNREAD, is_same
@@ -45,7 +46,7 @@ from interlingua.gateway.calls.warm_up import warmed_up
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.offload.cost import CHEAP_BYTES
-from interlingua.gateway.state.keep import RESPONSES, Keeping
+from interlingua.gateway.state.keep import Keeping
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
 from interlingua.types.request import Request
@@ -67,12 +68,6 @@ __all__ = ["asked_of", "converse", "job_of"]
 
 _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
-
-
-_SHOWS_IF_ASKED = frozenset({"google"})
-"""Dialects of targets that show thoughts on demand alone; OpenAI does, too, but refuses the demand of most accounts."""
-_SHOWS_UNASKED = frozenset({"anthropic", "ollama", "openai-chat"})
-"""Dialects of clients that have no such demand, or that get thoughts without it."""
 
 _Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
 """What one target answered, and its reply where that goes out as it came; each answer makes one."""
@@ -107,7 +102,7 @@ async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Aske
     Raises: as `read`; BadRequestError for an answer that is not kept.
     """
     body = await gateway.body_of(http, dialect)
-    if dialect != RESPONSES:
+    if get_service(dialect).store is None:
         return read(gateway, http, dialect, body)
     owner, latest = gateway.ids.owner(http), http.latest
     if latest is None:
@@ -227,7 +222,7 @@ def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
 
 def _with_thoughts(asked: Asked, job: Job, lane: Lane) -> Job:
     """The job with thoughts shown, where thinking is asked for and the client has no word for showing it."""
-    if lane.dialect.name not in _SHOWS_IF_ASKED or asked.dialect.name not in _SHOWS_UNASKED:
+    if lane.dialect.service.thoughts != "if_asked" or asked.dialect.service.thoughts != "unasked":
         return job
     request = job.request
     is_thinking = request.thinking or request.thinking_budget or request.effort not in (None, "none")
@@ -251,14 +246,18 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
         await asked.remember(response)
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
         if asked.http.seen.names_provider:
-            shown = with_provider(shown, lane.endpoint.provider)
+            shown = with_provider(shown, lane.endpoint.provider, asked.dialect.name)
         status, headers, body = _translated(asked, shown, lane)
     else:
-        shown = with_provider(response, lane.endpoint.provider) if asked.http.seen.names_provider else response
+        shown = (
+            with_provider(response, lane.endpoint.provider, asked.dialect.name)
+            if asked.http.seen.names_provider
+            else response
+        )
         context = partial(asked.context, lane.dialect.name)
         told, response = as_sent(asked.dialect, told, shown, context, is_whole=shown is response)
         status, body = told.status, told.body
-        headers = BODY_TYPES[asked.dialect.name] + kept_headers(told.headers)
+        headers = (("content-type", asked.dialect.service.body_type), *kept_headers(told.headers))
     if asked.keeping is not None:
         await asked.keep(response, lane, body)
     return _replied(asked, response, lane, (status, headers, body))
@@ -295,7 +294,7 @@ def _answered(asked: Asked, job: Job, found: list[_Served]) -> Steps[Response[An
     answer, attempts = yield from routed(job, partial(_answer, asked))
     found.append(answer)
     response, lane, _ = answer
-    if is_paused(response, asked.dialect.name, lane.dialect.name):
+    if response.finish_reason == "pause" and is_paused(response, asked.dialect.name, lane.dialect.name):
         return (yield from _continued(asked, job, found, attempts))
     return msgspec.structs.replace(response, attempts=attempts)
 
@@ -313,7 +312,7 @@ def _continued(asked: Asked, job: Job, found: list[_Served], attempts: tuple[Att
             raise
         found.append(answer)
         attempts += tries
-        response = joined(response, answer[0])
+        response = joined(response, answer[0], lane.dialect.name)
         if not is_paused(answer[0], asked.dialect.name, lane.dialect.name):
             break
     else:

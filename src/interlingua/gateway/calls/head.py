@@ -14,25 +14,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._shapes import SHAPES
-from interlingua.dialects.google.path import read_path
+from interlingua.dialects.table import get_service
 from interlingua.errors import DecodeError
 from interlingua.gateway.calls.reading import checked_model, rules_of
 from interlingua.gateway.calls.spellings import respelled, spelling_of
 from interlingua.wire.body import objects_in
 
 if TYPE_CHECKING:
+    from interlingua.dialects._service import Service
     from interlingua.gateway.http import GatewayRequest
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
 __all__ = ["Head", "missing", "nothing_said", "read_head"]
 
-_SAID_IN: dict[str, tuple[str, ...]] = {
-    "openai-responses": ("input", "previous_response_id", "conversation", "prompt"),
-    "google": ("contents",),
-}
-"""The members that say something to the model, the history first, where it is not `messages` alone."""
-_MESSAGES = ("messages",)
 _OUR_ID = re.compile(r"_il[a-z0-9]{22}")
 """What tells that a turn of the history came from another dialect: our own ids."""
 _ID_NAMES = ("id", "call_id", "tool_call_id", "tool_use_id")
@@ -44,12 +39,6 @@ _ACTING = re.compile(
 """What among the words of tools tells of one that the provider runs."""
 _STATE = frozenset({"previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers"})
 """Members that let a provider act, or keep something."""
-_ELSEWHERE: dict[str, frozenset[str]] = {
-    "openai-chat": frozenset({"image", "document", "tool_use", "tool_result", "input_text", "input_image"}),
-    "openai-responses": frozenset({"image_url", "tool_use", "tool_result"}),
-}
-"""Types of parts that only another dialect has; the reader of a dialect understands them, its provider does not."""
-_THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 class Head(msgspec.Struct, frozen=True, eq=False):
@@ -57,6 +46,8 @@ class Head(msgspec.Struct, frozen=True, eq=False):
 
     dialect: str
     """The dialect that it is in."""
+    service: Service
+    """What is to be known of that beside its bodies."""
     model: str
     """The model that the client names."""
     stream: bool
@@ -75,17 +66,18 @@ class Head(msgspec.Struct, frozen=True, eq=False):
     @property
     def says_something(self) -> bool:
         """Whether there is anything to say to the model."""
-        return any([self._says(name) for name in _SAID_IN.get(self.dialect, _MESSAGES)])
+        return any([self._says(name) for name in self.service.said_in])
 
     @property
     def is_ours(self) -> bool:
         """Whether the history holds turns that were translated for this client, so that no provider knows them."""
-        for name in _SAID_IN.get(self.dialect, _MESSAGES):
+        for name in self.service.said_in:
             if name in self.body.shaped:
                 ids = SHAPES[self.dialect][name].ids(self.body.shaped[name])
             else:
                 objects = self.objects(name)
-                if self.dialect == "anthropic" and any([_is_written_for_another(node) for node in objects]):
+                is_foreign = self.service.is_foreign
+                if is_foreign is not None and any(map(is_foreign, objects)):
                     return True
                 ids = [node[name] for node in objects for name in _ID_NAMES if type(node.get(name)) is str]
             if ids and _OUR_ID.search("\n".join(ids)) is not None:
@@ -108,19 +100,21 @@ class Head(msgspec.Struct, frozen=True, eq=False):
 
         Where it is not, the writer of the dialect says the same in a form that is taken.
         """
-        body, dialect = self.body, self.dialect
+        body, is_unusual = self.body, self.service.is_unusual
         if body.repeats_in_data:
             return False
-        history = _SAID_IN.get(dialect, _MESSAGES)[0]
+        history = self.service.said_in[0]
         if history in body.shaped:
             return True
         nodes = self.objects(history)
-        return not any([_is_unusual(node, dialect) or spelling_of(node) is not None for node in nodes])
+        if is_unusual is not None and any(map(is_unusual, nodes)):
+            return False
+        return not any([spelling_of(node) is not None for node in nodes])
 
     @property
     def respelled(self) -> tuple[Change, ...]:
         """What is said where media types stand under other names, and the body is therefore written anew."""
-        history = _SAID_IN.get(self.dialect, _MESSAGES)[0]
+        history = self.service.said_in[0]
         return () if history in self.body.shaped else respelled(self.objects(history), self.dialect, "/messages")
 
     def objects(self, name: str) -> list[dict[str, Any]]:
@@ -151,46 +145,21 @@ class Head(msgspec.Struct, frozen=True, eq=False):
         return bool(shaped[name] if name in shaped else self.body.get(name))
 
 
-def _is_written_for_another(node: dict[str, Any]) -> bool:
-    """Whether Messages wrote this for another dialect's model: thinking or a source of which nobody signed anything."""
-    return node.get("signature") == "" or node.get("encrypted_index") == ""
-
-
-def _is_unusual(node: dict[str, Any], dialect: str) -> bool:
-    """Whether an object of a history is what a provider of the dialect refuses, and its writer says otherwise."""
-    kind = node.get("type")
-    match dialect:
-        case "openai-chat" | "openai-responses":
-            if "arguments" in node and type(node["arguments"]) is not str:
-                return True
-            return type(kind) is str and kind in _ELSEWHERE[dialect]
-        case "anthropic":
-            if type(kind) is str and kind in _THINKING:
-                return "cache_control" in node
-            return kind == "text" and node.get("text") == ""
-        case "ollama":
-            return type(node.get("arguments")) is str
-        case _:
-            return False
-
-
 def read_head(http: GatewayRequest, name: str, body: Body) -> Head:
     """The head of a request in the dialect `name`, whose body was read.
 
     Raises: DecodeError with the place.
     """
-    if name == "google":
-        return _google_head(http, body)
+    service = get_service(name)
+    if service.read_path is not None:
+        path = service.read_path(f"{http.path}?{http.query}")
+        if path is None:
+            end = service.asked_at.replace("{model}", "NAME").split("/", 2)[2]
+            raise DecodeError(f"the path names no model: it must end in /{end}", status=400)
+        return Head(name, service, checked_model(path.model), path.streams, path.json_array, body)
     stream = _member(body, "stream", bool)
-    streams = name == "ollama" if stream is None else stream
-    return Head(name, checked_model(_member(body, "model", str) or ""), streams, False, body)
-
-
-def _google_head(http: GatewayRequest, body: Body) -> Head:
-    path = read_path(f"{http.path}?{http.query}")
-    if path is None:
-        raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", status=400)
-    return Head("google", checked_model(path.model), path.streams, path.json_array, body)
+    streams = service.streams if stream is None else stream
+    return Head(name, service, checked_model(_member(body, "model", str) or ""), streams, False, body)
 
 
 def _member(body: Body, name: str, kind: type) -> Any:
@@ -209,4 +178,4 @@ def missing(member: str, hint: str) -> DecodeError:
 
 def nothing_said(name: str) -> DecodeError:
     """The error of a body in the dialect `name` that says nothing to the model."""
-    return missing(_SAID_IN.get(name, _MESSAGES)[0], "there is nothing to say to the model")
+    return missing(get_service(name).said_in[0], "there is nothing to say to the model")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from interlingua.dialects.table import get_service
 from interlingua.types.event import StreamStart
 
 if TYPE_CHECKING:
@@ -23,27 +24,28 @@ if TYPE_CHECKING:
 
 __all__ = ["names_provider", "start_with_provider", "with_provider"]
 
-_CHAT = "openai-chat"
-_PATH = "/api/v1/"
-_HEADERS = ("http-referer", "x-title", "x-openrouter-title")
-
 
 def names_provider(http: GatewayRequest, dialect: str) -> bool:
     """Whether a client of `dialect` asks as OpenRouter is asked."""
-    if dialect != _CHAT:
+    service = get_service(dialect) if dialect else None
+    if service is None or not service.provider_paths:
         return False
-    return http.path.startswith(_PATH) or any([name in http.named for name in _HEADERS])
+    return http.path.startswith(service.provider_paths) or any(
+        [name in http.named for name in service.provider_headers]
+    )
 
 
-def with_provider(response: Response[Any], provider: str) -> Response[Any]:
-    """The answer with who gave it, unless that says so itself."""
-    return replace(response, extra=_extra(response.extra, provider))
+def with_provider(response: Response[Any], provider: str, dialect: str) -> Response[Any]:
+    """The answer to a client of `dialect` with who gave it, unless that says so itself."""
+    return replace(response, extra=_extra(response.extra, provider, dialect))
 
 
-def start_with_provider(event: Event, provider: str) -> Event:
+def start_with_provider(event: Event, provider: str, dialect: str) -> Event:
     """The event with who gives the answer, where it is the start."""
-    return replace(event, extra=_extra(event.extra, provider)) if isinstance(event, StreamStart) else event
+    if not isinstance(event, StreamStart):
+        return event
+    return replace(event, extra=_extra(event.extra, provider, dialect))
 
 
-def _extra(extra: dict[str, dict[str, Any]], provider: str) -> dict[str, dict[str, Any]]:
-    return {**extra, _CHAT: {"provider": provider, **extra.get(_CHAT, {})}}
+def _extra(extra: dict[str, dict[str, Any]], provider: str, dialect: str) -> dict[str, dict[str, Any]]:
+    return {**extra, dialect: {"provider": provider, **extra.get(dialect, {})}}

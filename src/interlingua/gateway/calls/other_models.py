@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects.table import get_service
 from interlingua.errors import PermissionDeniedError
 from interlingua.gateway.calls.overrides import overrides
 from interlingua.types.change import Changes
@@ -28,6 +29,7 @@ from interlingua.wire.body import folded, objects_in
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from interlingua.dialects._service import Service
     from interlingua.types.change import Change
     from interlingua.wire.body import Body, BodyRules
 
@@ -54,28 +56,28 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
 
     Raises: PermissionDeniedError for a model in another place that may not be asked for.
     """
-    changes = Changes(dialect, "decode_request")
+    changes, service = Changes(dialect, "decode_request"), get_service(dialect)
     data = rules.data - {"extra"}  # it is written over a request
     for name in body.members:
         if name in body.shaped:
             continue  # a usual form has no room for a model
         is_list_of_models = folded(name) in _AT_TOP
-        if _chooses(name, dialect) or (is_list_of_models and _names_other(name, body.get(name), may_use)):
+        if _chooses(name, service) or (is_list_of_models and _names_other(name, body.get(name), may_use)):
             changes.add("parameter_unsupported", f"/extra/{dialect}/{name}", "this key may not choose other models")
         elif name not in data and not is_list_of_models and isinstance(body.get(name), dict | list):
             is_gathered = body.rules is rules and data == rules.data and name in body.objects
             nodes = body.objects[name] if is_gathered else objects_in(body.get(name), data)
             for each in _tools_in(nodes, data) if name in CONVERSATIONS else (nodes,):
                 _check(each, name, data, may_use)
-    for place, _, members in overrides(body) if dialect == "unified" else ():
-        if any([_chooses(name, dialect) or _names_other(name, told, may_use) for name, told in members.items()]):
+    for place, _, members in overrides(body, service):
+        if any([_chooses(name, service) or _names_other(name, told, may_use) for name, told in members.items()]):
             raise PermissionDeniedError(f"{place}: this key may not choose other models", status=403)
     return changes.done()
 
 
-def _chooses(name: str, dialect: str) -> bool:
-    """Whether a member chooses a model by other means than a list; at Google the path names it."""
-    return folded(name) in CHOOSERS or (dialect == "google" and name == "model")
+def _chooses(name: str, service: Service) -> bool:
+    """Whether a member chooses a model by other means than a list."""
+    return folded(name) in CHOOSERS or name in service.choosers
 
 
 def _names_other(name: str, told: object, may_use: Callable[[str], bool]) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._members import is_object
@@ -25,6 +24,7 @@ from interlingua.wire.json import encode, encode_text
 if TYPE_CHECKING:
     from interlingua.client.call.job import Lane
     from interlingua.dialects._contract import Quirks
+    from interlingua.dialects._service import Service
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.head import Head
     from interlingua.gateway.calls.plan import Plan
@@ -33,18 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Needs", "asks_usage", "needs_of", "outgoing", "relayed"]
 
-_PATHS = {"openai-chat": "/chat/completions", "openai-responses": "/responses", "anthropic": "/messages"}
-_HEADERS: dict[str, frozenset[str]] = {
-    "anthropic": frozenset({"anthropic-beta", "anthropic-version"}),
-    "openai-chat": frozenset({"openai-beta"}),
-    "openai-responses": frozenset({"openai-beta"}),
-}
-"""Headers of a request that belong to its body."""
-_DEFAULTS: dict[str, Headers] = {"anthropic": (("anthropic-version", "2023-06-01"),)}
 _MADE = b'"call_'
 """How ids begin that are made for calls without one; in a history each stands twice, and counting goes on behind it."""
-_BETAS = frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"})
-"""Members of a Messages request that a server only knows together with a beta feature."""
 
 
 class _Trigger(NamedTuple):
@@ -138,11 +128,12 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
 
     Raises: UnsupportedError under `strict` for a member that the target does not take.
     """
-    name, endpoint, body = asked.dialect.name, lane.endpoint, asked.head.body
+    name, service, endpoint, body = asked.dialect.name, asked.dialect.service, lane.endpoint, asked.head.body
     changes = Changes(name, "encode_request")
-    left_out = () if name != "anthropic" or "*" in endpoint.target.quirks.betas else _BETAS.intersection(body.members)
+    betas = service.beta_members
+    left_out = () if not betas or "*" in endpoint.target.quirks.betas else betas.intersection(body.members)
     for member in left_out:
-        changes.add("parameter_unsupported", f"/extra/anthropic/{member}", f"{endpoint.spec} does not take it")
+        changes.add("parameter_unsupported", f"/extra/{name}/{member}", f"{endpoint.spec} does not take it")
     if strict and left_out:
         told = "; ".join([str(change) for change in changes.entries])
         raise UnsupportedError(
@@ -150,7 +141,7 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
         )
     changes.repaired(body.repairs)
     edits: dict[str, bytes | None] = dict.fromkeys(left_out)
-    if name != "google" and "model" in body:
+    if service.read_path is None and "model" in body:
         edits["model"] = encode_text(endpoint.model)
     if (grant := asked.grant) is not None and grant.cap is not None:
         edits |= cap_edits(asked, lane, grant.cap, is_own=not grant.changes)
@@ -158,9 +149,9 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
         options = body.get("stream_options")
         edits["stream_options"] = encode({**(options if is_object(options) else {}), "include_usage": True})
     return Encoded(
-        path=_PATHS[name] if not asked.http.query and name in _PATHS else _path(asked, endpoint.model),
+        path=service.path if service.path and not asked.http.query else _path(asked, service, endpoint.model),
         body=edited_body(body, edits),
-        headers=_headers(asked.http, name, has_betas=not left_out),
+        headers=_headers(asked.http, service, has_betas=not left_out),
         changes=changes.done(),
         undo=Undo(first_index=body.text.count(_MADE)),
     )
@@ -172,23 +163,18 @@ def asks_usage(asked: Asked, lane: Lane) -> bool:
     return is_counted and asked.head.stream and not asked.wants_usage and lane.endpoint.target.quirks.stream_usage
 
 
-def _path(asked: Asked, model: str) -> str:
-    name, http = asked.dialect.name, asked.http
-    if name == "google":
-        is_whole = model.startswith(("models/", "tunedModels/", "publishers/"))
-        path = quote(model if is_whole else f"models/{model}", safe="/@-._~")
-        return f"/{path}:streamGenerateContent?alt=sse" if asked.head.stream else f"/{path}:generateContent"
-    if name == "ollama":
-        return http.path
-    return f"{_PATHS[name]}?beta=true" if "beta=true" in http.query.split("&") else _PATHS[name]
+def _path(asked: Asked, service: Service, model: str) -> str:
+    http = asked.http
+    if service.path_of is not None:
+        return service.path_of(http.path, model, asked.head.stream)
+    return f"{service.path}?beta=true" if http.query and "beta=true" in http.query.split("&") else service.path
 
 
-def _headers(http: GatewayRequest, name: str, *, has_betas: bool) -> Headers:
+def _headers(http: GatewayRequest, service: Service, *, has_betas: bool) -> Headers:
     carried = http.seen.carried
     if carried is None:
-        wanted = _HEADERS.get(name, frozenset())
-        own = [pair for pair in http.headers if pair[0] in wanted]
-        carried = http.seen.carried = (*_DEFAULTS.get(name, ()), *own)
+        own = [pair for pair in http.headers if pair[0] in service.headers]
+        carried = http.seen.carried = (*service.default_headers, *own)
     if not has_betas:  # a feature and its member travel together or not at all
-        return tuple([pair for pair in carried if pair[0] != "anthropic-beta"])
+        return tuple([pair for pair in carried if pair[0] != service.beta_header])
     return carried

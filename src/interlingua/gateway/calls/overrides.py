@@ -7,16 +7,18 @@ service in one of them is refused (400), however it is spelled: a target would h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 from interlingua.dialects._members import is_object
+from interlingua.dialects.table import DIALECTS, get_service
 from interlingua.errors import DecodeError
-from interlingua.gateway.keys.cap import FIELDS
 from interlingua.wire.body import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from interlingua.dialects._service import Override, Service
     from interlingua.wire.body import Body
 
 __all__ = ["asks_background", "check_overrides", "overrides"]
@@ -26,23 +28,17 @@ _DECIDED = frozenset({"model", "stream", "servicetier"})
 _NESTED = frozenset({"extra", "continues"})
 """What our own format would write over a request in its turn."""
 _NOTHING: frozenset[str] = frozenset()
-_RESPONSES = "openai-responses"
 
 
-def overrides(body: Body) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """The members of a body in our own format that are written over a request, with their place and their dialect."""
-    extra, state = body.get("extra"), body.get("continues")
-    for dialect, members in extra.items() if is_object(extra) else ():
-        if is_object(members):
-            yield f"/extra/{dialect}", dialect, members
-    if is_object(state) and is_object(members := state.get("raw")):
-        yield "/continues/raw", str(state.get("dialect")), members
+def overrides(body: Body, service: Service) -> Iterator[Override]:
+    """The members of a body that are written over its request in another dialect."""
+    return iter(()) if service.overrides is None else service.overrides(body)
 
 
-def check_overrides(body: Body) -> None:
+def check_overrides(body: Body, service: Service) -> None:
     """Raises: DecodeError with the status 400 for a member that says again what the request says itself."""
-    for place, dialect, members in overrides(body):
-        top, holders, limits = _DECIDED_IN.get(dialect, (_DECIDED, _NOTHING, _NOTHING))
+    for place, dialect, members in overrides(body, service):
+        top, holders, limits = _decided_in(dialect) if dialect in DIALECTS else (_DECIDED, _NOTHING, _NOTHING)
         for name, value in members.items():
             if folded(name) in top:
                 raise _decided(f"{place}/{name}")
@@ -51,25 +47,24 @@ def check_overrides(body: Body) -> None:
                     raise _decided(f"{place}/{name}/{inner}")
 
 
-def asks_background(body: Body, dialect: str) -> bool:
-    """Whether a body, or what it has written over a request for Responses, asks for an answer in the background."""
-    members = [given for _, other, given in overrides(body) if other == _RESPONSES] if dialect == "unified" else []
-    told = [value for given in members for name, value in given.items() if folded(name) == "background"]
-    if dialect == _RESPONSES:
-        told.append(body.get("background"))
-    return any([value not in (None, False) for value in told])
+def asks_background(body: Body, service: Service) -> bool:
+    """Whether a body, or what it has written over a request, asks for an answer in the background."""
+    values = [body.get(service.background)] if service.background else []
+    for _, dialect, members in overrides(body, service):
+        name = get_service(dialect).background if dialect in DIALECTS else ""
+        values += [value for member, value in members.items() if name and folded(member) == name]
+    return any([value not in (None, False) for value in values])
 
 
+@cache
 def _decided_in(dialect: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """The names at the top of a body, the objects that hold limits, and the names in these, as they read folded."""
-    fields = FIELDS[dialect]
+    service = get_service(dialect)
+    fields = service.limits
     limits = frozenset([folded(name) for name in (*fields.limits, *fields.choices)])
-    own = _DECIDED | _NESTED if dialect == "unified" else _DECIDED
+    own = _DECIDED if service.overrides is None else _DECIDED | _NESTED
     holders = frozenset([folded(name) for name in fields.inside])
     return (own, holders, limits) if holders else (own | limits, holders, limits)
-
-
-_DECIDED_IN = {dialect: _decided_in(dialect) for dialect in FIELDS}
 
 
 def _decided(path: str) -> DecodeError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from interlingua.dialects.table import DIALECTS
+from interlingua.dialects.table import services
 from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
@@ -23,15 +23,10 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["BODY_TYPES", "as_sent", "kept_headers"]
+__all__ = ["as_sent", "kept_headers"]
 
-_KEPT = ("x-ratelimit-", "anthropic-ratelimit-", "retry-after")
+_KEPT = ("x-ratelimit-", "retry-after", *[name for each in services().values() for name in each.limit_prefixes])
 """How headers of a reply begin that are passed on."""
-BODY_TYPES: dict[str, Headers] = {
-    **dict.fromkeys(DIALECTS, (("content-type", "application/json"),)),
-    "ollama": (("content-type", "application/json; charset=utf-8"),),
-}
-"""What a whole reply is that was read: SDKs go by its type, and some servers say another one, or none."""
 
 
 def as_sent(

@@ -24,7 +24,6 @@ from msgspec.structs import replace
 from interlingua.client.call.attempt import fault
 from interlingua.client.call.live import Live
 from interlingua.dialects._streams.frames import adds
-from interlingua.dialects.table import STREAM_TYPES
 from interlingua.errors import LimitExceededError
 from interlingua.types.content import BrokenToolCall
 from interlingua.types.event import (
@@ -74,7 +73,7 @@ class PassedStream(Live):
     def __init__(self, lane: Lane, encoded: Encoded, headers: Headers, decoder: StreamDecoder | None) -> None:
         """A stream of which nothing has come."""
         super().__init__(lane, encoded, headers, decoder)
-        self._cutter = FrameCutter(lane.endpoint.spec, b"\n" if lane.dialect.name in STREAM_TYPES else b"")
+        self._cutter = FrameCutter(lane.endpoint.spec, b"\n" if lane.dialect.service.is_lines else b"")
         self._check = lane.dialect.frame_check()
         self._passed: list[bytes] = []
         self._last_frame = b""

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from interlingua.client.call.core import Outcome
 from interlingua.client.call.job import later
 from interlingua.client.call.live import Live
-from interlingua.dialects._members import is_object
+from interlingua.dialects.table import get_service
 from interlingua.types.content import BrokenToolCall, OpaquePart, ServerToolPart, ToolCall
 from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, UsageUpdate
 from interlingua.types.usage import add_usage
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.errors import Error
     from interlingua.types.event import Event
-    from interlingua.types.request import Request
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers
 
@@ -39,17 +38,17 @@ __all__ = ["MAX_CONTINUATIONS", "ContinuedStream", "PausingOutcome", "behind", "
 
 MAX_CONTINUATIONS = 8
 """How often the gateway goes on with one answer."""
-_HAVE_PAUSES = frozenset({"anthropic", "unified"})
-"""The dialects that have a pause: their clients go on by themselves, and their targets take the paused turn back."""
-_ANTHROPIC = "anthropic"
 _STEPS = frozenset({ServerToolPart, OpaquePart})
 _CALLS = frozenset({ToolCall, BrokenToolCall})
 
 
 def is_paused(response: Response[Any], dialect: str, target: str) -> bool:
     """Whether the gateway has to go on with an answer of a target for a client, each with the name of its dialect."""
-    if response.finish_reason != "pause" or dialect in _HAVE_PAUSES or target not in _HAVE_PAUSES:
-        return False  # so a body that goes out as it came, which nobody can add a turn to, is never gone on with
+    if response.finish_reason != "pause":
+        return False
+    if get_service(dialect).pauses is not None or get_service(target).pauses is None:
+        return False  # who knows pauses goes on by itself, and only a target that knows them takes the turn back;
+        # so a body that goes out as it came, which nobody can add a turn to, is never gone on with
     kinds = frozenset(map(type, response.parts))
     return bool(kinds & _STEPS) and not kinds & _CALLS
 
@@ -57,27 +56,17 @@ def is_paused(response: Response[Any], dialect: str, target: str) -> bool:
 def continuation(job: Job, lane: Lane, response: Response[Any], attempts: tuple[Attempt, ...]) -> Job:
     """The job that goes on with a paused answer: its turn at the end, for its own target, in what time is left."""
     passed_s = sum([(attempt.duration_s or 0.0) + (attempt.delay_s or 0.0) for attempt in attempts])
-    request = _in_container(replace(job.request, messages=(*job.request.messages, response.message)), response)
+    request = replace(job.request, messages=(*job.request.messages, response.message))
+    pauses = lane.dialect.service.pauses
+    request = request if pauses is None else pauses.resumed(request, response)
     return later(replace(job, lanes=(lane,), ranking=None, request=request), passed_s)
 
 
-def _in_container(request: Request, response: Response[Any]) -> Request:
-    """The request in the container in which the tools of the provider have run, where the answer names one."""
-    container = response.extra.get(_ANTHROPIC, {}).get("container")
-    if not is_object(container) or type(container.get("id")) is not str:
-        return request
-    members = request.extra.get(_ANTHROPIC, {})
-    before = members.get("container")
-    reference = {**before, "id": container["id"]} if is_object(before) else container["id"]
-    return replace(request, extra={**request.extra, _ANTHROPIC: {**members, "container": reference}})
-
-
-def joined(first: Response[Any], second: Response[Any]) -> Response[Any]:
+def joined(first: Response[Any], second: Response[Any], target: str) -> Response[Any]:
     """One answer of a paused one and its continuation: it has the id and the request of the first."""
     costs = (first.cost_usd, second.cost_usd)
-    begun, own = first.extra.get(_ANTHROPIC, {}), second.extra.get(_ANTHROPIC, {})
-    if begun.get("container") is not None and own.get("container") is None:
-        second = replace(second, extra={**second.extra, _ANTHROPIC: {**own, "container": begun["container"]}})
+    pauses = get_service(target).pauses
+    second = second if pauses is None else pauses.joined(first, second)
     return replace(
         second,
         parts=first.parts + second.parts,
@@ -109,7 +98,7 @@ class PausingOutcome(Outcome):
     def ended(self, response: Response[Any]) -> None:
         """Take the response of a stream; the whole one is there once that did not pause, or may not be gone on with."""
         self.last = response
-        whole = response if self.before is None else joined(self.before, response)
+        whole = response if self.before is None else joined(self.before, response, self.target)
         done: Response[Any] | None = None
         if not is_paused(response, self._dialect, self.target):
             done = whole

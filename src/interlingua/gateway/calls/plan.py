@@ -14,6 +14,7 @@ import msgspec
 
 from interlingua.client.call.job import Job
 from interlingua.client.options import Settings
+from interlingua.dialects.table import get_service
 from interlingua.gateway.calls.outgoing import needs_of
 from interlingua.gateway.calls.targets import MAX_REMEMBERED_BYTES
 from interlingua.types.request import Request
@@ -37,8 +38,8 @@ UNREAD = Request()
 
 
 def is_same(lane: Lane, dialect: str) -> bool:
-    """Whether a target speaks the client's own dialect; the unified one has ids of ours always."""
-    return lane.dialect.name == dialect != "unified"
+    """Whether a target speaks the client's own dialect, and can get a request of it as it came."""
+    return lane.dialect.name == dialect and lane.dialect.service.passes
 
 
 class Plan:
@@ -63,7 +64,7 @@ class Plan:
                 strict=settings.strict,
                 allow=settings.allow,
                 call_ids="own",
-                history_policy="refuse" if dialect == "unified" else "mend",
+                history_policy=get_service(dialect).history,
                 warns=False,
             ),
             lanes,

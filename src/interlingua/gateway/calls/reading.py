@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._shapes import SHAPES
-from interlingua.dialects.table import DIALECTS
+from interlingua.dialects.table import DIALECTS, get_service
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.gateway.offload.cost import is_cheap
 from interlingua.wire.body import body_rules, read_body
@@ -34,18 +34,6 @@ MAX_MODEL_CHARACTERS = 1_024
 """How long the name of a model may be, a chain included."""
 _DATA = ("arguments", "env", "headers", "labels", "logit_bias", "logprobs", "metadata", "parameters", "schema")
 """Members whose inside is somebody else's in any dialect."""
-_DATA_OF: dict[str, tuple[str, ...]] = {
-    "openai-chat": ("reasoning_details",),
-    "openai-responses": ("output_schema",),
-    "anthropic": ("input", "input_schema", "input_examples"),
-    "google": (
-        *("args", "response", "parametersJsonSchema", "responseSchema", "responseJsonSchema"),
-        *("parameters_json_schema", "response_schema", "response_json_schema"),
-    ),
-    "ollama": ("format",),
-    "unified": ("input_schema", "output_schema", "extra"),
-}
-"""More of them, by dialect."""
 PASSED_RULES: BodyRules = body_rules(("model",), _DATA)
 """The rules for bodies of which the name of the model alone is read."""
 
@@ -55,7 +43,7 @@ def rules_of(dialect: str) -> BodyRules:
     """How the request bodies of a dialect are read: the members it defines, those that hold data, and usual forms."""
     wire: type[WireStruct] = import_module(f"{DIALECTS[dialect]}.wire").RequestWire
     shapes = {name: shape.kind for name, shape in SHAPES.get(dialect, {}).items()}
-    return body_rules(wire.__struct_encode_fields__, (*_DATA, *_DATA_OF[dialect]), shapes)
+    return body_rules(wire.__struct_encode_fields__, (*_DATA, *get_service(dialect).data), shapes)
 
 
 def read_request(body: bytes, dialect: str) -> Body:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from interlingua.client.call.report import in_brief
 from interlingua.dialects._contract import ServerContext
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import get_dialect, get_service
 from interlingua.errors import (
     AuthenticationError,
     ChainExhaustedError,
@@ -186,19 +186,23 @@ def told_changes(changes: Iterable[Change]) -> str:
 
 def limit_headers(dialect: str, limits: dict[str, RateLimit]) -> Headers:
     """A provider's rate limits, under the names that clients of `dialect` look for."""
-    told: list[tuple[str, str]] = []
+    if not limits:
+        return ()
+    headers: list[tuple[str, str]] = []
+    service = get_service(dialect)
     for name, limit in limits.items():
-        word = name.replace("_", "-")
-        said: dict[str, Any] = {"limit": limit.limit, "remaining": limit.remaining, "reset": _reset(dialect, limit)}
-        form = "anthropic-ratelimit-{word}-{what}" if dialect == "anthropic" else "x-ratelimit-{what}-{word}"
-        told += [(form.format(word=word, what=what), str(value)) for what, value in said.items() if value is not None]
-    return tuple(told)
+        reset = _reset(limit, is_time=service.limit_resets_at)
+        values: dict[str, Any] = {"limit": limit.limit, "remaining": limit.remaining, "reset": reset}
+        for what, value in values.items():
+            if value is not None:
+                headers.append((service.limit_header.format(word=name.replace("_", "-"), what=what), str(value)))
+    return tuple(headers)
 
 
-def _reset(dialect: str, limit: RateLimit) -> str | None:
+def _reset(limit: RateLimit, *, is_time: bool) -> str | None:
     if limit.reset_s is None:
         return None
-    if dialect != "anthropic":
+    if not is_time:
         return f"{limit.reset_s:g}s"
     from datetime import UTC, datetime, timedelta  # only who is told of limits pays for it
 

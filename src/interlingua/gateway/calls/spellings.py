@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects.google.parts import OWN_NAMES
-from interlingua.dialects.openai_chat.parts import AUDIO_FORMATS
+from interlingua.dialects.table import services
 from interlingua.types.change import Changes
 from interlingua.wire.media import media_type_of
 
@@ -26,7 +25,7 @@ MAX_TOLD = 8
 _TYPES = ("media_type", "mimeType", "mime_type")
 _URLS = ("url", "image_url", "file_data", "document_url")
 _LONGEST_HEAD = 128
-_OWN = frozenset({*AUDIO_FORMATS, *OWN_NAMES.values()})
+_OWN = frozenset[str]().union(*[service.media_names for service in services().values()])
 
 
 def spelling_of(node: dict[str, Any]) -> tuple[str, str] | None:

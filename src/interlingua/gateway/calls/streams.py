@@ -36,8 +36,6 @@ from interlingua.stream.build import stream_error
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
 from interlingua.types.event import StreamEnd, StreamError
-from interlingua.wire.json import encode
-from interlingua.wire.sse import encode_comment
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -50,9 +48,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
 
-__all__ = ["Course", "keep_alive_of", "streamed"]
-
-_COMMENT = encode_comment("keep-alive")
+__all__ = ["Course", "streamed"]
 
 
 class Course:
@@ -103,7 +99,7 @@ class Course:
         """Events of its beginning, its end or a call, as the client gets them."""
         keeping, lane = self.asked.keeping, self.live.lane
         if self.asked.http.seen.names_provider:
-            events = [start_with_provider(event, lane.endpoint.provider) for event in events]
+            events = [start_with_provider(event, lane.endpoint.provider, self.asked.dialect.name) for event in events]
         return events if keeping is None else [keeping.event(event, lane) for event in events]
 
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
@@ -177,7 +173,9 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         asked.http.entry.first()
         asked.http.entry.tried(course.attempts)
     pieces = _signed(course, body)
-    return GatewayReply(headers=headers, body=pieces, keep_alive=keep_alive_of(asked))
+    return GatewayReply(
+        headers=headers, body=pieces, keep_alive=asked.dialect.service.keep_alive(asked.http.path, asked.head.model)
+    )
 
 
 def _signed(course: Course, body: AsyncGenerator[bytes]) -> Closing:
@@ -307,27 +305,6 @@ def _failure(course: Course, error: Error, *, beside: bool = True) -> StreamErro
     if course.asked.http.entry is not None:
         course.asked.http.entry.failed(error)
     came = course.outcome.response or course.outcome.partial
-    hides = isinstance(error, MalformedArgumentsError) and course.asked.dialect.name != "unified"
+    hides = isinstance(error, MalformedArgumentsError) and not course.asked.dialect.service.keeps_broken
     event = stream_error(error, came if beside and not hides else None)
     return replace(event, message=wording(course.asked.dialect.name, error))
-
-
-def keep_alive_of(asked: Asked) -> bytes:
-    """What shows a client that a silent stream is alive: harmless to every official SDK of its dialect."""
-    match asked.dialect.name:
-        case "anthropic":
-            return b'event: ping\ndata: {"type": "ping"}\n\n'
-        case "google":
-            return b"\n"  # its Python SDK takes a comment for data
-        case "ollama":
-            return _ollama_piece(asked)
-        case _:
-            return _COMMENT
-
-
-def _ollama_piece(asked: Asked) -> bytes:
-    """A piece without content; an empty line would be read as JSON."""
-    older = asked.http.path.endswith("/generate")
-    empty = {"response": ""} if older else {"message": {"role": "assistant", "content": ""}}
-    told = {"model": asked.head.model, "created_at": "1970-01-01T00:00:00Z", **empty, "done": False}
-    return encode(told) + b"\n"

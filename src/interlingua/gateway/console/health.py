@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.client.state import health_store
+from interlingua.dialects.table import DEFAULT_DIALECT
 from interlingua.errors import APIConnectionError, DecodeError, NotFoundError, UsageError
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import check_operator, viewer_of
@@ -108,7 +109,7 @@ async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operati
 async def _specs(gateway: Gateway, target: str) -> list[str]:
     """The targets of a name; one that only another gateway knows is meant by its name, where its health is shared."""
     try:
-        return [lane.endpoint.spec for lane in gateway.targets.lanes(target, "openai-chat", tools=False)]
+        return [lane.endpoint.spec for lane in gateway.targets.lanes(target, DEFAULT_DIALECT, tools=False)]
     except UsageError:
         if target not in await health_of_all(gateway):
             raise

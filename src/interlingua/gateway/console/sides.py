@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
-from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.dialects.table import DIALECTS, get_dialect, get_service
 from interlingua.errors import Error, NotFoundError, UnsupportedError
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.serving.joining import found_by_all
-from interlingua.gateway.surfaces.explaining import ANY_NULLS, PATHS, path_of, request_in
+from interlingua.gateway.surfaces.explaining import ANY_NULLS, path_of, request_in
 from interlingua.types.event import StreamEnd
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import encode
@@ -66,7 +66,7 @@ def _url_of(content: Content) -> str:
 
 
 def _told(dialect: str, url: str, body: bytes, content: Content | None) -> GatewayReply:
-    options = DecodeOptions(history="refuse" if dialect == "unified" else "mend")
+    options = DecodeOptions(history=get_service(dialect).history)
     decoded = get_dialect(dialect).decode_request(HttpRequest(url=url, body=body), options)
     response = None if content is None else _answer_of(dialect, content)
     told: dict[str, Any] = {
@@ -119,7 +119,9 @@ def _as_answer(
 ) -> Callable[[], tuple[bytes, tuple[Change, ...]]]:
     def said() -> tuple[bytes, tuple[Change, ...]]:
         changes: list[Change] = []
-        context = ServerContext(model=decoded.model, request=decoded.request, path=PATHS[name], changes=changes)
+        context = ServerContext(
+            model=decoded.model, request=decoded.request, path=get_service(name).asked_at, changes=changes
+        )
         return get_dialect(name).encode_response(response, context).body, tuple(changes)
 
     return said

@@ -111,7 +111,7 @@ class Admission:
 
     async def _capped(self, asked: Asked, plan: KeyPlan, job: Job) -> Grant:
         """The grant of a call that has a cap: the most that it may have written within every limit."""
-        if asks_background(asked.head.body, asked.dialect.name):
+        if asks_background(asked.head.body, asked.dialect.service):
             raise BadRequestError(
                 f"background: the key {plan.key.name} has limits of tokens or money, and what an answer in the "
                 "background costs is known only after it; ask without it, also as a stream",

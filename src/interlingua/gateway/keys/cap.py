@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from interlingua.client.call.job import Lane
+    from interlingua.dialects._service import LimitFields
     from interlingua.gateway.calls.asked import Asked
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
 __all__ = [
     "DEFAULT_MAX_TOKENS",
-    "FIELDS",
     "Wish",
     "cap_change",
     "cap_edits",
@@ -44,34 +44,6 @@ DEFAULT_MAX_TOKENS = 8_192
 """How long an answer gets whose client names no limit, unless its key says otherwise."""
 MAX_TOKENS = 10**12
 """A limit beyond this is none that anybody means."""
-
-
-class _Fields(NamedTuple):
-    """Where a dialect says how much is to be written; the first spelling is its own."""
-
-    limits: tuple[str, ...]
-    """The limit of an answer."""
-    inside: tuple[str, ...] = ()
-    """The member that it is in; empty for the top."""
-    choices: tuple[str, ...] = ()
-    """The number of answers."""
-    thinking: tuple[tuple[str, ...], ...] = ()
-    """The steps to the budget for thinking."""
-
-
-FIELDS: dict[str, _Fields] = {
-    "openai-chat": _Fields(("max_completion_tokens", "max_tokens"), choices=("n",)),
-    "openai-responses": _Fields(("max_output_tokens",)),
-    "anthropic": _Fields(("max_tokens",), thinking=(("thinking",), ("budget_tokens",))),
-    "google": _Fields(
-        ("maxOutputTokens", "max_output_tokens"),
-        ("generationConfig", "generation_config"),
-        ("candidateCount", "candidate_count"),
-        (("thinkingConfig", "thinking_config"), ("thinkingBudget", "thinking_budget")),
-    ),
-    "ollama": _Fields(("num_predict",), ("options",)),
-    "unified": _Fields(("max_tokens",), choices=("n",), thinking=(("thinking_budget",),)),
-}
 
 
 class Wish(NamedTuple):
@@ -91,7 +63,7 @@ class Wish(NamedTuple):
 
 def wish_of(asked: Asked) -> Wish:
     """How much the client of a request wants to have written."""
-    fields, body = FIELDS[asked.dialect.name], asked.head.body
+    fields, body = asked.dialect.service.limits, asked.head.body
     members = _members(body, fields)
     limits = [token_count(members.get(name)) for name in fields.limits if name in members]
     choices = token_count(_first(members, fields.choices))
@@ -120,12 +92,12 @@ def cap_edits(asked: Asked, lane: Lane, cap: int, *, is_own: bool) -> dict[str, 
     """The members of a body that is passed on which say its cap; `is_own` says that its client named that cap."""
     if is_own and fitted(cap, lane) == cap:
         return {}
-    fields, body = FIELDS[asked.dialect.name], asked.head.body
+    fields, body = asked.dialect.service.limits, asked.head.body
     cap, members = fitted(cap, lane), _members(body, fields)
     names = [name for name in fields.limits if name in members]
     if not names:
         quirks = lane.endpoint.target.quirks
-        names = [quirks.max_tokens_field if asked.dialect.name == "openai-chat" else fields.limits[0]]
+        names = [quirks.max_tokens_field if fields.by_quirk else fields.limits[0]]
     if not fields.inside:
         return {name: encode(cap) for name in names}
     holder = next((name for name in fields.inside if name in body), fields.inside[0])
@@ -143,7 +115,7 @@ def cap_change(asked: Asked, wish: Wish, cap: int) -> tuple[Change, ...]:
     return changes.done()
 
 
-def _members(body: Body, fields: _Fields) -> Mapping[str, Any]:
+def _members(body: Body, fields: LimitFields) -> Mapping[str, Any]:
     """The members that say how much is to be written."""
     members = body.members
     if not fields.inside:

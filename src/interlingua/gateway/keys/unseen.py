@@ -30,7 +30,6 @@ _AT_TOP = frozenset({
     "web_search_options",
 })  # fmt: skip
 """Members of a body that have its target read more."""
-_SAID_IN = {"openai-responses": "input", "google": "contents"}
 _FILES = frozenset({"file_id", "file_uri", "file_url", "fileUri"})
 """Members that name a file."""
 _RUN_BY_CLIENTS = (
@@ -57,11 +56,11 @@ def reads_more(head: Head) -> bool:
     body = head.body
     if any([body.get(name) for name in _AT_TOP.intersection(body.members)]):
         return True
-    if head.dialect == "openai-responses" and is_object(body.get("prompt")):
+    if any([is_object(body.get(name)) for name in head.service.kept_objects]):
         return True
     if "tools" in body and "tools" not in body.shaped and any(map(_is_run_elsewhere, _listed(body.get("tools")))):
         return True
-    said_in = _SAID_IN.get(head.dialect, "messages")
+    said_in = head.service.said_in[0]
     return said_in in body and said_in not in body.shaped and any(map(_names_a_file, head.objects(said_in)))
 
 

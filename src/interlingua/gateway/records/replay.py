@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, Target
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import DEFAULT_DIALECT, get_dialect, get_service
 from interlingua.errors import APIConnectionError, ConfigError, Error, IncompleteStreamError
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Replayed", "meaning_of", "replayed", "request_in"]
 
-_BEFORE = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta"}
-"""What stands before the path of a dialect's request, where the gateway answers it."""
-_SCHEMES = {"openai-chat": "openai-compatible", "unified": "interlingua"}
-"""The scheme of a provider that speaks a dialect, where it is not the dialect's name."""
 _ALL: frozenset[Capability] = frozenset(get_args(Capability))
 _FAILED = 400
 
@@ -107,7 +103,7 @@ def request_in(played: Played, dialect: str) -> GatewayRequest:
         history="mend",
     )
     encoded = get_dialect(dialect).encode_request(decoded.request, options)
-    path, _, query = f"{_BEFORE.get(dialect, '')}{encoded.path}".partition("?")
+    path, _, query = f"{get_service(dialect).base_path}{encoded.path}".partition("?")
     headers = (("content-type", "application/json"), *encoded.headers)
     return GatewayRequest(path=path, query=query, headers=headers, body=encoded.body, peer="127.0.0.1")
 
@@ -123,7 +119,8 @@ def _registry(played: Played) -> Registry:
     for passage in passages:
         provider = passage.target.partition("/")[0]
         if provider and provider not in ROWS:
-            scheme = _SCHEMES.get(passage.dialect, passage.dialect) or "openai-compatible"
+            dialect = passage.dialect or DEFAULT_DIALECT
+            scheme = get_service(dialect).scheme or dialect
             environ[f"LLM_{provider.replace('-', '_').upper()}"] = f"{scheme}://replay@replay.invalid"
     registry = Registry(environ)
     targets = [spec for spec in dict.fromkeys(passage.target for passage in passages) if spec]

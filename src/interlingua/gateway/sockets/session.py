@@ -19,12 +19,12 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from interlingua.dialects.table import services, store_dialect
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.replies import error_reply
 from interlingua.gateway.calls.socket_events import FAILED, error_event, texts_of
 from interlingua.gateway.http import GatewayReply, GatewayRequest, Seen
 from interlingua.gateway.serving.arriving import Arriving
-from interlingua.gateway.state.keep import RESPONSES
 from interlingua.gateway.state.latest import Latest
 from interlingua.wire.json import MAX_BODY_BYTES
 from interlingua.wire.sse import SseDecoder
@@ -40,7 +40,7 @@ LIFE_S = 3600.0
 """How long a connection lives, as the vendor's own do."""
 IDLE_S = 900.0
 """How long a connection is kept on which nothing is asked: tools of an agent may take long."""
-_PATHS = frozenset({"/v1/responses"})
+_PATHS = frozenset([path.pattern for each in services().values() for path in each.paths if path.kind == "socket"])
 _HOP = frozenset({"connection", "content-type", "upgrade", "x-request-id"})
 """Headers of the handshake that are none of the requests on its connection."""
 _STREAM = "text/event-stream"
@@ -174,7 +174,7 @@ def _too_old() -> GatewayReply:
         status=400,
         code="websocket_connection_limit_reached",
     )
-    return error_reply(RESPONSES, error)
+    return error_reply(store_dialect(), error)
 
 
 def session_of(gateway: Gateway, handshake: GatewayRequest) -> Session | None:

@@ -1,7 +1,7 @@
 """Where ids of what a provider keeps stand: in paths, queries, bodies and answers, by dialect.
 
 Shape: one `Places` for each dialect, read in both directions, so that an answer and the request that repeats it agree.
-A new place is one name in a table here.
+A new place is one name in the facts of its dialect, or in a table here where every dialect has it.
 
 Rules
 - Members are looked for at any depth, except below members that hold a client's or a model's data: arguments, schemas,
@@ -12,15 +12,17 @@ Rules
 from __future__ import annotations
 
 import re
+from functools import cache
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
+from interlingua.dialects.table import get_service
 from interlingua.wire.body import objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["GOOGLE_NAMES", "PLACES", "QUERY", "ROOTS", "Place", "Places", "Swap", "folded", "root_of", "swap_ids"]
+__all__ = ["GOOGLE_NAMES", "QUERY", "ROOTS", "Place", "Places", "Swap", "folded", "places_at", "root_of", "swap_ids"]
 
 _IDS = (
     "approval_request_id", "assistant_id", "batch_id", "container", "container_id", "conversation", "conversation_id",
@@ -38,10 +40,6 @@ _DATA = (
 """Members whose inside is data."""
 _OFFERED = ("", "function", "custom")
 """Types of what has a schema as its `parameters`; those of any other tool are settings."""
-_GOOGLE_DATA = (
-    "args", "labels", "parametersJsonSchema", "parameters_json_schema", "response", "responseJsonSchema",
-    "responseSchema", "response_json_schema", "response_schema",
-)  # fmt: skip
 GOOGLE_NAMES = ("batches", "cachedContents", "fileSearchStores", "files", "operations")
 """Collections of which Google's resource names are made, as `files/abc`."""
 
@@ -94,21 +92,14 @@ def _places(
     )
 
 
-_RESPONSES = _places(["id"], maps=["variables"])
-_ANTHROPIC = _places(["container.id"], data=["input"])
-PLACES: dict[tuple[str, bool], Places] = {
-    ("openai-chat", False): _places(["audio.id"]),
-    ("openai-chat", True): _RESPONSES,
-    ("openai-responses", False): _RESPONSES,
-    ("openai-responses", True): _RESPONSES,
-    ("anthropic", False): _ANTHROPIC,
-    ("anthropic", True): _places([".id", "data.id", "container.id"], data=["input"]),
-    ("google", False): _places(data=_GOOGLE_DATA),
-    ("google", True): _places(names=["name", "uri", "file"], data=_GOOGLE_DATA),
-    ("ollama", False): _places(),
-    ("unified", False): _places(maps=["variables"], inside=("raw", "extra")),
-}
-"""The places by the dialect of a route, and whether it stands below one of `ROOTS`."""
+@cache
+def places_at(dialect: str, *, is_kept: bool) -> Places:
+    """Where ids stand in bodies of a dialect; `is_kept` says that they stand below one of `ROOTS`."""
+    service = get_service(dialect)
+    own = service.kept_places if is_kept else service.id_places
+    return _places(own.ids, names=own.names, data=own.data, maps=own.maps, inside=own.inside)
+
+
 ROOTS = (
     "/v1/responses",
     "/v1/files",

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.gateway.calls.spaces import in_spaces, in_spaces_event, without_spaces
+from interlingua.dialects.table import get_service, store_dialect
 from interlingua.types.event import StreamEnd, StreamStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.call.job import Lane
-    from interlingua.gateway.calls.spaces import Spaces
+    from interlingua.dialects._service import AnswerStore
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.state.latest import Latest
     from interlingua.gateway.state.stored import Prepared
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
-__all__ = ["RESPONSES", "Keeping"]
-
-RESPONSES = "openai-responses"
-"""The dialect whose answers can be gone on from."""
+__all__ = ["Keeping"]
 
 
 class Keeping:
@@ -47,7 +44,10 @@ class Keeping:
         self._wanted = wanted
         self.id: str = gateway.make_id("resp_")
         """The id of an answer that is kept here."""
-        self._spaces: Spaces = {}
+        self._dialect = store_dialect()
+        self.store: AnswerStore = _store_of(self._dialect)
+        """What the client's dialect says of such answers."""
+        self._spaces: dict[str, tuple[str, str]] = {}
         self.is_changed: bool = prepared.is_changed
         """Whether the request is not the one that came, so that it cannot go out as it came."""
 
@@ -58,23 +58,23 @@ class Keeping:
 
     def is_ours(self, lane: Lane) -> bool:
         """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
-        return lane.dialect.name != RESPONSES or bool(self._prepared.previous)
+        return lane.dialect.name != self._dialect or bool(self._prepared.previous)
 
     def lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
         """The targets that can know what came before: where a provider is noted to keep it, no other one does."""
         keeper = self._prepared.kept_by.partition("/")[0]
         if not keeper:
             return lanes
-        kept = [lane for lane in lanes if lane.dialect.name != RESPONSES or lane.endpoint.provider == keeper]
+        kept = [lane for lane in lanes if lane.dialect.name != self._dialect or lane.endpoint.provider == keeper]
         return tuple(kept) or lanes
 
     def asked(self, request: Request, lane: Lane) -> Request:
         """The request as a target gets it; its namespaces were looked at when it was read."""
         if not self.is_ours(lane):
             return request
-        if lane.dialect.name != RESPONSES:
-            request, self._spaces = without_spaces(request)
-        return msgspec.structs.replace(request, store=False if lane.dialect.name == RESPONSES else None)
+        if lane.dialect.name != self._dialect:
+            request, self._spaces = self.store.opened(request)
+        return msgspec.structs.replace(request, store=False if lane.dialect.name == self._dialect else None)
 
     def event(self, event: Event, lane: Lane) -> Event:
         """An event of the answer as the client gets it."""
@@ -82,20 +82,20 @@ class Keeping:
             return msgspec.structs.replace(event, id=self.id, extra=self._told(event.extra))
         if isinstance(event, StreamEnd):
             return StreamEnd(self.answer(event.response, lane))
-        return in_spaces_event(event, self._spaces) if self._spaces else event
+        return self.store.placed_event(event, self._spaces) if self._spaces else event
 
     def answer(self, response: Response[Any], lane: Lane) -> Response[Any]:
         """The answer as the client gets it."""
         if not self.is_ours(lane):
             return response
-        response = in_spaces(response, self._spaces)
+        response = self.store.placed(response, self._spaces)
         return msgspec.structs.replace(response, id=self.id, extra=self._told(response.extra))
 
     def _told(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         previous = self._prepared.previous or None
         return {
             **extra,
-            RESPONSES: {**extra.get(RESPONSES, {}), "store": self._wanted, "previous_response_id": previous},
+            self._dialect: {**extra.get(self._dialect, {}), "store": self._wanted, "previous_response_id": previous},
         }
 
     async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
@@ -116,3 +116,9 @@ class Keeping:
             await self._gateway.stored.keep(self._owner, response_id, write(), prepared, provider)
         elif latest is not None:
             await latest.keep(response_id, write, prepared)
+
+
+def _store_of(dialect: str) -> AnswerStore:
+    store = get_service(dialect).store
+    assert store is not None  # noqa: S101 - the dialect was chosen by it
+    return store

@@ -23,6 +23,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
+from interlingua.dialects.table import get_service
 from interlingua.errors import (
     BadRequestError,
     DecodeError,
@@ -35,9 +36,8 @@ from interlingua.gateway.calls.reading import body_of
 from interlingua.gateway.http import STRICT, dialect_by_headers
 from interlingua.gateway.keys.id_secret import secret_for
 from interlingua.gateway.offload.cost import is_cheap
-from interlingua.gateway.state.id_places import GOOGLE_NAMES, PLACES, QUERY, Place, Places, folded, root_of, swap_ids
+from interlingua.gateway.state.id_places import GOOGLE_NAMES, QUERY, Place, Places, folded, places_at, root_of, swap_ids
 from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, answer_of_item
-from interlingua.gateway.state.keep import RESPONSES
 from interlingua.gateway.state.signing import Signer
 from interlingua.gateway.state.stored import no_previous, not_found
 from interlingua.types.change import Changes
@@ -233,7 +233,7 @@ class Ownership:
             return None
         if provider not in self._addresses:
             self._look()
-        places = _places_at(_dialect_of(request), is_kept=root_of(request.path) is not None)
+        places = places_at(_dialect_of(request), is_kept=root_of(request.path) is not None)
         return _Signing(self, self.owner(request), provider, places, is_here=is_here).signed
 
     def told(self, text: str, request: GatewayRequest) -> str:
@@ -252,8 +252,9 @@ class _Opening:
         self._owner = ownership.owner(request)
         self._is_strict = ownership.has_several
         self._dialect = _dialect_of(request)
+        self._service = get_service(self._dialect)
         self._root = root_of(request.path)
-        self._places = _places_at(self._dialect, is_kept=self._root is not None)
+        self._places = places_at(self._dialect, is_kept=self._root is not None)
         self._kept_by: dict[str, None] = {}
         self._given: dict[str, str] = {}
         self._changes = Changes(self._dialect, "decode_request")
@@ -290,7 +291,7 @@ class _Opening:
 
     def _is_here(self, text: str) -> bool:
         """Whether an id is one of those under which this gateway keeps answers itself, by owner."""
-        return self._dialect == RESPONSES and _is_ours(text)
+        return self._service.store is not None and _is_ours(text)
 
     # Path and query
 
@@ -310,7 +311,7 @@ class _Opening:
         """One id in a path."""
         if self._is_here(step):
             return step
-        kind = f"{root.rpartition('/')[2]}/" if self._dialect == "google" else ""
+        kind = f"{root.rpartition('/')[2]}/" if self._service.names_kept else ""
         name, colon, verb = step.partition(":") if kind else (step, "", "")
         own = self._own(kind + name)
         if own is None:
@@ -351,7 +352,7 @@ class _Opening:
             if not self._is_strict:
                 return request.body  # whoever reads it says what is wrong with it
             raise
-        usual = body.shaped if self._dialect != RESPONSES or _has_no_ids(body) else ()
+        usual = body.shaped if self._service.store is None or _has_no_ids(body) else ()
         plain = {name: body.get(name) for name in body.members if name not in usual}
         opened = cast("dict[str, Any]", swap_ids(plain, self._places, self._swap))
         if opened is plain:
@@ -477,10 +478,6 @@ def _read_as(request: GatewayRequest) -> str:
     """The dialect by whose rules a body is read; empty where it holds no conversation."""
     route = request.seen.route
     return route.dialect if route is not None and route.is_conversation else ""
-
-
-def _places_at(dialect: str, *, is_kept: bool) -> Places:
-    return PLACES.get((dialect, is_kept)) or PLACES[dialect, False]
 
 
 def _has_no_ids(body: Body) -> bool:

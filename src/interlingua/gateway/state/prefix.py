@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from interlingua.dialects._history import ERROR_PREFIX, result_text
+from interlingua.dialects.table import store_dialect
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -58,8 +59,10 @@ VERSION = "interlingua conversation 1"
 """What the chain begins with: keys of another form never meet these."""
 NO_WORDS = "A0:"
 """What a turn without text and calls is digested as."""
-JOINT = "__"
-"""What stands between the namespace of a tool of Responses and its name, where other dialects see it."""
+_SPACED = store_dialect()
+"""The dialect that has tools in spaces."""
+_JOINT = "__"
+"""What stands between such a space and the name of a tool, where other dialects see it."""
 
 
 class ModelTurn(NamedTuple):
@@ -217,8 +220,8 @@ def _sized(kind: str, text: str) -> str:
 def _call(call: ToolCall) -> str:
     name, arguments = call.name, _arguments(call.arguments_json)
     if call.extra:
-        space = call.extra.get("openai-responses", {}).get("namespace")
-        name = f"{space}{JOINT}{name}" if isinstance(space, str) else name
+        space = call.extra.get(_SPACED, {}).get("namespace")
+        name = f"{space}{_JOINT}{name}" if isinstance(space, str) else name
     return f"c{len(name)}:{name}{len(arguments)}:{arguments}"
 
 

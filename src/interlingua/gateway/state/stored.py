@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 import msgspec
 
 from interlingua.dialects._shapes import SHAPES
+from interlingua.dialects.table import store_dialect
 from interlingua.errors import BadRequestError, DecodeError, NotFoundError
 from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.state.items import (
@@ -142,7 +143,7 @@ class StoredResponses:
         edits: dict[str, bytes | None] = {"input": told}
         if previous:
             edits["previous_response_id"] = None
-        changed = read_request(edited_body(body, edits), "openai-responses")
+        changed = read_request(edited_body(body, edits), store_dialect())
         changed.is_costly = body.is_costly
         return Prepared(changed, body, is_changed=True, previous=previous, kept_by=kept_by)
 
@@ -213,7 +214,7 @@ class StoredResponses:
 def _is_plain(body: Body) -> bool:
     """Whether an input is of the usual items, which stand for no others, and none has an id of ours."""
     items = body.shaped.get("input")
-    return items is not None and not any(map(answer_of_item, SHAPES["openai-responses"]["input"].ids(items)))
+    return items is not None and not any(map(answer_of_item, SHAPES[store_dialect()]["input"].ids(items)))
 
 
 def _is_input(given: object) -> bool:

@@ -9,12 +9,14 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
 
 from interlingua.client.estimate import estimate_tokens
+from interlingua.dialects._service import Count
+from interlingua.dialects.table import get_service
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.reading import read_request
@@ -34,62 +36,26 @@ if TYPE_CHECKING:
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["COUNTS", "Count", "counting"]
+__all__ = ["counting"]
 
 CLIENTS_FAULT = frozenset({400, 413, 422})
 """Statuses with which a provider refuses the body itself."""
-_VERSION: Headers = (("anthropic-version", "2023-06-01"),)
-
-
-class Count(NamedTuple):
-    """How one dialect counts."""
-
-    pattern: str
-    """The path that clients ask."""
-    path: str
-    """What follows a provider's base URL, with `{model}` where its name stands there."""
-    member: str
-    """Where in an answer the count stands."""
-    beside: dict[str, str]
-    """What stands beside it."""
-
-
-COUNTS: dict[str, Count] = {
-    "anthropic": Count(
-        "/v1/messages/count_tokens",
-        "/messages/count_tokens",
-        "input_tokens",
-        {},
-    ),
-    "google": Count(
-        "/v1beta/models/{model:path}:countTokens",
-        "/models/{model}:countTokens",
-        "totalTokens",
-        {},
-    ),
-    "openai-responses": Count(
-        "/v1/responses/input_tokens",
-        "/responses/input_tokens",
-        "input_tokens",
-        {"object": "response.input_tokens"},
-    ),
-}
-"""The dialects whose clients can ask for a count."""
 
 
 def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
     """The handler of counts for clients of a dialect."""
+    count = get_service(dialect).count or Count("", "input_tokens")
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         asked = await _read(gateway, request, dialect)
         lanes = gateway.targets.lanes(asked.head.model, dialect, tools=asked.head.has_tools)
         for lane in lanes:
             if lane.dialect.name == dialect and not asked.is_ours:
-                reply = await _counted(gateway, asked, lane.endpoint, COUNTS[dialect])
+                reply = await _counted(gateway, asked, lane.endpoint, count)
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
         await asked.decode()
-        return _estimated(asked, dialect, lanes[0].endpoint)
+        return _estimated(asked, count, lanes[0].endpoint)
 
     return handler
 
@@ -97,18 +63,19 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> Asked:
     """What is to be counted, as the request that it stands for."""
     body = await gateway.body_of(request, dialect)
-    if dialect == "google":
-        body = _unwrapped(body)
-    elif dialect == "openai-responses":
+    service = get_service(dialect)
+    if service.count is not None and service.count.wrappers:
+        body = _unwrapped(body, service.count.wrappers, dialect)
+    elif service.store is not None:
         body = (await gateway.stored.prepare(gateway.ids.owner(request), body)).body
     return read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
 
 
-def _unwrapped(body: Body) -> Body:
-    """Google's clients may wrap the whole request that they would send."""
-    for name in ("generateContentRequest", "generate_content_request"):
+def _unwrapped(body: Body, wrappers: tuple[str, ...], dialect: str) -> Body:
+    """The whole request that a client would send, where it is wrapped."""
+    for name in wrappers:
         if type(body.get(name)) is dict:
-            return read_request(bytes(body.members[name]), "google")
+            return read_request(bytes(body.members[name]), dialect)
     return body
 
 
@@ -117,8 +84,10 @@ async def _counted(gateway: Gateway, asked: Asked, endpoint: Endpoint, count: Co
     told = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
     request, given = asked.http, asked.head.body
     body = given.text if "{model}" in count.path else with_model(given, endpoint.model)
-    if request.header("anthropic-version") is None and endpoint.dialect == "anthropic":
-        request = msgspec.structs.replace(request, headers=(*request.headers, *_VERSION), seen=Seen())
+    defaults = get_service(endpoint.dialect).default_headers
+    missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
+    if missing:
+        request = msgspec.structs.replace(request, headers=(*request.headers, *missing), seen=Seen())
     try:
         reply = await call_provider(gateway, request, endpoint, told, body)
     except (TransportError, ConfigError):
@@ -140,10 +109,9 @@ def _told_by(endpoint: Endpoint) -> Headers:
     return (("content-type", "application/json"), ("x-interlingua-target", endpoint.spec))
 
 
-def _estimated(asked: Asked, dialect: str, endpoint: Endpoint) -> GatewayReply:
-    count = COUNTS[dialect]
+def _estimated(asked: Asked, count: Count, endpoint: Endpoint) -> GatewayReply:
     tokens = estimate_tokens(asked.decoded.request, endpoint.model)
-    changes = Changes(dialect, "routing")
+    changes = Changes(asked.dialect.name, "routing")
     changes.add("tokens_estimated", f"/{count.member}", f"{endpoint.spec} does not count in this dialect")
     headers = (*_told_by(endpoint), *trail_headers((), changes.done()))
     return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))

@@ -20,7 +20,7 @@ import msgspec
 
 from interlingua.client.estimate import estimate_tokens
 from interlingua.client.plan import make_plan
-from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.dialects.table import DIALECTS, SPELLINGS, get_service, services
 from interlingua.errors import DecodeError, NotFoundError
 from interlingua.gateway.calls.exchange import asked_of, job_of
 from interlingua.gateway.calls.outgoing import outgoing
@@ -37,18 +37,13 @@ if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayRequest
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["ANY_NULLS", "PATHS", "explain", "explain_path", "path_of", "request_in"]
+__all__ = ["ANY_NULLS", "explain", "explain_path", "path_of", "request_in"]
 
-PATHS = {
-    "openai-chat": "/v1/chat/completions",
-    "openai-responses": "/v1/responses",
-    "anthropic": "/v1/messages",
-    "google": "/v1beta/models/{model}:generateContent",
-    "ollama": "/api/chat",
-    "unified": "/unified/v1/generate",
-}
-"""Where clients of a dialect ask."""
-_SHOWN_HEADERS = ("content-type", "accept", "anthropic-", "openai-beta")
+_SHOWN_HEADERS = (
+    "content-type",
+    "accept",
+    *[name for service in services().values() for name in service.passed_headers],
+)
 ANY_NULLS = 1 << 30
 """For `encode`: whatever a client wrote may hold as many nulls as it likes."""
 
@@ -62,15 +57,14 @@ async def explain_path(gateway: Gateway, request: GatewayRequest) -> GatewayRepl
 
     inner = msgspec.structs.replace(request, path=request.path.removeprefix("/explain"))
     route = find_route("POST", inner.path)
-    dialect = None if route is None else _dialect_at(inner.path)
-    if dialect is None:
+    if route is None or route.kind not in ("conversation", "load"):
         raise NotFoundError(f"{inner.path[:100]} asks no model, so that there is nothing to explain", status=404)
-    return await _explained(gateway, inner, dialect)
+    return await _explained(gateway, inner, route.dialect)
 
 
 def path_of(dialect: str, model: str) -> str:
     """Where a client of a dialect asks a model."""
-    return PATHS[dialect].format(model=quote(model, safe="/@-._~"))
+    return get_service(dialect).asked_at.format(model=quote(model, safe="/@-._~"))
 
 
 def request_in(members: dict[str, Any]) -> tuple[str, bytes]:
@@ -97,17 +91,6 @@ async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     dialect, body = request_in(members)
     path = path_of(dialect, str(members.get("model") or ""))
     return await _explained(gateway, msgspec.structs.replace(request, path=path, body=body), dialect)
-
-
-def _dialect_at(path: str) -> str | None:
-    """The dialect of the conversations that are held under a path; None for other requests."""
-    if path.endswith((":generateContent", ":streamGenerateContent")):
-        return "google"
-    names = [name for name, pattern in PATHS.items() if path in (pattern, pattern.removeprefix("/v1"))]
-    return "ollama" if path == _OLDER else next(iter(names), None)
-
-
-_OLDER = "/api/generate"
 
 
 async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) -> GatewayReply:

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.gateway.calls.exchange import converse
 from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.surfaces.models import find_model
@@ -34,17 +35,17 @@ _NOTHING: tuple[object, ...] = (None, "", [])
 _AT_ONCE = (0, "0", "0s", "0m", "0h")
 """What `keep_alive` says to let a model go."""
 _JSON = (("content-type", "application/json; charset=utf-8"),)
-_passed = passing("ollama")
 
 
-def loading(
-    converse: Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]],
-) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of what Ollama's clients ask a model; `converse` answers whatever says something."""
+def loading(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of what clients of a dialect ask a model; a request that says nothing asks for it to be loaded."""
+    answer, pass_on = converse(dialect), passing(dialect)
 
     def handler(gateway: Gateway, request: GatewayRequest) -> Awaitable[GatewayReply]:
         body = _silent(request.body)
-        return converse(gateway, request) if body is None else _loaded(gateway, request, body)
+        if body is None:
+            return answer(gateway, request)
+        return _loaded(gateway, request, body, (dialect, pass_on))
 
     return handler
 
@@ -61,15 +62,21 @@ def _silent(body: bytes) -> dict[str, Any] | None:
     return None if says or not isinstance(members.get("model"), str) or not members["model"] else members
 
 
-async def _loaded(gateway: Gateway, request: GatewayRequest, body: dict[str, Any]) -> GatewayReply:
-    """That the model is there, or was let go.
+async def _loaded(
+    gateway: Gateway,
+    request: GatewayRequest,
+    body: dict[str, Any],
+    passed: tuple[str, Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]],
+) -> GatewayReply:
+    """That the model is there, or was let go; `passed` is the dialect, and what passes a request to a target of it.
 
     Raises: NotFoundError for one that is not there, or that the key may not ask for.
     """
     name: str = body["model"]
     find_model(gateway, request, name)
-    if any(lane.dialect.name == "ollama" for lane in gateway.targets.lanes(name, "ollama", tools=False)):
-        return await _passed(gateway, request)
+    dialect, pass_on = passed
+    if any(lane.dialect.name == dialect for lane in gateway.targets.lanes(name, dialect, tools=False)):
+        return await pass_on(gateway, request)
     if request.entry is not None:
         request.entry.asked(name, stream=False)
     said = {"message": {"role": "assistant", "content": ""}} if request.path == "/api/chat" else {"response": ""}

@@ -15,37 +15,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
+from interlingua.dialects._service import ListedModel
+from interlingua.dialects.table import DEFAULT_DIALECT, get_service
 from interlingua.errors import DecodeError, NotFoundError, UsageError
 from interlingua.gateway.calls.reading import checked_model, read_object
 from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
+    from interlingua.dialects._service import ModelForm
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
 
 __all__ = [
-    "OLLAMA_VERSION",
     "Listed",
     "find_model",
     "greet",
     "known_models",
-    "list_google",
-    "list_models",
-    "one_google",
-    "one_model",
+    "listing",
     "ps",
     "show",
+    "showing",
     "tags",
     "version",
 ]
 
 JSON = (("content-type", "application/json"),)
-OLLAMA_VERSION = "0.13.0"
-"""The version of Ollama's server whose interface is imitated; clients compare it with the least one that they need."""
 EPOCH = "1970-01-01T00:00:00Z"
 """When a model was made, of which nobody knows; the official type says that an unknown date is this one."""
 Shown: TypeAlias = "dict[str, Any]"
@@ -104,96 +102,39 @@ def find_model(gateway: Gateway, request: GatewayRequest, name: str) -> Listed:
 # OpenAI's, Anthropic's and Google's lists
 
 
-async def list_models(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The models, in the form of the client's dialect."""
-    form = _FORMS[dialect_by_headers(request)]
-    return _told(form.whole([form.one(model) for model in known_models(gateway, request)], _query(request)))
+def listing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of lists of models in the form of a dialect; where that is empty, in that of the client's."""
+
+    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        form = _form(dialect, request)
+        models = [form.one(_listed(model)) for model in known_models(gateway, request)]
+        return _told(form.whole(models, dict(parse_qsl(request.query))))
+
+    return handler
 
 
-async def one_model(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """One model, in the form of the client's dialect."""
-    name = request.path.removeprefix("/v1/models/")
-    return _told(_FORMS[dialect_by_headers(request)].one(find_model(gateway, request, name)))
+def showing(dialect: str, before: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of single models in the same forms; `before` is what stands before their names in a path."""
+
+    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        model = find_model(gateway, request, request.path.removeprefix(before))
+        return _told(_form(dialect, request).one(_listed(model)))
+
+    return handler
 
 
-async def list_google(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """The models, in Google's form."""
-    found = known_models(gateway, request)
-    return _told(_google_list([_google(model) for model in found], _query(request)))
+def _form(dialect: str, request: GatewayRequest) -> ModelForm:
+    form = get_service(dialect or dialect_by_headers(request)).models or get_service(DEFAULT_DIALECT).models
+    assert form is not None  # noqa: S101 - the default has one
+    return form
 
 
-async def one_google(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-    """One model, in Google's form."""
-    return _told(_google(find_model(gateway, request, request.path.removeprefix("/v1beta/models/"))))
-
-
-def _openai(model: Listed) -> Shown:
-    return {"id": model.id, "object": "model", "created": 0, "owned_by": model.owner}
-
-
-def _openai_list(models: list[Shown], query: dict[str, str]) -> Shown:
-    del query  # the list has no pages
-    return {"object": "list", "data": models}
-
-
-def _anthropic(model: Listed) -> Shown:
-    shown: Shown = {
-        "type": "model",
-        "id": model.id,
-        "display_name": model.title,
-        "created_at": EPOCH,
-        "lifecycle": "active",
-    }
+def _listed(model: Listed) -> ListedModel:
     most = model.endpoints[0].target.facts.max_output_tokens
-    return shown if most is None else {**shown, "max_tokens": most}
+    return ListedModel(model.id, model.title, model.owner, most)
 
 
-def _anthropic_list(models: list[Shown], query: dict[str, str]) -> Shown:
-    names = [model["id"] for model in models]
-    first, last = 0, len(models)
-    limit = _number(query, "limit", 20, most=1_000)
-    if query.get("before_id") in names:
-        last = names.index(query["before_id"])
-        first = max(0, last - limit)
-    elif query.get("after_id") in names:
-        first = names.index(query["after_id"]) + 1
-    shown = models[first:last][:limit]
-    ends = (shown[0]["id"], shown[-1]["id"]) if shown else (None, None)
-    more = first > 0 if "before_id" in query else first + len(shown) < len(models)
-    return {"data": shown, "has_more": more, "first_id": ends[0], "last_id": ends[1]}
-
-
-def _google(model: Listed) -> Shown:
-    shown: Shown = {
-        "name": f"models/{model.id}",
-        "version": "1",
-        "displayName": model.title,
-        "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
-    }
-    most = model.endpoints[0].target.facts.max_output_tokens
-    return shown if most is None else {**shown, "outputTokenLimit": most}
-
-
-def _google_list(models: list[Shown], query: dict[str, str]) -> Shown:
-    size = _number(query, "pageSize", 50, most=1_000)
-    first = _number(query, "pageToken", 0, least=0)
-    shown: Shown = {"models": models[first : first + size]}
-    return shown if first + size >= len(models) else {**shown, "nextPageToken": str(first + size)}
-
-
-class _Form(NamedTuple):
-    one: Callable[[Listed], Shown]
-    whole: Callable[[list[Shown], dict[str, str]], Shown]
-
-
-_FORMS: dict[str, _Form] = {
-    "openai-chat": _Form(_openai, _openai_list),
-    "anthropic": _Form(_anthropic, _anthropic_list),
-    "google": _Form(_google, _google_list),
-}
-
-
-# Ollama's small routes
+# What clients of a server with models of its own ask
 
 
 async def tags(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -237,8 +178,9 @@ def _abilities(model: Listed) -> list[str]:
 
 
 async def version(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
-    """The version of Ollama's server that is imitated."""
-    return _told({"version": OLLAMA_VERSION})
+    """The version of the vendor's server that is imitated."""
+    route = request.seen.route
+    return _told({"version": "" if route is None else get_service(route.dialect).version})
 
 
 async def ps(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
@@ -254,12 +196,3 @@ async def greet(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # n
 
 def _told(value: Shown) -> GatewayReply:
     return GatewayReply(headers=JSON, body=encode(value, nulls=2))
-
-
-def _query(request: GatewayRequest) -> dict[str, str]:
-    return dict(parse_qsl(request.query))
-
-
-def _number(query: dict[str, str], name: str, default: int, *, least: int = 1, most: int = 1_000_000) -> int:
-    text = query.get(name, "")
-    return max(least, min(most, int(text))) if text.isascii() and text.isdigit() and len(text) < 9 else default

@@ -12,16 +12,15 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from interlingua.dialects.table import DIALECTS, stream_type
+from interlingua.dialects.table import DEFAULT_DIALECT, DIALECTS, get_service, services, stream_type
 from interlingua.errors import BadRequestError, RateLimitError
 from interlingua.gateway.calls.reading import MAX_MODEL_CHARACTERS
 from interlingua.gateway.calls.replies import error_reply
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.surfaces.explaining import PATHS
-from interlingua.gateway.surfaces.passing import PASSED
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
+    from interlingua.dialects._service import Service
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.routes import Route
@@ -31,24 +30,12 @@ __all__ = ["BY_HEADERS", "describe", "openapi"]
 Schema: TypeAlias = dict[str, Any]
 _NAMED = re.compile(r"\{(\w+)(?::path)?\}")
 _MODEL: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_MODEL_CHARACTERS}
-_MESSAGES: Schema = {"type": "array", "minItems": 1, "items": {"type": "object"}}
-_INPUT: Schema = {"anyOf": [{"type": "string", "minLength": 1}, _MESSAGES]}
-_ASKED: dict[str, Schema] = {
-    "openai-chat": {"model": _MODEL, "messages": _MESSAGES},
-    "openai-responses": {"model": _MODEL, "input": _INPUT},
-    "anthropic": {"model": _MODEL, "max_tokens": {"type": "integer", "minimum": 1}, "messages": _MESSAGES},
-    "google": {"contents": _MESSAGES},
-    "ollama": {"model": _MODEL, "messages": _MESSAGES},
-    "unified": {"model": _MODEL, "messages": _MESSAGES},
-}
-"""What the gateway needs of a body that asks a model, by dialect."""
-BY_HEADERS = ("openai-chat", "anthropic", "google")
+BY_HEADERS = (DEFAULT_DIALECT, *[name for name, service in services().items() if service.header])
 """The dialects of routes whose clients are told apart by their headers."""
 _KEYS: Schema = {
     "bearer": {"type": "http", "scheme": "bearer"},
     **{name: {"type": "apiKey", "in": "header", "name": name} for name in ("x-api-key", "api-key", "x-goog-api-key")},
 }
-_FORMS = frozenset({kind.pattern for kind in PASSED})
 
 
 async def openapi(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
@@ -88,30 +75,32 @@ def _operation(route: Route) -> Schema:
         text = {"type": "string", "minLength": 1}
         told["parameters"] = [{"in": "path", "name": name, "required": True, "schema": text} for name in names]
     if route.method in ("POST", "PUT", "PATCH"):
-        told["requestBody"] = _body(route, pattern)
+        told["requestBody"] = _body(route)
     if route.is_open:
         told["security"] = []
-    return told | {"responses": {"2XX": _answer(route, pattern), "default": _failure(route)}}
+    return told | {"responses": {"2XX": _answer(route), "default": _failure(route)}}
 
 
-def _asks(pattern: str) -> bool:
-    """Whether a model is asked under a path."""
-    return pattern in PATHS.values() or pattern.endswith((":streamGenerateContent", ":generateContent"))
+def _asks(route: Route) -> bool:
+    """Whether a model is asked under a path, in the usual body of the dialect."""
+    return route.kind == "conversation" or (
+        route.kind == "load" and route.pattern == get_service(route.dialect).asked_at
+    )
 
 
-def _body(route: Route, pattern: str) -> Schema:
-    if _asks(pattern):
+def _body(route: Route) -> Schema:
+    if _asks(route):
         return {"required": True, "content": _json({"$ref": f"#/components/schemas/{_request(route.dialect)}"})}
     content = _json({"type": "object"})
-    if route.pattern in _FORMS:
+    if route.kind == "passed":
         content["multipart/form-data"] = {"schema": {"type": "object"}}
     return {"content": content}
 
 
-def _answer(route: Route, pattern: str) -> Schema:
+def _answer(route: Route) -> Schema:
     if route.method == "HEAD":
         return {"description": "There is something."}
-    if not _asks(pattern):
+    if not _asks(route):
         return {"description": "What was asked for.", "content": {"*/*": {}}}
     kinds: Schema = {"application/json": {}, stream_type(route.dialect): {}}
     return {"description": "An answer, whole or as a stream.", "content": kinds}
@@ -139,15 +128,15 @@ def _request(dialect: str) -> str:
 
 
 def _asked_shapes() -> Schema:
+    return {_request(name): _asked_shape(service) for name, service in services().items()}
+
+
+def _asked_shape(service: Service) -> Schema:
+    """The members that the gateway needs of a body that asks a model."""
     stream: Schema = {"stream": {"type": "boolean"}}
-    return {
-        _request(name): {
-            "type": "object",
-            "required": list(members),
-            "properties": members if name == "google" else members | stream,
-        }
-        for name, members in _ASKED.items()
-    }
+    members = service.needs if service.model_in_path else {"model": _MODEL, **service.needs}
+    optional = {} if service.model_in_path else stream
+    return {"type": "object", "required": list(members), "properties": members | optional}
 
 
 def _error_shape(dialect: str) -> Schema:

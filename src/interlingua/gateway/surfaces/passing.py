@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from asyncio import CancelledError
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote, unquote_plus, unquote_to_bytes, urlsplit
 
 import msgspec
@@ -28,6 +28,7 @@ from interlingua.client.call.secrets import SHORTEST_SECRET
 from interlingua.client.call.transports import async_transport_for
 from interlingua.client.estimate import AUDIO_BYTES, estimate_body
 from interlingua.dialects._contract import Encoded
+from interlingua.dialects.table import DEFAULT_DIALECT, get_service, services
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.calls.other_models import other_models
 from interlingua.gateway.calls.reading import PASSED_RULES, checked_model
@@ -53,11 +54,10 @@ if TYPE_CHECKING:
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["PASSED", "Passed", "call_provider", "pass_on", "passing", "settled_after", "with_model"]
+__all__ = ["call_provider", "pass_on", "passing", "settled_after", "with_model"]
 
-SPOKEN: dict[str, tuple[str, ...]] = {"openai-chat": ("openai-chat", "openai-responses")}
-"""The dialects whose providers answer under the paths of a dialect, where it is not that dialect alone."""
-REQUEST_HEADERS = ("content-type", "accept", "anthropic-", "openai-beta", "idempotency-key", "range", "x-goog-upload-")
+_OWN_HEADERS = [name for service in services().values() for name in service.passed_headers]
+REQUEST_HEADERS = ("content-type", "accept", "idempotency-key", "range", *_OWN_HEADERS)
 """How headers of a request begin that go along."""
 REPLY_HEADERS = (
     "content-type",
@@ -67,9 +67,8 @@ REPLY_HEADERS = (
     "retry-after",
     "x-should-retry",
     "x-ratelimit-",
-    "anthropic-ratelimit-",
-    "x-goog-upload-",
     "location",
+    *[name for service in services().values() for name in (*service.limit_prefixes, *service.reply_headers)],
 )
 """How headers of a reply begin that come back."""
 FAILED = 400
@@ -93,59 +92,6 @@ _STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
 """What the rest of a path may be; neither a query nor a step back."""
 
 
-class Passed(NamedTuple):
-    """One kind of request that is passed on."""
-
-    methods: tuple[str, ...]
-    """GET, POST, …"""
-    pattern: str
-    """The path."""
-    dialect: str = "openai-chat"
-    """The dialect of its clients; empty where their headers say it."""
-
-
-PASSED: tuple[Passed, ...] = (
-    Passed(("POST",), "/v1/embeddings"),
-    Passed(("POST",), "/v1/completions"),
-    Passed(("POST",), "/v1/moderations"),
-    Passed(("POST",), "/v1/rerank"),
-    Passed(("POST",), "/v1/images/{rest}"),
-    Passed(("POST",), "/v1/audio/{rest}"),
-    Passed(("GET", "POST"), "/v1/files", ""),
-    Passed(("GET", "DELETE"), "/v1/files/{rest:path}", ""),
-    Passed(("POST",), "/v1/uploads"),
-    Passed(("POST",), "/v1/uploads/{rest:path}"),
-    Passed(("GET", "POST"), "/v1/batches"),
-    Passed(("GET", "POST"), "/v1/batches/{rest:path}"),
-    Passed(("POST",), "/v1/conversations"),
-    Passed(("GET", "POST", "DELETE"), "/v1/conversations/{rest:path}"),
-    Passed(("GET", "POST"), "/v1/vector_stores"),
-    Passed(("GET", "POST", "DELETE"), "/v1/vector_stores/{rest:path}"),
-    Passed(("GET", "POST"), "/v1/containers"),
-    Passed(("GET", "POST", "DELETE"), "/v1/containers/{rest:path}"),
-    Passed(("GET", "POST"), "/v1/messages/batches", "anthropic"),
-    Passed(("GET", "POST", "DELETE"), "/v1/messages/batches/{rest:path}", "anthropic"),
-    *[
-        Passed(methods, f"/{version}/{rest}", "google")
-        for version in ("v1beta", "v1")
-        for methods, rest in (
-            (("POST",), "models/{model:path}:embedContent"),
-            (("POST",), "models/{model:path}:batchEmbedContents"),
-            (("POST",), "models/{model:path}:predict"),
-            (("POST",), "models/{model:path}:predictLongRunning"),
-            (("GET", "POST"), "cachedContents"),
-            (("GET", "PATCH", "DELETE"), "cachedContents/{rest:path}"),
-            (("GET",), "operations/{rest:path}"),
-        )
-    ],
-    Passed(("GET",), "/v1beta/files", "google"),
-    Passed(("GET", "DELETE"), "/v1beta/files/{rest:path}", "google"),
-    Passed(("POST",), "/upload/v1beta/files", "google"),
-    Passed(("POST",), "/upload/v1/files", "google"),
-    Passed(("POST",), "/api/embed", "ollama"),
-    Passed(("POST",), "/api/embeddings", "ollama"),
-)
-"""Everything that is passed on."""
 _READ_ALONE = ("embed", "/rerank")
 """Requests of which nothing is written but numbers: what they read is what they use."""
 _UNBILLED = frozenset({"files", "uploads", "vector_stores", "containers", "conversations", "moderations"})
@@ -184,7 +130,7 @@ def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewr
     key = gateway.guard.key(request)
     if key is None or not key.models or not isinstance(rewrite, partial):
         return
-    found = other_models(rewrite.args[0], PASSED_RULES, "openai-chat", lambda name: gateway.guard.lets(key, name))
+    found = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
     if found:
         member = found[0].path.rpartition("/")[2]
         raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
@@ -404,7 +350,7 @@ def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoi
 
 
 def _spoken(dialect: str) -> tuple[str, ...]:
-    return SPOKEN.get(dialect, (dialect,))
+    return get_service(dialect).spoken or (dialect,)
 
 
 def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:

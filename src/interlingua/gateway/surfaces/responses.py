@@ -17,6 +17,7 @@ import msgspec
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.call.core import call
 from interlingua.client.estimate import estimate_text
+from interlingua.dialects.table import store_dialect
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.exchange import job_of
@@ -24,7 +25,6 @@ from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
 from interlingua.gateway.state.items import Item, compacted, input_list, listed
-from interlingua.gateway.state.keep import RESPONSES
 from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, input_of, not_found, page
 from interlingua.gateway.surfaces.passing import call_provider, pass_on, with_model
 from interlingua.types.message import user
@@ -71,7 +71,7 @@ async def _held(gateway: Gateway, request: GatewayRequest) -> Held:
 
 async def _elsewhere(gateway: Gateway, request: GatewayRequest, spec: str) -> GatewayReply:
     """The reply of the provider that keeps an answer."""
-    lanes = gateway.targets.lanes(spec, RESPONSES, tools=False)
+    lanes = gateway.targets.lanes(spec, store_dialect(), tools=False)
     return await pass_on(gateway, request, lanes[0].endpoint, request.path.removeprefix("/v1"))
 
 
@@ -145,9 +145,9 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: DecodeError for a body without model or input; what a call raises.
     """
-    prepared = await gateway.stored.prepare(gateway.ids.owner(request), await gateway.body_of(request, RESPONSES))
+    prepared = await gateway.stored.prepare(gateway.ids.owner(request), await gateway.body_of(request, store_dialect()))
     http = msgspec.structs.replace(request, body=prepared.body.text)
-    asked = read(gateway, http, RESPONSES, prepared.body)
+    asked = read(gateway, http, store_dialect(), prepared.body)
     job = await job_of(asked)
     if asked.key is not None:
         await done(gateway.admission.admit(asked, asked.key, job))
@@ -161,8 +161,8 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bool) -> GatewayReply:
     http = asked.http
-    for lane in gateway.targets.lanes(asked.head.model, RESPONSES, tools=asked.head.has_tools):
-        if lane.dialect.name == RESPONSES and not asked.is_ours and not is_changed:
+    for lane in gateway.targets.lanes(asked.head.model, store_dialect(), tools=asked.head.has_tools):
+        if lane.dialect.name == store_dialect() and not asked.is_ours and not is_changed:
             body = with_model(asked.head.body, lane.endpoint.model)
             reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:

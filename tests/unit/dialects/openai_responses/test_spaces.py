@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from interlingua.gateway.calls.spaces import without_spaces
+from interlingua.dialects.openai_responses.spaces import without_spaces
 from interlingua.testing.upstream import Call, Say, Upstream
 from interlingua.types.message import user
 from interlingua.types.request import Request
