@@ -40,6 +40,7 @@ __all__ = [
     "PROBE_LEASE_S",
     "THRESHOLD",
     "Admit",
+    "Circuit",
     "Failed",
     "Fault",
     "HealthStore",
@@ -84,6 +85,15 @@ Reason: TypeAlias = Literal["failures", "retry_after", "auth", "billing", "suspe
 """Why a target is not asked."""
 State: TypeAlias = Literal["open", "probe", "half_open", "benched", "suspended"]
 """`open` is asked; `probe` is asked by this one try; `half_open` waits for a probe; the others are not asked."""
+Circuit: TypeAlias = Literal["closed", "open", "half_open", "suspended"]
+"""The states of a circuit breaker: `closed` lets every attempt through, `half_open` one, the others none."""
+_CIRCUITS: dict[State, Circuit] = {
+    "open": "closed",
+    "probe": "half_open",
+    "half_open": "half_open",
+    "benched": "open",
+    "suspended": "suspended",
+}
 
 
 # Operations
@@ -196,7 +206,7 @@ class TargetHealth(Struct, frozen=True):
     """How a target stands, for people."""
 
     state: State
-    """`open` (asked), `half_open` (the next try is the probe), `benched` or `suspended`."""
+    """`open` (asked), `half_open` (the next try is the probe), `benched` or `suspended`: deprecated, read `circuit`."""
     wait_s: float | None = None
     """Seconds until it may be asked again; None when it may, and when it is suspended until it is resumed."""
     reason: Reason | None = None
@@ -205,6 +215,11 @@ class TargetHealth(Struct, frozen=True):
     """Transient failures in a row."""
     error: str = ""
     """The last error in a few words."""
+
+    @property
+    def circuit(self) -> Circuit:
+        """The state of its circuit breaker: `closed` (asked), `half_open` (asked once), `open` or `suspended`."""
+        return _CIRCUITS[self.state]
 
 
 class HealthStore(Protocol):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 
 import interlingua as il
 from interlingua import aio
 from interlingua.client.state import health_store
-from interlingua.routing.health import Failed
+from interlingua.routing.health import Failed, State, Suspend
 from interlingua.testing import FakeModel, use
 
 
@@ -40,6 +40,23 @@ async def test_what_is_known_is_shown(hands: Hands) -> None:
     assert await hands.do("snapshot") == {
         "openai/a": il.TargetHealth("open", failures=1, error="OverloadedError 529"),
     }
+
+
+async def test_the_state_of_a_target_is_that_of_a_circuit_breaker(hands: Hands) -> None:
+    """`closed` is asked, `open` passed over, `half_open` awaits or makes its probe, `suspended` is a person's word."""
+    health_store().apply([("openai/a", Failed()), ("openai/b", Failed("auth")), ("openai/c", Suspend())])
+    assert {target: health.circuit for target, health in (await hands.do("snapshot")).items()} == {
+        "openai/a": "closed",
+        "openai/b": "open",
+        "openai/c": "suspended",
+    }
+    assert [il.TargetHealth(state).circuit for state in get_args(State)] == [
+        "closed",
+        "half_open",
+        "half_open",
+        "open",
+        "suspended",
+    ]
 
 
 async def test_a_person_suspends_and_resumes(hands: Hands) -> None:

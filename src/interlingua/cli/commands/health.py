@@ -87,13 +87,13 @@ def _lives_alone(store: HealthStore) -> bool:
 
 
 def _table(snapshot: dict[str, TargetHealth]) -> str:
-    head = ("target", "state", "for", "why", "failures", "last error")
+    head = ("target", "circuit", "for", "why", "failures", "last error")
     return table(head, [(target, *_cells(health)) for target, health in snapshot.items()]) if snapshot else ""
 
 
 def _cells(health: TargetHealth) -> tuple[str, str, str, str, str]:
     waits = "-" if health.wait_s is None else _time(health.wait_s)
-    return health.state, waits, health.reason or "-", str(health.failures), health.error or "-"
+    return health.circuit, waits, health.reason or "-", str(health.failures), health.error or "-"
 
 
 def _json(snapshot: dict[str, TargetHealth]) -> str:
@@ -101,7 +101,9 @@ def _json(snapshot: dict[str, TargetHealth]) -> str:
 
     import msgspec
 
-    members = {target: msgspec.to_builtins(health) for target, health in snapshot.items()}
+    members = {
+        target: {"circuit": health.circuit, **msgspec.to_builtins(health)} for target, health in snapshot.items()
+    }
     return f"{json.dumps(members, indent=2, ensure_ascii=False)}\n"
 
 

@@ -17,7 +17,7 @@ from interlingua.gateway.serving.joining import Change, health_of_all, tell_all
 from interlingua.gateway.surfaces.health import policy_of, served_names
 from interlingua.gateway.surfaces.models import find_model, known_models
 from interlingua.registry.spec import parse_spec
-from interlingua.routing.health import Resume, Suspend
+from interlingua.routing.health import Resume, Suspend, TargetHealth
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.surfaces.models import Listed
-    from interlingua.routing.health import Operation, TargetHealth
+    from interlingua.routing.health import Operation
 
 __all__ = ["JSON", "resume", "suspend", "targets"]
 
@@ -34,6 +34,7 @@ JSON = (("content-type", "application/json"), ("cache-control", "no-store"))
 """The headers of what the page asks."""
 MAX_FOR_S = 31 * 86_400.0
 """For how long a target may be taken out; longer is until it is put back."""
+_WELL = TargetHealth("open")
 
 
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -117,6 +118,6 @@ async def _specs(gateway: Gateway, target: str) -> list[str]:
 
 
 def _told(spec: str, health: TargetHealth | None) -> dict[str, Any]:
-    told = {"state": "open"} if health is None else cast("dict[str, Any]", msgspec.to_builtins(health))
-    told["error"] = str(told.get("error", "")).partition(":")[0]
-    return {"spec": spec, **told}
+    known = health or _WELL
+    members = cast("dict[str, Any]", msgspec.to_builtins(known))
+    return {"spec": spec, "circuit": known.circuit, **members, "error": known.error.partition(":")[0]}

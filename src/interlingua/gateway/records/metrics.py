@@ -227,11 +227,15 @@ class Metrics:
     def health(self, snapshot: Mapping[str, TargetHealth]) -> str:
         """How targets stand that are not simply asked."""
         self._names.look()
-        kind = _Kind("interlingua_target_unwell", "Targets that are benched, probed or suspended.", ("target", "state"))
+        kind = _Kind(
+            "interlingua_target_unwell",
+            "Targets that are benched, probed or suspended.",
+            ("target", "state", "circuit"),
+        )
         held: dict[Labels, int] = {}
         for target, known in snapshot.items():
             if known.state in _STATES:
-                labels = (self._names.target(target), known.state)
+                labels = (self._names.target(target), known.state, known.circuit)
                 held[labels] = held.get(labels, 0) + 1
         lines = [f"{kind.name}{_labelled(kind, labels)} {count}" for labels, count in held.items()]
         return "\n".join([*_head(kind, "gauge"), *lines, ""])

@@ -39,9 +39,9 @@ def test_what_is_held_against_targets_is_a_table(capsys: Capture) -> None:
     assert run() == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines == [
-        ["target", "state", "for", "why", "failures", "last", "error"],
-        ["groq/b", "open", "-", "-", "1", "-"],
-        ["openai/a", "benched", "5", "min", "billing", "0", "BillingError", "429"],
+        ["target", "circuit", "for", "why", "failures", "last", "error"],
+        ["groq/b", "closed", "-", "-", "1", "-"],
+        ["openai/a", "open", "5", "min", "billing", "0", "BillingError", "429"],
     ]
 
 
@@ -64,7 +64,14 @@ def test_suspended_and_resumed(capsys: Capture) -> None:
     assert capsys.readouterr().err == "il: groq/b is suspended until it is resumed\n"
     assert run("--json") == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["groq/b"] == {"state": "suspended", "wait_s": None, "reason": "suspended", "failures": 0, "error": ""}
+    assert told["groq/b"] == {
+        "circuit": "suspended",
+        "state": "suspended",
+        "wait_s": None,
+        "reason": "suspended",
+        "failures": 0,
+        "error": "",
+    }
     assert 8_990 < told["openai/a"]["wait_s"] <= 9_000
     assert run("resume", "openai/a") == 0
     assert capsys.readouterr().err == "il: openai/a is asked again\n"

@@ -49,10 +49,11 @@ async def test_targets_are_told_with_their_health() -> None:
         {"name": "smart", "elements": both, "targets": both, "policy": "ordered"},
         {"name": "claude-*", "elements": ["fake/one"], "targets": ["fake/one"], "policy": "ordered"},
     ]
-    assert [(one["spec"], one["state"], one.get("reason"), one["error"]) for one in told["targets"]] == [
-        ("fake/one", "open", None, ""),
-        ("fake/two", "benched", "auth", "AuthenticationError"),
-        ("hub/x", "open", None, ""),
+    shown = [(one["spec"], one["circuit"], one["state"], one["reason"], one["error"]) for one in told["targets"]]
+    assert shown == [
+        ("fake/one", "closed", "open", None, ""),
+        ("fake/two", "open", "benched", "auth", "AuthenticationError"),
+        ("hub/x", "closed", "open", None, ""),
     ]
     assert told["targets"][1]["wait_s"] == pytest.approx(300, abs=5)
     _, plain = await kept(made, looked("/health/targets"))

@@ -143,8 +143,8 @@ async def test_targets_that_are_unwell_are_told() -> None:
     suspended = [(f"anthropic/{name}", Suspend()) for name in "xy"]
     health_store().apply([("openai/a", Failed("auth")), ("openai/b", Failed()), *suspended])
     assert of(await scraped(made), "interlingua_target_unwell") == {
-        "openai/a benched": 1,
-        "anthropic/other suspended": 2,
+        "openai/a benched open": 1,
+        "anthropic/other suspended suspended": 2,
     }
 
 

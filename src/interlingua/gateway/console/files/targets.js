@@ -3,8 +3,8 @@
 import { json } from "./api.js";
 import { byId, count, make, name, pill, span } from "./view.js";
 
-const KINDS = { open: "good", half_open: "warn", probe: "warn", benched: "bad", suspended: "warn" };
-const WORDS = { open: "open", half_open: "next try is a probe", probe: "probing", benched: "benched", suspended: "suspended" };
+const KINDS = { closed: "good", half_open: "warn", open: "bad", suspended: "warn" };
+const WORDS = { closed: "closed", half_open: "half open", open: "open", suspended: "suspended" };
 const WHY = { failures: "failed in a row", retry_after: "asked to wait", auth: "key refused", billing: "no credit", suspended: "by hand" };
 let operator = false;
 
@@ -57,7 +57,7 @@ const percent = (share) => `${Number((share * 100).toPrecision(3))}\u00a0%`;
 
 function row(target) {
   const until = target.wait_s ? `, ${span(target.wait_s)} to go` : "";
-  const out = target.state === "suspended" || target.state === "benched";
+  const out = target.circuit === "suspended" || target.circuit === "open";
   const button = make(
     "button",
     { type: "button", class: "quiet", "data-target": target.spec,
@@ -69,7 +69,7 @@ function row(target) {
     "tr",
     {},
     make("td", { class: "wide first" }, name(target.spec)),
-    make("td", {}, pill(WORDS[target.state] ?? target.state, KINDS[target.state] ?? "")),
+    make("td", {}, pill(WORDS[target.circuit] ?? target.circuit, KINDS[target.circuit] ?? "")),
     make("td", {}, target.reason ? (WHY[target.reason] ?? target.reason) + until : ""),
     make("td", { class: "n", of: "failures" }, target.failures ? count(target.failures) : ""),
     make("td", {}, name(target.error ?? "")),
