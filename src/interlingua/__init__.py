@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from interlingua.agent.run import Run
     from interlingua.agent.setup import AgentOptions
     from interlingua.client.call.report import ChangeWarning
+    from interlingua.client.capabilities import capabilities
     from interlingua.client.health import health
     from interlingua.client.hooks.hook import Hook, HookContext
     from interlingua.client.item import Input, Item
@@ -116,6 +117,7 @@ if TYPE_CHECKING:
     from interlingua.tools.tool import tool
     from interlingua.tools.toolbox import Toolbox
     from interlingua.transport.base import Timeouts
+    from interlingua.types.capabilities import Capabilities, Feature
     from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, ToolRules
     from interlingua.types.change import Change
     from interlingua.types.content import (
@@ -199,6 +201,7 @@ __all__ = [
     "CallFinished",
     "CallIds",
     "CallStarted",
+    "Capabilities",
     "Capability",
     "ChainExhaustedError",
     "Change",
@@ -216,6 +219,7 @@ __all__ = [
     "Error",
     "Event",
     "Extra",
+    "Feature",
     "FinishReason",
     "FirstContent",
     "Freeform",
@@ -316,6 +320,7 @@ __all__ = [
     "aio",
     "assistant",
     "audio",
+    "capabilities",
     "document",
     "dump",
     "fetch",
@@ -352,6 +357,7 @@ _NAMES = {
     "agent.events": "ApprovalNeeded RunEvent RunFinished StepFinished ToolFinished ToolProgress ToolStarted",
     "agent.run": "Run",
     "agent.setup": "AgentOptions",
+    "client.capabilities": "capabilities",
     "client.health": "health",
     "client.hooks.hook": "Hook HookContext",
     "client.item": "Item Input",
@@ -392,6 +398,7 @@ _NAMES = {
     "tools.tool": "tool",
     "tools.toolbox": "Toolbox",
     "transport.base": "Timeouts",
+    "types.capabilities": "Capabilities Feature",
     "types.capability": "CallIds Capability Effort HistoryPolicy ToolRules",
     "types.change": "Change",
     "types.content": (

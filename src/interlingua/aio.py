@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         CallFinished,
         CallIds,
         CallStarted,
+        Capabilities,
         Capability,
         ChainExhaustedError,
         Change,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         Error,
         Event,
         Extra,
+        Feature,
         FinishReason,
         FirstContent,
         Freeform,
@@ -183,6 +185,7 @@ if TYPE_CHECKING:
     from interlingua.client.aio.model import AsyncModel as Model
     from interlingua.client.aio.model import model
     from interlingua.client.aio.stream import AsyncModelStream as ModelStream
+    from interlingua.client.capabilities import async_capabilities as capabilities
     from interlingua.client.health import async_health as health
     from interlingua.media.aio.fetch import fetch
     from interlingua.tools.aio.mcp import AsyncMcpTools as McpTools
@@ -217,6 +220,7 @@ __all__ = [
     "CallFinished",
     "CallIds",
     "CallStarted",
+    "Capabilities",
     "Capability",
     "ChainExhaustedError",
     "Change",
@@ -234,6 +238,7 @@ __all__ = [
     "Error",
     "Event",
     "Extra",
+    "Feature",
     "FinishReason",
     "FirstContent",
     "Freeform",
@@ -333,6 +338,7 @@ __all__ = [
     "WireError",
     "assistant",
     "audio",
+    "capabilities",
     "document",
     "dump",
     "fetch",
@@ -369,6 +375,7 @@ _AWAITED = {
     "Model": ("client.aio.model", "AsyncModel"),
     "model": ("client.aio.model", "model"),
     "ModelStream": ("client.aio.stream", "AsyncModelStream"),
+    "capabilities": ("client.capabilities", "async_capabilities"),
     "health": ("client.health", "async_health"),
     "Run": ("agent.aio.run", "AsyncRun"),
     "McpTools": ("tools.aio.mcp", "AsyncMcpTools"),

@@ -40,6 +40,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from interlingua.types.capabilities import Feature
     from interlingua.types.change import Change
     from interlingua.types.content import BrokenToolCall
     from interlingua.types.limit import RateLimit
@@ -117,6 +118,8 @@ class Error(Exception):
     """What a gateway answers with when nothing better is known."""
     is_unreadable: bool = False
     """Whether it stands for an answer of a target that cannot be read: who wrote it may have it paid for."""
+    lacking: Feature | None = None
+    """What the target says that it does not take, where it refused the request for that."""
     run: Recorded | None = None
     """The run that it ended, where an agent was at work: what had come, to go on with."""
 

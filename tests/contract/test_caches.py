@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PEERS = frozenset(
     {
+        "client.capabilities:_cards",
+        "client.capabilities:_unsaid",
         "client.price:_models",
         "dialects.anthropic.client_stream:_starts",
         "gateway.calls.passing_answer:_is_kept",
@@ -91,7 +93,7 @@ PROGRAM = frozenset(
         "gateway.calls.overrides:_decided_in",
         "gateway.state.id_places:places_at",
         "gateway.calls.reading:rules_of",
-        "gateway.calls.outgoing:needs_of",
+        "gateway.calls.outgoing:_needs",
         "gateway.keys.file:_boot",
         "gateway.console.page:_read",
         "gateway.keys.budget:_month",

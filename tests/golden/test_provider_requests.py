@@ -76,7 +76,9 @@ def _registry(name: str) -> Registry:
 def _snapshot(name: str, request: Request) -> dict[str, Any]:
     """What a transport would be given, readable."""
     (endpoint,) = _registry(name).resolve(f"{name}/some/model")
-    options = EncodeOptions(target=endpoint.target, stream=True, stream_usage=True, allow=frozenset({"output_schema"}))
+    options = EncodeOptions(
+        target=endpoint.target, stream=True, stream_usage=True, allow=frozenset({"images", "output_schema"})
+    )
     encoded = get_dialect(endpoint.dialect).encode_request(request, options)
     sent = endpoint.http_request(encoded, stream=True)
     return {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from interlingua.client.options import SystemText
 from interlingua.transport.base import Timeouts
+from interlingua.types.capabilities import Feature
 from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, Repair
 from interlingua.types.content import Cache
 from interlingua.types.request import ServerState, ThinkingSummary
@@ -104,6 +105,8 @@ class Options(TypedDict, total=False):
     """Refuse whatever would be dropped or approximated."""
     allow: Iterable[Capability] | None
     """What may be let go where a target cannot take it."""
+    require: Iterable[Feature] | None
+    """What a target must take: one that is known not to is passed over."""
     call_ids: CallIds | None
     """`keep` a provider's call ids, or give every call an id of our `own`."""
     history_policy: HistoryPolicy | None

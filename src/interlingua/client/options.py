@@ -19,6 +19,7 @@ from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.errors import UsageError
 from interlingua.routing.retry import MAX_TRIES
 from interlingua.transport.base import Timeouts
+from interlingua.types.capabilities import FEATURES, Feature
 from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, Repair
 from interlingua.types.content import Cache, TextPart
 from interlingua.types.request import Request, ServerState, ThinkingSummary
@@ -53,6 +54,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether whatever would be dropped or approximated is refused."""
     allow: frozenset[Capability] = frozenset()
     """What may be let go."""
+    require: frozenset[Feature] = frozenset()
+    """What a target must take; one that is known not to is passed over."""
     call_ids: CallIds = "keep"
     """Whose call ids are used."""
     history_policy: HistoryPolicy = "refuse"
@@ -430,6 +433,14 @@ def _hooks(name: str, value: object) -> tuple[Hook, ...]:
     return check_hooks(value)
 
 
+def _require(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    del settings, rest
+    features = frozenset(_texts("require", value or ()))
+    for feature in sorted(features - set(FEATURES)):
+        raise _wrong("require", feature, f"features among {', '.join(FEATURES)}")
+    return {"require": features}
+
+
 def _steers(name: str, read: Callable[[str, Any], Any]) -> Callable[[Settings, dict[str, Any], Any], dict[str, Any]]:
     def reader(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
         del settings, rest
@@ -444,6 +455,7 @@ _STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] 
     "timeout_s": _timeout_s,
     "strict": _steers("strict", _flag),
     "allow": _allow,
+    "require": _require,
     "call_ids": _steers("call_ids", _one_of(*get_args(CallIds))),
     "history_policy": _steers("history_policy", _one_of(*get_args(HistoryPolicy))),
     "repair": _steers("repair", _one_of(*get_args(Repair))),

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.client.call.encoding import encode
+from interlingua.client.call.needs import narrowed, shortfall
 from interlingua.client.call.report import standing_told
 from interlingua.client.price import most_of
 from interlingua.client.state import health_store
 from interlingua.errors import ConfigError, Error, UnsupportedError
 from interlingua.media.fit import plan_media
-from interlingua.routing.health import Look
+from interlingua.routing.health import Look, Standing
 from interlingua.types.change import Change
 from interlingua.types.request import Request
 from interlingua.wire.http import SECRET_HEADERS, HttpRequest
@@ -165,7 +166,12 @@ def _in_order(job: Job) -> tuple[Lane, ...]:
 def _candidate(job: Job, lane: Lane) -> _Candidate:
     endpoint = lane.endpoint
     target = PlannedTarget(spec=endpoint.spec, dialect=endpoint.dialect, base_url=endpoint.base_url)
+    standing = _looked_at(job, endpoint)
     try:
+        if error := shortfall(job, lane, standing.lacks):
+            raise error
+        lane = narrowed(lane, job.request, standing.lacks)
+        endpoint = lane.endpoint
         media = plan_media(job.request, endpoint, job.settings.allow)
         request, fitted = (job.request, ()) if media is None else media.run()
         encoded = encode(msgspec.structs.replace(job, request=request), lane, stream=False, fitted=fitted)
@@ -174,18 +180,22 @@ def _candidate(job: Job, lane: Lane) -> _Candidate:
     except Error as error:
         return _Candidate(msgspec.structs.replace(target, reason=error.message), lane)
     http = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
-    rank, reason = _standing(job, endpoint)
+    rank, reason = _rank(standing)
     if job.with_credential and (lacking := _lacking(job, endpoint, encoded)):
         rank, reason = (max(_WITH_A_KEY, rank[0]), 0.0), lacking
     return _Candidate(msgspec.structs.replace(target, reason=reason, changes=encoded.changes), lane, http, rank)
 
 
-def _standing(job: Job, endpoint: Endpoint) -> tuple[tuple[int, float], str]:
-    """How soon a target would be asked for the sake of its health, and why not now; nothing is changed by looking."""
+def _looked_at(job: Job, endpoint: Endpoint) -> Standing:
+    """How a target stands; nothing is changed by looking."""
     store = job.health or health_store()
     if not store.immediate and _on_a_loop():  # which would stand still meanwhile
-        return (_NOW, 0.0), ""
-    [standing] = store.apply(((endpoint.spec, Look()),))
+        return Standing("open", 0.0)
+    return store.apply(((endpoint.spec, Look()),))[0]
+
+
+def _rank(standing: Standing) -> tuple[tuple[int, float], str]:
+    """How soon a target would be asked for the sake of its health, and why not now."""
     if standing.state in ("open", "probe", "half_open"):
         return (_NOW, 0.0), ""
     rank = _NEVER if standing.reason == "suspended" else _IF_NOBODY_ELSE

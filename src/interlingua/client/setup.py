@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from interlingua.registry.resolve import default_registry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from interlingua.providers.row import Provider
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from interlingua.registry.secret import Key
     from interlingua.registry.sources import Resolver, SchemeFactory
     from interlingua.registry.status import Loaded
+    from interlingua.types.capabilities import Feature
 
 __all__ = [
     "load_config",
@@ -59,16 +60,24 @@ def register_scheme(name: str, factory: SchemeFactory) -> None:
     default_registry().register_scheme(name, factory)
 
 
-def register_alias(name: str, spec: str, *, policy: Policy = "ordered", weights: Sequence[float] | None = None) -> None:
+def register_alias(
+    name: str,
+    spec: str,
+    *,
+    policy: Policy = "ordered",
+    weights: Sequence[float] | None = None,
+    require: Iterable[Feature] = (),
+) -> None:
     """Make `name` stand for `spec`; a name that ends with `*` stands for every name that begins like it.
 
     `policy` says in which order its targets are asked: `ordered`, as they are named; `weighted`, drawn with `weights`,
-    one for each; `least-busy`, the fewest calls under way first; `fastest`, who answered soonest lately.
+    one for each; `least-busy`, the fewest calls under way first; `fastest`, who answered soonest lately. `require`
+    names what a target must take: one that is known not to is passed over.
 
     Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma, for a policy that
-    there is not and weights that do not fit.
+    there is not, weights that do not fit, and what is no feature.
     """
-    default_registry().register_alias(name, spec, policy=policy, weights=weights)
+    default_registry().register_alias(name, spec, policy=policy, weights=weights, require=require)
 
 
 def register_resolver(resolver: Resolver) -> None:

@@ -20,7 +20,7 @@ from interlingua.dialects._tool_cache import CachedTools, can_be_told_again, wri
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import are_legal_names, fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolResult
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
 from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire, encode_wires
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort
-    from interlingua.types.content import Part, TextPart
+    from interlingua.types.content import Json, Part, TextPart
     from interlingua.types.message import Message
     from interlingua.wire.http import Headers
     from interlingua.wire.json import WireStruct
@@ -238,16 +238,26 @@ class RequestWriter:
         return history if all(map(is_, kept, history)) else tuple(kept)
 
     def _with_taken(self, message: Message, path: str, untaken: Mapping[type, str]) -> Message:
-        lost = [
-            place
-            for place, part in enumerate(message.parts)
-            if self._is_untaken(part, f"{path}/parts/{place}", untaken)
-        ]
-        if not lost:
-            return message
-        return replace(message, parts=tuple([part for place, part in enumerate(message.parts) if place not in lost]))
+        kept: list[Part] = []
+        for place, part in enumerate(message.parts):
+            where = f"{path}/parts/{place}"
+            if type(part) is ToolResult:
+                kept.append(self._with_taken_content(part, where, untaken))
+            elif not self._is_untaken(part, where, untaken):
+                kept.append(part)
+        same = len(kept) == len(message.parts) and all(map(is_, kept, message.parts))
+        return message if same else replace(message, parts=tuple(kept))
 
-    def _is_untaken(self, part: Part, path: str, untaken: Mapping[type, str]) -> bool:
+    def _with_taken_content(self, result: ToolResult, path: str, untaken: Mapping[type, str]) -> ToolResult:
+        content = result.content
+        if type(content) is not tuple:
+            return result
+        kept = [
+            part for place, part in enumerate(content) if not self._is_untaken(part, f"{path}/content/{place}", untaken)
+        ]
+        return result if len(kept) == len(content) else replace(result, content=tuple(kept) or "")
+
+    def _is_untaken(self, part: Part | Json, path: str, untaken: Mapping[type, str]) -> bool:
         """Whether a part is not taken, with its entry; what is no document is none, whatever part it stands in."""
         code = untaken.get(type(part))
         if code is not None:

@@ -12,7 +12,6 @@ Rules
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -122,6 +121,14 @@ _CHAT_WORDS: dict[type, frozenset[str]] = {
     _ChatAssistant: frozenset({"assistant"}),
     _ChatResult: frozenset({"tool", "tool_call_id"}),
 }
+
+
+def _chat_words(messages: list[Any]) -> frozenset[str]:
+    words = _words(_CHAT_WORDS, messages)
+    for message in messages:
+        if type(message) is _ChatUser and type(message.content) is list and _ChatImage in map(type, message.content):
+            return words | {"image_url"}
+    return words
 
 
 def _chat_ids(messages: list[Any]) -> list[str]:
@@ -298,7 +305,7 @@ SHAPES: dict[str, dict[str, Shape]] = {
     "openai-chat": {
         "messages": Shape(
             list[_System | _Developer | _ChatUser | _ChatAssistant | _ChatResult],
-            partial(_words, _CHAT_WORDS),
+            _chat_words,
             _chat_ids,
         ),
         "tools": Shape(list[_ChatTool], _chat_tool_words),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.providers.declared import told_target
 from interlingua.providers.limits import facts_for
 
 if TYPE_CHECKING:
@@ -45,4 +46,5 @@ def _takes(provider: Provider, dialect: str, model: str, *, tools: bool) -> bool
 def target_of(provider: Provider, dialect: str, model: str) -> Target:
     """What a dialect has to know of one model of a provider."""
     facts = facts_for(provider.family or provider.name, dialect, model)
-    return Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts)
+    target = Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts)
+    return told_target(target, provider.capabilities)

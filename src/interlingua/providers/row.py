@@ -15,7 +15,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from interlingua.dialects._contract import Quirks
+from interlingua.providers.cards import CardForm
 from interlingua.providers.price import Price
+from interlingua.types.capabilities import Capabilities
 from interlingua.wire.http import Headers
 
 __all__ = ["Auth", "Provider"]
@@ -62,6 +64,10 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Name of the row that it was derived from, whose model facts hold for it; empty: its own."""
     models: tuple[str, ...] = ()
     """How the names of its own models begin, for who leaves the provider out."""
+    capabilities: Capabilities = Capabilities()
+    """What all its models take and do not take, as far as somebody says so; the rest is found out."""
+    card: CardForm = "none"
+    """How its server tells what a model takes, when it is asked."""
     price: Price | None = None
     """What all its models cost; None: what the price list of the [prices] extra says."""
     note: str = ""

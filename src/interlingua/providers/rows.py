@@ -16,6 +16,7 @@ import msgspec
 
 from interlingua.dialects._contract import Quirks
 from interlingua.providers.row import Provider
+from interlingua.types.capabilities import Capabilities
 
 __all__ = ["ROWS"]
 
@@ -193,6 +194,7 @@ _HOSTED = (
         title="OpenRouter",
         base_url="https://openrouter.ai/api/v1",
         dialects=CHAT,
+        card="openrouter",
         key_env=("OPENROUTER_API_KEY",),
         quirks=_server(
             max_tokens_field="max_tokens",
@@ -319,6 +321,7 @@ _SELF_HOSTED = (
         base_url="http://localhost:11434/v1",
         dialects=CHAT,
         address_env=(("OLLAMA_HOST", "/v1"),),
+        card="ollama",
         key_required=False,
         plain_loopback=True,
         quirks=_server(
@@ -359,6 +362,7 @@ _SELF_HOSTED = (
         title="llama.cpp",
         base_url="http://localhost:8080/v1",
         dialects=CHAT,
+        card="llamacpp",
         key_required=False,
         quirks=_server(
             max_tokens_field="max_tokens",
@@ -411,6 +415,7 @@ _OTHER_DIALECTS = (
         dialects=("google",),
         models=("gemini-",),
         address_env=(("GOOGLE_GEMINI_BASE_URL", "/v1beta"),),
+        card="google",
         key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         auth="x-goog-api-key",
         quirks=Quirks(bounds="vendor"),
@@ -437,6 +442,7 @@ _OTHER_DIALECTS = (
         models=("llama", "gemma", "phi", "qwen"),
         key_env=("OLLAMA_API_KEY",),
         address_env=(("OLLAMA_HOST", ""),),
+        card="ollama",
         key_required=False,
         plain_loopback=True,
         quirks=OLLAMA,
@@ -446,6 +452,7 @@ _OTHER_DIALECTS = (
         title="Ollama cloud",
         base_url="https://ollama.com",
         dialects=("ollama",),
+        card="ollama",
         key_env=("OLLAMA_API_KEY",),
         plain_loopback=True,
         quirks=msgspec.structs.replace(OLLAMA, output_schema="none"),
@@ -455,6 +462,7 @@ _OTHER_DIALECTS = (
         title="Foreman",
         base_url="https://{host}",
         dialects=("ollama",),
+        card="ollama",
         key_required=False,
         plain_loopback=True,
         quirks=OLLAMA,
@@ -492,6 +500,7 @@ _IN_PROCESS = (
         auth="none",
         key_required=False,
         quirks=LOCAL,
+        capabilities=Capabilities(text=True, images=False, audio=False, documents=False, tools=True),
         note="Needs the [local] extra and weights: il models pull tiny.",
     ),
     Provider(

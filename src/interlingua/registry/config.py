@@ -1,7 +1,8 @@
-"""The part of the configuration file that concerns the library: `[providers.<name>]`, `[aliases]` and `[limits."…"]`.
+"""The part of the configuration file that concerns the library: providers, aliases, limits and capabilities.
 
 Shape: `[providers.work]` holds `dsn` or `dsn_env`; `[aliases]` maps a name to a spec, a list of targets, or a table
-`{ targets, policy, weights }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`. `[keys]`, `[teams]` and
+`{ targets, policy, weights, require }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`;
+`[capabilities."ollama/gemma3*"]` holds what such models take (`tools = false`). `[keys]`, `[teams]` and
 `[server]` are the gateway's and are not read here.
 
 Rules
@@ -17,17 +18,19 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from interlingua.errors import ConfigError, UnknownModelError
 from interlingua.registry.allowance import Allowance, allowance, check_pattern
+from interlingua.registry.declared import declared
 from interlingua.registry.ranking import Rule, rule
 from interlingua.registry.sources import FileProvider
 from interlingua.registry.spec import check_alias_name, parse_spec, shown
+from interlingua.types.capabilities import Capabilities
 
 __all__ = ["Config", "ConfigFile", "Table", "parse_file", "read_config", "read_file", "table_of"]
 
 Table: TypeAlias = "dict[str, Any]"
 """A table of a file, parsed."""
 
-SECTIONS = ("providers", "aliases", "keys", "limits", "server", "teams")
-_ALIAS_KEYS = ("targets", "policy", "weights")
+SECTIONS = ("providers", "aliases", "capabilities", "keys", "limits", "server", "teams")
+_ALIAS_KEYS = ("targets", "policy", "weights", "require")
 MAX_FILE_BYTES = 4 * 1024 * 1024
 
 
@@ -42,6 +45,8 @@ class Config(NamedTuple):
     """Name -> in which order its targets are asked, where that was said."""
     limits: dict[str, Allowance]
     """Pattern of targets -> what it allows."""
+    capabilities: dict[str, Capabilities] = {}
+    """Pattern of targets -> what they take and do not take."""
 
 
 class ConfigFile(NamedTuple):
@@ -69,14 +74,15 @@ def read_config(path: str | Path) -> Config:
     for section in content:
         if section not in SECTIONS:
             file.refuse(f"unknown section {shown(section)}; known: {', '.join(SECTIONS)}", "", section)
-    sections = ("providers", "aliases", "limits")
-    providers, aliases, limits = (table_of(content.get(section, {}), file, "", section) for section in sections)
+    sections = ("providers", "aliases", "limits", "capabilities")
+    providers, aliases, limits, said = (table_of(content.get(section, {}), file, "", section) for section in sections)
     specs = {name: _alias(name, value, file) for name, value in aliases.items()}
     return Config(
         {name: _provider(name, value, file) for name, value in providers.items()},
         specs,
         {name: _rule(name, specs[name], value, file) for name, value in aliases.items()},
         {pattern: _allowance(pattern, value, file) for pattern, value in limits.items()},
+        {pattern: _capabilities(pattern, value, file) for pattern, value in said.items()},
     )
 
 
@@ -172,6 +178,21 @@ def _allowance(pattern: str, value: object, file: ConfigFile) -> Allowance:
     return allowance(table)
 
 
+def _capabilities(pattern: str, value: object, file: ConfigFile) -> Capabilities:
+    section = f"capabilities.{pattern}"
+    table = table_of(value, file, "capabilities", pattern)
+    try:
+        check_pattern(pattern)
+    except ConfigError as error:
+        file.refuse(error.message, "capabilities", pattern)
+    for key, said in table.items():
+        try:
+            declared({key: said})
+        except ConfigError as error:
+            file.refuse(f'[capabilities."{pattern}"]: {error.message}', section, key)
+    return declared(table).over(Capabilities(), f'{file.name} [capabilities."{pattern}"]')
+
+
 def _targets_of_table(name: str, table: Table, file: ConfigFile) -> object:
     for key in table:
         if key not in _ALIAS_KEYS:
@@ -183,11 +204,13 @@ def _targets_of_table(name: str, table: Table, file: ConfigFile) -> object:
 def _rule(name: str, spec: str, value: object, file: ConfigFile) -> Rule:
     """The rule of an alias; that of one without a table is the usual one."""
     table = cast("Table", value) if isinstance(value, dict) else {}
-    policy, weights = table.get("policy", "ordered"), table.get("weights")
+    policy, weights, require = table.get("policy", "ordered"), table.get("weights"), table.get("require", [])
     if weights is not None and not isinstance(weights, list):
         file.refuse(f"the alias {shown(name)}: weights takes a list of numbers", "aliases", name)
+    if not isinstance(require, list):
+        file.refuse(f"the alias {shown(name)}: require takes a list of features", "aliases", name)
     try:
-        return rule(str(policy), cast("list[float] | None", weights), spec)
+        return rule(str(policy), cast("list[float] | None", weights), spec, cast("list[str]", require))
     except ConfigError as error:
         file.refuse(f"the alias {shown(name)}: {error.message}", "aliases", name)
 

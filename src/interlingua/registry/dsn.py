@@ -6,8 +6,9 @@ Rules
 - No path means the row's own; `/` alone is the root. No port means the row's own under the same protocol, else the
   protocol's.
 - Options: `key_env=NAME`, `key_file=PATH` (instead of a token), `tls=0|1`, `dialect=NAME`, `api_version=DATE`,
-  `price_in=USD` and `price_out=USD` for a million tokens (with `price_cached` and `price_cache_write`), and every flag
-  of `Quirks` by its name, such as `max_tokens_field=max_tokens`.
+  `price_in=USD` and `price_out=USD` for a million tokens (with `price_cached` and `price_cache_write`), what the models
+  take (`images=0|1`, `tools=0|1`, `context_tokens=8192` and the others of `registry.declared`), and every flag of
+  `Quirks` by its name, such as `max_tokens_field=max_tokens`.
 - The row's own key variable goes to the row's own host and nowhere else.
 - An error is one sentence after the name of the place; it never holds a value, since any of them may be the token.
 """
@@ -25,9 +26,11 @@ from interlingua.dialects.table import DIALECTS, SPELLINGS
 from interlingua.errors import ConfigError
 from interlingua.providers.price import Price
 from interlingua.providers.row import Provider
+from interlingua.registry.declared import DECLARED, declared_text
 from interlingua.registry.place import LOOPBACK, Environ, Keyed, row_at
 from interlingua.registry.secret import Secret
 from interlingua.registry.spec import instead
+from interlingua.types.capabilities import Capabilities
 
 __all__ = ["Dsn", "parse_dsn", "provider_of"]
 
@@ -41,6 +44,8 @@ PRICE_OPTIONS = {
 """What a million tokens cost in US dollars: the option, and the field of `Price`."""
 CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version", *PRICE_OPTIONS)
 
+CAPABILITY_OPTIONS = tuple([name for name in DECLARED if name not in Quirks.__struct_fields__])
+"""Options that say what the models take and do not take; `output_schema` is a quirk, which can say more."""
 _PARTS = r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?]*)(?P<path>/[^?]*)?(?:\?(?P<query>.*))?"
 _HOST = r"(?P<host>\[[0-9A-Fa-f:.]+\]|[\w.-]+)(?::(?P<port>[0-9]{1,5}))?"
 _UNWRITTEN = r"[\x00-\x20\x7f]"
@@ -135,7 +140,7 @@ def _options(query: str, where: str) -> dict[str, str]:
     options: dict[str, str] = {}
     for entry in filter(None, query.split("&")):
         name, _, value = (_decoded(side, where) for side in entry.partition("="))
-        known = (*CONNECTION_OPTIONS, *Quirks.__struct_fields__)
+        known = (*CONNECTION_OPTIONS, *CAPABILITY_OPTIONS, *Quirks.__struct_fields__)
         if name not in known:
             named = f" {name}" if re.fullmatch(_NAME, name) else ""
             _refuse(where, f"unknown option{named} in the DSN{instead(named.strip(), known, OPTIONS_GUIDE)}")
@@ -166,6 +171,7 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
         address_env=address_env,
         elsewhere="",
         family=row.family or row.name,
+        capabilities=_capabilities(row, options, where),
         price=_price(options, where) or row.price,
     )
     return Keyed(provider, credential, where, is_bound=True)
@@ -211,6 +217,16 @@ def _dialect(name: str, where: str) -> str:
     return name
 
 
+def _capabilities(row: Provider, options: Mapping[str, str], where: str) -> Capabilities:
+    said = {name: value for name, value in options.items() if name in CAPABILITY_OPTIONS}
+    if not said:
+        return row.capabilities
+    try:
+        return declared_text(said).over(row.capabilities, where)
+    except ConfigError as error:
+        _refuse(where, error.message)
+
+
 def _price(options: Mapping[str, str], where: str) -> Price | None:
     said = {name: options[name] for name in PRICE_OPTIONS if name in options}
     if not said:
@@ -227,7 +243,7 @@ def _dollars(name: str, text: str, where: str) -> float:
 
 
 def _quirks(quirks: Quirks, options: Mapping[str, str], where: str) -> Quirks:
-    flags = {name: value for name, value in options.items() if name not in CONNECTION_OPTIONS}
+    flags = {name: value for name, value in options.items() if name in Quirks.__struct_fields__}
     if not flags:
         return quirks
     hints = get_type_hints(Quirks)

@@ -12,9 +12,11 @@ import msgspec
 from interlingua.dialects._contract import Encoded, Target
 from interlingua.dialects.table import stream_type
 from interlingua.errors import ConfigError
+from interlingua.providers.cards import CardForm
 from interlingua.providers.price import Price
 from interlingua.providers.row import Auth
 from interlingua.registry.secret import Secret
+from interlingua.types.capabilities import Capabilities
 from interlingua.wire.cache import ByteCache, weight_of
 from interlingua.wire.http import Headers, HttpRequest
 
@@ -56,6 +58,10 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Further headers of every request."""
     query: tuple[tuple[str, str], ...] = ()
     """Further query parameters of every request."""
+    capabilities: Capabilities = Capabilities()
+    """What somebody says that it takes and does not take; `target` holds what follows from it for the dialect."""
+    card: CardForm = "none"
+    """How its server tells what a model takes, when it is asked."""
     price: Price | None = None
     """What it costs, where that was configured."""
 

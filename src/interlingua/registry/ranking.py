@@ -7,13 +7,14 @@ Not responsible for: deciding, which takes what was measured and a random number
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
 from interlingua.errors import ConfigError
 from interlingua.registry.spec import Element, parse_spec
+from interlingua.types.capabilities import FEATURES, Feature
 
 __all__ = ["NOBODY", "ORDERED", "POLICIES", "Policy", "Ranking", "Rule", "ranked", "rule"]
 
@@ -30,6 +31,8 @@ class Rule(Struct, frozen=True):
     """The rule."""
     weights: tuple[float, ...] = ()
     """One for each element of a weighted alias; empty where all weigh the same."""
+    require: frozenset[Feature] = frozenset()
+    """What a target must take; one that is known not to is passed over."""
 
 
 class Ranking(Struct, frozen=True):
@@ -43,9 +46,20 @@ class Ranking(Struct, frozen=True):
     @property
     def is_plain(self) -> bool:
         """Whether the targets are asked in the order in which they are named."""
-        return self.rule.policy == "ordered" and all(
-            isinstance(member, str) or member.is_plain for member in self.members
+        return (
+            self.rule.policy == "ordered"
+            and not self.rule.require
+            and all(isinstance(member, str) or member.is_plain for member in self.members)
         )
+
+    def required(self) -> dict[str, frozenset[Feature]]:
+        """What each target must take, by target: what its aliases require together."""
+        found: dict[str, frozenset[Feature]] = {}
+        for member in self.members:
+            inner = {member: frozenset[Feature]()} if isinstance(member, str) else member.required()
+            for target, features in inner.items():
+                found[target] = found.get(target, frozenset()) | features | self.rule.require
+        return found
 
 
 ORDERED = Rule()
@@ -54,15 +68,16 @@ NOBODY = Ranking(ORDERED)
 """Stands where an alias stands for the second time."""
 
 
-def rule(policy: str, weights: Sequence[float] | None, spec: str) -> Rule:
+def rule(policy: str, weights: Sequence[float] | None, spec: str, require: Iterable[str] = ()) -> Rule:
     """The rule of an alias that stands for `spec`.
 
-    Raises: ConfigError for a policy that there is not, and for weights that do not fit.
+    Raises: ConfigError for a policy that there is not, for weights that do not fit, and for what is no feature.
     """
     if policy not in POLICIES:
         raise ConfigError(f"policy takes {', '.join(POLICIES)}, not {policy!r:.60}")
+    features = _features(require)
     if weights is None:
-        return Rule(policy)
+        return Rule(policy, require=features)
     if policy != "weighted":
         raise ConfigError(f"weights go with policy 'weighted', not with {policy!r}")
     count = len(parse_spec(spec))
@@ -70,7 +85,15 @@ def rule(policy: str, weights: Sequence[float] | None, spec: str) -> Rule:
         raise ConfigError(f"{len(weights)} weights for {count} targets; each has one")
     if not all(_is_weight(weight) for weight in weights) or not any(weights):
         raise ConfigError("weights are numbers from 0 on, at least one of them above it")
-    return Rule("weighted", tuple(weights))
+    return Rule("weighted", tuple(weights), features)
+
+
+def _features(require: Iterable[str]) -> frozenset[Feature]:
+    words = (require,) if isinstance(require, str) else tuple(require)
+    for word in words:
+        if word not in FEATURES:
+            raise ConfigError(f"require takes features among {', '.join(FEATURES)}, not {word!r:.60}")
+    return frozenset(cast("tuple[Feature, ...]", words))
 
 
 def _is_weight(weight: object) -> bool:

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from interlingua.dialects._contract import Target
 from interlingua.dialects.table import SPELLINGS
 from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError, kind_of
+from interlingua.providers.declared import told_target
 from interlingua.providers.negotiate import negotiate, target_of
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
@@ -145,7 +146,8 @@ class Registry:
         known = self._rankings.get(spec)
         if known is None or known[0] is not endpoints:
             found = _Resolution(self._sources, Reader(self.environment())).ranking(spec)
-            known = (endpoints, None if found.is_plain else found)
+            is_idle = found.is_plain or (len(endpoints) == 1 and not any(found.required().values()))
+            known = (endpoints, None if is_idle else found)
             self._rankings.put(spec, known)
         return known[1]
 
@@ -207,18 +209,25 @@ class Registry:
         self._sources.generation = object()
 
     def register_alias(
-        self, name: str, spec: str, *, policy: str = "ordered", weights: Sequence[float] | None = None
+        self,
+        name: str,
+        spec: str,
+        *,
+        policy: str = "ordered",
+        weights: Sequence[float] | None = None,
+        require: Iterable[str] = (),
     ) -> None:
         """Make `name` stand for `spec`; a name that ends with `*` stands for every name that begins like it.
 
-        `policy` says in which order the targets are asked, `weights` one number for each of a weighted alias.
+        `policy` says in which order the targets are asked, `weights` one number for each of a weighted alias, `require`
+        what a target must take.
 
         Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma, for a policy that
-            there is not and weights that do not fit.
+            there is not, weights that do not fit, and what is no feature.
         """
         parse_spec(spec)
         check_alias_name(name)
-        self._sources.rules[name] = rule(policy, weights, spec)
+        self._sources.rules[name] = rule(policy, weights, spec, require)
         self._sources.aliases[name] = spec
         self._sources.generation = object()
 
@@ -263,6 +272,7 @@ class Registry:
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules
+        self._sources.file_capabilities = config.capabilities
         self.limits = limits
         self._sources.generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
@@ -345,7 +355,7 @@ class _Resolution:
         elements = expand(asked.spec, self._meaning)
         if self._argument is not None:
             self._apply(self._argument, asked.spec)
-        made = [_endpoint(self._found[element], element.name, asked) for element in elements]
+        made = [_endpoint(self._found[element], element.name, asked, self._sources) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
 
     def _apply(self, argument: Argument, spec: str) -> None:
@@ -429,7 +439,7 @@ def _with_vendor(name: str) -> str:
     return f"; did you mean {row}/{name}?" if row and len(name) <= LONGEST_SHOWN else ""
 
 
-def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
+def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endpoint:
     provider = keyed.provider
     dialect = negotiate(provider, model, client=asked.client, tools=asked.tools)
     if dialect is None:
@@ -438,20 +448,24 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
     if provider.needs_host:
         variable = variable_of(provider.name)
         raise ConfigError(f"{provider.name}: no address; set {variable}={provider.name}://TOKEN@HOST")
+    spec = f"{provider.name}/{model}"
+    said = sources.declared(spec)
     return Endpoint(
-        spec=f"{provider.name}/{model}",
+        spec=spec,
         provider=provider.name,
         model=model,
         family=provider.family or provider.name,
         dialect=dialect,
         base_url=provider.base_url,
-        target=target_of(provider, dialect, model),
+        target=told_target(target_of(provider, dialect, model), said),
         auth=provider.auth,
         credential=keyed.credential,
         key_required=provider.key_required,
         key_hint=key_hint(keyed),
         headers=provider.headers,
         query=provider.query,
+        capabilities=said.over(provider.capabilities),
+        card=provider.card,
         price=provider.price,
     )
 

@@ -27,6 +27,7 @@ from interlingua.registry.place import Environ, Keyed, Place, base_url_of, keyed
 from interlingua.registry.ranking import ORDERED, Rule
 from interlingua.registry.secret import Secret
 from interlingua.registry.spec import Element, near
+from interlingua.types.capabilities import Capabilities
 
 __all__ = ["FileProvider", "Reader", "Resolver", "SchemeFactory", "Sources", "name_of", "variable_of"]
 
@@ -38,6 +39,7 @@ Resolver: TypeAlias = Callable[[str], "Provider | str | None"]
 PREFIX = "LLM_"
 _VARIABLE = re.compile(r"LLM_[A-Z0-9][A-Z0-9_]*")
 _NAME = r"[a-z0-9][a-z0-9-]*"
+_UNSAID = Capabilities()
 
 
 class FileProvider(Struct, frozen=True):
@@ -112,6 +114,16 @@ class Sources:
         """Where this process listens itself; a vendor's variable that names such a place counts as not set."""
         self.is_own_key: Callable[[str], bool] = _never
         """Whether a key is one that this process itself takes."""
+        self.file_capabilities: dict[str, Capabilities] = {}
+        """Pattern of targets -> what the configuration file says that they take."""
+
+    def declared(self, target: str) -> Capabilities:
+        """What the configuration file says that a target takes: an exact pattern wins, then the longest beginning."""
+        found = self.file_capabilities
+        if not found:
+            return _UNSAID
+        beginning = longest_prefix(target, {pattern: pattern for pattern in found})
+        return found.get(target) or found.get(beginning or "") or _UNSAID
 
     def has_provider(self, name: str, reader: Reader) -> bool:
         """Whether something defines the provider, well or badly."""

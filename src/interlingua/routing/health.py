@@ -13,6 +13,8 @@ Rules
   A probe that never tells how it ended holds its place for its lease, no longer.
 - How a try ended counts for the bench that it has seen: what began before the bench neither doubles nor ends it.
 - A target suspended by hand stays so until it is resumed, or until its time is over; no success changes that.
+- What a target has refused because it does not take it is known for as long as whoever learned it says (10 minutes);
+  a success does not end that, a person's word does. It benches nothing: calls without it go on.
 - A mark that nothing happened to for an hour after its deadline is forgotten.
 - A mark from more than a minute ahead was made before a clock was put back: it is forgotten, but for a person's word.
 - Times are seconds of the store's clock. Nothing here reads a clock, waits, or runs by itself.
@@ -23,17 +25,20 @@ Not responsible for: which failure counts as what (`verdict`), which target is t
 from __future__ import annotations
 
 from _thread import allocate_lock  # every call comes by here, and `threading` takes 2 ms to load
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from interlingua.types.capabilities import Feature
 
 __all__ = [
     "AHEAD_S",
     "BENCH_S",
     "FIRST_COOLDOWN_S",
     "FORGET_S",
+    "LACK_S",
     "MAX_COOLDOWN_S",
     "MAX_RETRY_AFTER_S",
     "MAX_TARGETS",
@@ -44,6 +49,7 @@ __all__ = [
     "Failed",
     "Fault",
     "HealthStore",
+    "Learned",
     "Look",
     "Mark",
     "MemoryHealth",
@@ -76,6 +82,10 @@ FORGET_S = 3600.0
 """How long after its deadline a mark is kept that nothing happens to."""
 AHEAD_S = 60.0
 """So far apart may the clocks of machines be that share a store."""
+LACK_S = 600.0
+"""How long it is known that a target has refused something because it does not take it."""
+MAX_LACK_S = 86_400.0
+"""The longest that anything is known of what a target does not take."""
 MAX_TARGETS = 10_000
 """How many marks a process keeps."""
 
@@ -137,6 +147,17 @@ class Spared(Struct, frozen=True):
     """`at_s` of the answer that let the try through; None for a try that was not asked about."""
 
 
+class Learned(Struct, frozen=True):
+    """The target has said what it takes or does not take."""
+
+    lacks: frozenset[Feature] = frozenset()
+    """What it does not take."""
+    takes: frozenset[Feature] = frozenset()
+    """What it does take, whatever was learned before."""
+    for_s: float = LACK_S
+    """How long that is known."""
+
+
 class Suspend(Struct, frozen=True):
     """A person takes the target out; the last word counts."""
 
@@ -151,7 +172,7 @@ class Resume(Struct, frozen=True):
 _HARMLESS = frozenset({Admit, Look, Succeeded, Spared, Resume})
 """Operations after which nothing is known against a target, where nothing was."""
 
-Operation: TypeAlias = Admit | Look | Failed | Succeeded | Spared | Suspend | Resume
+Operation: TypeAlias = Admit | Look | Failed | Succeeded | Spared | Learned | Suspend | Resume
 
 
 # What is known, and what is answered
@@ -178,6 +199,8 @@ class Mark(Struct, frozen=True, omit_defaults=True):
     """The end of that; None until it is resumed."""
     error: str = ""
     """The last error in a few words."""
+    lacks: dict[str, float] = {}
+    """What the target has said that it does not take, and until when that is known."""
 
 
 class Standing(Struct, frozen=True):
@@ -195,6 +218,8 @@ class Standing(Struct, frozen=True):
     """Transient failures in a row."""
     error: str = ""
     """The last error in a few words."""
+    lacks: frozenset[str] = frozenset()
+    """What it has said that it does not take."""
 
     @property
     def admitted(self) -> bool:
@@ -215,6 +240,8 @@ class TargetHealth(Struct, frozen=True):
     """Transient failures in a row."""
     error: str = ""
     """The last error in a few words."""
+    lacks: tuple[str, ...] = ()
+    """What it has said lately that it does not take, such as `tools`."""
 
     @property
     def circuit(self) -> Circuit:
@@ -280,6 +307,8 @@ def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | 
             after = _succeeded(known, admitted_s, now_s)
         case Spared(admitted_s=admitted_s):
             after = _spared(known, admitted_s, now_s)
+        case Learned():
+            after = _learned(known or Mark(), operation, now_s)
         case Suspend(for_s=for_s):
             until_s = None if for_s is None else now_s + max(for_s, 0.0)
             after = replace(known or Mark(), suspended=True, suspended_until_s=until_s, seen_s=now_s)
@@ -293,7 +322,7 @@ def expires_s(mark: Mark) -> float | None:
     """When a mark may be forgotten; None for one that a person has to take back."""
     if mark.suspended and mark.suspended_until_s is None:
         return None
-    return max(mark.seen_s, mark.until_s or 0.0, mark.suspended_until_s or 0.0) + FORGET_S
+    return max(mark.seen_s, mark.until_s or 0.0, mark.suspended_until_s or 0.0, *mark.lacks.values()) + FORGET_S
 
 
 def told(mark: Mark | None, now_s: float) -> TargetHealth | None:
@@ -302,7 +331,8 @@ def told(mark: Mark | None, now_s: float) -> TargetHealth | None:
     if known is None:
         return None
     standing = _standing(known, now_s)
-    return TargetHealth(standing.state, standing.wait_s, standing.reason, standing.failures, standing.error)
+    lacks = tuple(sorted(standing.lacks))
+    return TargetHealth(standing.state, standing.wait_s, standing.reason, standing.failures, standing.error, lacks)
 
 
 def _known(mark: Mark | None, now_s: float) -> Mark | None:
@@ -315,7 +345,11 @@ def _known(mark: Mark | None, now_s: float) -> Mark | None:
             return None
     if mark.suspended and mark.suspended_until_s is not None and now_s >= mark.suspended_until_s:
         mark = replace(mark, suspended=False, suspended_until_s=None)
-        if not mark.failures and mark.until_s is None:
+        if not mark.failures and mark.until_s is None and not mark.lacks:
+            return None
+    if any([until_s <= now_s for until_s in mark.lacks.values()]):
+        mark = _without_lacks(mark, {name for name, until_s in mark.lacks.items() if until_s <= now_s})
+        if mark is None:
             return None
     end_s = expires_s(mark)
     return None if end_s is not None and now_s >= end_s else mark
@@ -326,7 +360,10 @@ def _standing(mark: Mark | None, now_s: float, *, probe: bool = False) -> Standi
         return Standing("open", now_s)
     state, wait_s = _state(mark, now_s)
     reason = "suspended" if state == "suspended" else mark.reason
-    return Standing("probe" if probe else state, now_s, None if probe else wait_s, reason, mark.failures, mark.error)
+    return Standing(
+        "probe" if probe else state, now_s, None if probe else wait_s, reason, mark.failures, mark.error,
+        frozenset(mark.lacks),
+    )  # fmt: skip
 
 
 def _state(mark: Mark, now_s: float) -> tuple[State, float | None]:
@@ -385,9 +422,26 @@ def _has_seen(admitted_s: float | None, mark: Mark) -> bool:
 def _succeeded(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mark | None:
     if mark is None or not _has_seen(admitted_s, mark):
         return mark
-    if not mark.suspended:
+    if not mark.suspended and not mark.lacks:
         return None
-    return Mark(seen_s=now_s, suspended=True, suspended_until_s=mark.suspended_until_s)
+    if not mark.failures and mark.until_s is None:
+        return mark  # nothing that a success ends
+    return Mark(
+        seen_s=now_s, suspended=mark.suspended, suspended_until_s=mark.suspended_until_s, lacks=mark.lacks
+    )  # fmt: skip
+
+
+def _learned(mark: Mark, learned: Learned, now_s: float) -> Mark | None:
+    until_s = now_s + min(max(learned.for_s, 0.0), MAX_LACK_S)
+    mark = replace(mark, lacks={**mark.lacks, **dict.fromkeys(learned.lacks, until_s)}, seen_s=now_s)
+    return _without_lacks(mark, learned.takes - learned.lacks)
+
+
+def _without_lacks(mark: Mark, names: Collection[str]) -> Mark | None:
+    """The mark without these; None where nothing is known against the target then."""
+    mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if name not in names})
+    is_empty = not mark.lacks and not mark.failures and mark.until_s is None and not mark.suspended
+    return None if is_empty else mark
 
 
 def _spared(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mark | None:

@@ -4,6 +4,8 @@ Rules
 - What may pass by itself is asked again at the same target, and then at the next one.
 - A fault of the target (its key, its account, an unknown model) goes on to the next one; so does what only this target
   cannot take: unsupported, too long, too large.
+- A refusal that says what the target does not take goes on to the next one, whatever its status, and says nothing
+  against the target's health.
 - A fault of the request stops, unless `persist`: another target would say the same.
 - `retryable` decides between "again" and "next"; where the server itself says what it is worth (`x-should-retry`), that
   has already been put there.
@@ -87,6 +89,8 @@ _BEFORE_IT_IS_SENT = frozenset({"connect", "pool"})
 
 def verdict(error: Error, *, committed: bool = False, persist: bool = False) -> Verdict:
     """What follows from an error that a target gave before its first content."""
+    if error.lacking is not None:
+        return Verdict("advance")
     action, fault = next(found for kind, found in _TABLE if isinstance(error, kind))
     if action == "retry" and not error.retryable:
         action = "advance"

@@ -129,6 +129,7 @@ CODES: dict[str, CodeRow] = {
     "documents": CodeRow("refused", "a document that the target cannot take"),
     "tools": CodeRow("refused", "a tool that the target cannot take"),
     "output_schema": CodeRow("refused", "an output schema that the target cannot take"),
+    "feature_missing": CodeRow("refused", "a feature that the caller requires, and the target is known not to have"),
     "server_tools": CodeRow("refused", "a provider-run tool of another dialect"),
     "media_refs": CodeRow("refused", "a reference to media that only another provider can resolve"),
     "opaque_part": CodeRow("refused", "a part that only another dialect understands"),

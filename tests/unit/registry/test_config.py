@@ -100,7 +100,7 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
     [
         (
             '[aliases]\n\n[suppliers.a]\ndsn = "x"\n',
-            "line 3: unknown section 'suppliers'; known: providers, aliases, keys, limits, server, teams",
+            "line 3: unknown section 'suppliers'; known: providers, aliases, capabilities, keys, limits, server, teams",
         ),
         ('[providers.a]\nurl = "x"\n', "line 2: unknown key 'url' in [providers.a]; known: dsn, dsn_env"),
         ("[providers.a]\ndsn = 5\n", "line 2: dsn in [providers.a] is not a string"),
@@ -115,7 +115,7 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
         ('[aliases]\nb = "x/y"\na = "x/"\n', "line 3: the alias 'a': no model in 'x/' (expected provider/model)"),
         (
             '[aliases]\na = { target = "x/y" }\n',
-            "line 2: unknown key 'target' in the alias 'a'; known: targets, policy, weights",
+            "line 2: unknown key 'target' in the alias 'a'; known: targets, policy, weights, require",
         ),
         (
             '[aliases]\n"c-*" = { targets = ["x/y"], policy = "random" }\n',

@@ -3,6 +3,8 @@
 Rules
 - Targets are tried in order; `verdict` says whether a failed one is asked again, the next one is, or none. Every try
   and every target that was passed over is in `attempts`. At most `MAX_TRIES` tries are made.
+- A target that is known not to take the request is passed over before anything is sent, whether by its facts or by what
+  it has said itself; its health, its limits and its probe are left alone.
 - A target that health benches is passed over. Where that leaves nobody to ask, the one whose bench ends first is asked
   all the same, unless a person took it out.
 - A target whose limit on our own side is used up is passed over while another one is left, and waited for when none is.
@@ -26,6 +28,7 @@ from msgspec.structs import replace
 
 from interlingua.client.call.effect import Enter, Race, Sleep
 from interlingua.client.call.job import later
+from interlingua.client.call.needs import is_required, narrowed, needs_of, shortfall
 from interlingua.client.call.report import failed, outrun, passed_over, served, standing_told, summary
 from interlingua.client.call.secrets import hide_secrets
 from interlingua.client.call.visit import Lasting, Visit, consulted
@@ -38,14 +41,14 @@ from interlingua.errors import (
     RateLimitError,
     UnsupportedError,
 )
-from interlingua.routing.health import Admit, Look, Standing, Succeeded
+from interlingua.routing.health import Admit, Look, Spared, Standing, Succeeded
 from interlingua.routing.order import Traffic, in_order
 from interlingua.routing.retry import MAX_TRIES, Retry, pause_s, share_s
 from interlingua.routing.verdict import verdict
 from interlingua.types.tool import OpaqueTool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
@@ -105,7 +108,7 @@ def _straight(job: Job) -> _Straight | None:
 
     None where there are others, where health or a limit has to be asked first, and where somebody looks on.
     """
-    if len(job.lanes) != 1 or job.ranking is not None or job.watch is not None:
+    if len(job.lanes) != 1 or job.ranking is not None or job.watch is not None or job.settings.require:
         return None
     store, limits = job.health, job.limits
     if store is None or limits is None:
@@ -163,8 +166,8 @@ class _Trip:
     """One call on its way."""
 
     __slots__ = (
-        "_attempt", "_began", "_benched", "_error", "_is_hasty", "_is_raced", "_job", "_lanes", "_limits", "_retry",
-        "_store", "_traffic", "_tries", "_waiting", "attempts",
+        "_attempt", "_began", "_benched", "_error", "_is_hasty", "_is_raced", "_job", "_lanes", "_limits", "_refusals",
+        "_retry", "_store", "_traffic", "_tries", "_waiting", "attempts",
     )  # fmt: skip
 
     def __init__(
@@ -179,6 +182,7 @@ class _Trip:
         self._began = job.clock()
         self._retry = _retry(job)
         self._benched: list[tuple[Lane, Standing]] = []
+        self._refusals: dict[str, Error] = {}
         self._error: Error | None = None
         self._is_raced = False
         self._is_hasty = False
@@ -202,7 +206,7 @@ class _Trip:
 
     def _first(self) -> Steps[Any]:
         waiting = self._waiting
-        queue = deque(self._lanes)
+        queue = deque([lane for lane in self._lanes if not self._falls_short(lane)])
         while queue:
             lane = queue.popleft()
             left = len(queue) + len(waiting) + 1
@@ -270,8 +274,9 @@ class _Trip:
                 return _NOTHING
             visit = self._begin(lane, standing, ticket, waited_s)
             job = self._timed(visit.started_s, left, fresh=not again and ticket is None)
+            target = lane if not standing.lacks else _seen_by_health(job, lane, standing.lacks)
             try:
-                answer = yield from self._attempt(job, lane)
+                answer = yield from self._attempt(job, target)
             except Error as error:
                 waited_s = yield from self._failed(visit, error, job, left, again)
             except BaseException as problem:
@@ -295,6 +300,8 @@ class _Trip:
         ticket = None
         if self._limits.covers(spec):
             standing = yield from consulted(store, spec, _LOOK)
+            if standing.lacks and self._falls_short(lane, standing.lacks):
+                return None, None
             if standing.state in _CLOSED and standing.reason not in excused:
                 self._bench(lane, standing)
                 return None, None
@@ -310,11 +317,32 @@ class _Trip:
                 ticket.leave(0)
             raise
         if standing.admitted or standing.reason in excused:
-            return standing, ticket
+            return (standing, ticket) if not standing.lacks else (yield from self._admitted(lane, standing, ticket))
         if ticket is not None:
             ticket.leave(0)
         self._bench(lane, standing)
         return None, None
+
+    def _admitted(
+        self, lane: Lane, standing: Standing, ticket: Ticket | None
+    ) -> Steps[tuple[Standing | None, Ticket | None]]:
+        """The same of a target that may be asked, and that has said that it lacks something."""
+        try:
+            falls_short = self._falls_short(lane, standing.lacks)
+        except UnsupportedError:
+            yield from self._given_back(lane, standing, ticket)
+            raise
+        if not falls_short:
+            return standing, ticket
+        yield from self._given_back(lane, standing, ticket)
+        return None, None
+
+    def _given_back(self, lane: Lane, standing: Standing, ticket: Ticket | None) -> Steps[None]:
+        """Give back the probe and the ticket of a try that is not made."""
+        if ticket is not None:
+            ticket.leave(0)
+        if standing.state == "probe":
+            yield from consulted(self._store, lane.endpoint.spec, Spared(standing.at_s))
 
     def _abandoned(self, visit: Visit, problem: BaseException) -> None:
         """Nobody waits for the try any more: the caller is gone, or another target was faster."""
@@ -364,6 +392,12 @@ class _Trip:
         """
         now_s = self._job.clock()
         lane, settings = visit.lane, self._job.settings
+        if (
+            error.lacking is not None
+            and self._job.request.messages
+            and error.lacking not in needs_of(self._job.request)
+        ):
+            error.lacking = None  # it speaks of something that the request does not have
         found = verdict(error, committed=is_committed(self._job.request), persist=settings.persist)
         self._note(visit, error, now_s - visit.started_s)
         yield from visit.failed(error, found.fault, self._job.watch)
@@ -387,6 +421,8 @@ class _Trip:
         hide_secrets(error, visit.lane.endpoint, self._job.settings.headers)
         self._error = error
         spec = visit.lane.endpoint.spec
+        if isinstance(error, UnsupportedError) or error.lacking is not None:
+            self._refusals[spec] = error
         is_skipped = isinstance(error, UnsupportedError | ConfigError)
         self.attempts.append(failed(spec, error, duration_s, visit.waited_s, skipped=is_skipped))
         error.attempts = tuple(self.attempts)
@@ -406,6 +442,26 @@ class _Trip:
         return total_s is not None and now_s - self._began >= total_s
 
     # Targets that are not asked
+
+    def _falls_short(self, lane: Lane, said: Collection[str] = ()) -> bool:
+        """Whether a target is known not to take the request, with its entry; nothing was sent to it.
+
+        Raises: UnsupportedError of the only target.
+        """
+        if len(self._lanes) == 1 and not said and not is_required(self._job):
+            return False  # what its dialect refuses is found when the request is encoded
+        error = shortfall(self._job, lane, said)
+        if error is None:
+            return False
+        self._error = error
+        self.attempts.append(failed(lane.endpoint.spec, error, 0.0, skipped=True))
+        error.attempts = tuple(self.attempts)
+        if self._job.watch is not None:
+            self._job.watch.skipped(lane, error.message)
+        if len(self._lanes) == 1:
+            raise error
+        self._refusals[lane.endpoint.spec] = error
+        return True
 
     def _bench(self, lane: Lane, standing: Standing) -> None:
         self._benched.append((lane, standing))
@@ -455,8 +511,15 @@ class _Trip:
 
         return estimate_tokens(self._job.request, lane.endpoint.model)
 
-    def _exhausted(self) -> ChainExhaustedError:
+    def _exhausted(self) -> ChainExhaustedError | UnsupportedError:
+        """The error of a chain of which no target answered; one of its own where none of them takes the request."""
         attempts = tuple(self.attempts)
+        if len(self._refusals) == len(self._lanes):
+            changes = [change for error in self._refusals.values() for change in getattr(error, "changes", ())]
+            told = "; ".join([_told(spec, error) for spec, error in self._refusals.items()])
+            return UnsupportedError(
+                f"no target of the chain takes the request: {told}", changes=tuple(changes), attempts=attempts
+            )
         waits = [standing.wait_s for _, standing in self._benched if standing.wait_s is not None]
         error = self._error
         if error is not None and error.retry_after_s is not None:
@@ -475,6 +538,16 @@ def _retry(job: Job) -> Retry:
     if retries is None:
         return _ONCE if job.with_credential else _NEVER
     return Retry(retries=retries)
+
+
+def _told(spec: str, error: Error) -> str:
+    """Why one target does not take the request, with its name once."""
+    return error.message if error.message.startswith(spec) else f"{spec}: {error.message}"
+
+
+def _seen_by_health(job: Job, lane: Lane, said: frozenset[str]) -> Lane:
+    """The target without what it has said that it lacks; a request that nobody read is checked by who sends it."""
+    return narrowed(lane, job.request, said) if job.request.messages else replace(lane, said=said)
 
 
 def _has_used_its_share(job: Job, now_s: float) -> bool:

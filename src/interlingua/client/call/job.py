@@ -34,6 +34,8 @@ class Lane(Struct, frozen=True):
     """Where it is."""
     dialect: Dialect
     """How it is spoken to."""
+    said: frozenset[str] = frozenset()
+    """What it has said that it lacks, where nobody has read the request yet that may need it."""
 
 
 class Job(Struct, frozen=True, eq=False):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.client.call.effect import Consult
-from interlingua.routing.health import Failed, Spared, Succeeded
+from interlingua.routing.health import Failed, Learned, Spared, Succeeded
 from interlingua.routing.verdict import verdict
 from interlingua.types.response import Response
 
@@ -97,6 +97,8 @@ class Visit:
         at_s = self._standing.at_s
         if fault is None:
             yield from self._told(Spared(at_s))
+            if error.lacking is not None:
+                yield from self._told(Learned(frozenset([error.lacking])))
             return
         said = f"{type(error).__name__}{'' if error.status is None else f' {error.status}'}"
         after = yield from self._told(Failed(fault, error.retry_after_s, at_s, said))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from interlingua.dialects._errors.words import PHRASES, WORDS
+from interlingua.dialects._errors.words import LACKS, PHRASES, WORDS
 from interlingua.errors import (
     APITimeoutError,
     AuthenticationError,
@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from interlingua.dialects._errors.bodies import ErrorBody
+    from interlingua.types.capabilities import Feature
     from interlingua.wire.http import Headers
 
 __all__ = [
     "COMMON_STATUSES", "STATUS_CLASSES", "VAGUE_CLASSES", "ErrorRow", "ErrorTable", "class_of", "class_of_status",
-    "error_of", "is_upstream", "known_class", "make_error", "precise_class", "request_id", "retry_after_s", "row_of",
-    "should_retry", "told_status",
+    "error_of", "is_upstream", "known_class", "lacking_of", "make_error", "precise_class", "request_id",
+    "retry_after_s", "row_of", "should_retry", "told_status",
 ]  # fmt: skip
 
 STATUS_CLASSES: dict[int, type[Error]] = {
@@ -60,6 +61,10 @@ VAGUE_WORDS = frozenset({"invalid_request_error", "INVALID_ARGUMENT"})
 """Words that every bad request has; another one beside them says more."""
 _REFUSALS = frozenset({PermissionDeniedError, RateLimitError})
 """Classes that an account without money has, too, where its server has no word for that."""
+_MAY_LACK = frozenset({BadRequestError, InternalServerError, NotFoundError})
+"""Classes by which a server refuses what it does not take; llama.cpp says 500, OpenRouter 404."""
+_LONGEST = 1_000
+"""Sentences that say what a server lacks are shorter."""
 COMMON_STATUSES = frozenset(range(400, 512)) - {498}
 """What every client knows. Others mean something to one family alone: 498 of Groq, 529 of Messages, 52x of a proxy."""
 RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
@@ -117,8 +122,11 @@ def error_of(
 ) -> Error:
     """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
     status = status or body.status
+    kind, lacking = class_of(body, status, table), None
+    if kind in _MAY_LACK and (lacking := lacking_of(body.message)):
+        kind = BadRequestError
     error = make_error(
-        class_of(body, status, table),
+        kind,
         body.message,
         status=status,
         code=body.code,
@@ -128,7 +136,13 @@ def error_of(
     if error.retry_after_s is None:
         error.retry_after_s = body.delay_s
     error.request_id = error.request_id or body.request_id
+    error.lacking = lacking
     return error
+
+
+def lacking_of(message: str) -> Feature | None:
+    """What a server says in this sentence that it does not take; None where it says nothing of the kind."""
+    return next((feature for phrase, feature in LACKS if re.fullmatch(phrase, message.strip()[:_LONGEST])), None)
 
 
 class ErrorRow(NamedTuple):

@@ -30,8 +30,9 @@ from interlingua.errors import (
 
 if TYPE_CHECKING:
     from interlingua.errors import Error
+    from interlingua.types.capabilities import Feature
 
-__all__ = ["PHRASES", "WORDS"]
+__all__ = ["LACKS", "PHRASES", "WORDS"]
 
 WORDS: dict[str, type[Error]] = {
     "context_length_exceeded": ContextWindowExceededError,  # OpenAI's word at servers of other dialects, 400
@@ -121,4 +122,30 @@ PHRASES: tuple[tuple[str, type[Error]], ...] = (
 """What a bad request says where its server has no code for it, as regular expressions.
 
 They are compiled when the first error asks for them: whoever only imports a dialect does not pay for that.
+"""
+LACKS: tuple[tuple[str, Feature], ...] = (
+    (r"(registry\.ollama\.ai/library/)?\S+ does not support tools", "tools"),  # Ollama, 400
+    (r'"\S+" does not support thinking', "thinking"),  # Ollama, 400
+    (r"this model does not support image input( \(ref: [\w-]+\))?", "images"),  # Ollama's cloud, 400
+    (r"image input is not supported( by this server| - hint: [\w ,:]+)?", "images"),  # llama.cpp, 500
+    (r"audio input is not supported( by this server| - hint: [\w ,:]+)?", "audio"),  # llama.cpp, 500
+    (r"No endpoints found that support image input", "images"),  # OpenRouter, 404
+    (r'No endpoints found that support tool use\. Try disabling "[^"]*"\.( To learn more .*)?', "tools"),  # the same
+    (r"Invalid content type\. image_url is only supported by certain models\.", "images"),  # OpenAI, 400
+    (
+        (
+            r"Failed to deserialize the JSON body into the target type: messages\[\d+\]: unknown variant `image_url`, "
+            r"expected `text` at line \d+ column \d+"
+        ),
+        "images",
+    ),  # DeepSeek, 400
+    (r"\S+ is not a multimodal model( None)?", "images"),  # vLLM, 400
+    (
+        r'"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+        "tools",
+    ),  # vLLM, 400
+)
+"""What a server says that it lacks, as regular expressions of the whole sentence, and the feature that it means.
+
+A sentence counts as a whole only: what a client wrote may stand in the middle of another one.
 """

@@ -258,6 +258,10 @@ class _RequestEncoder(RequestWriter):
     def _thinking(self) -> None:
         """`think`: off or on, or how hard."""
         request = self.request
+        if self.facts.thinking == frozenset() and (request.thinking or request.effort not in (None, "none")):
+            path = "/effort" if request.effort else "/thinking"
+            self.changes.add("parameter_unsupported", path, f"{self.target.model} does not think")
+            return
         effort = request.effort if self.quirks.effort_field != "none" else None
         if request.effort is not None and (effort is None or request.thinking is False):
             self.changes.add("parameter_unsupported", "/effort", "thinking is off, or has no degrees here")

@@ -26,11 +26,12 @@ from interlingua.client.call.chain import routed
 from interlingua.client.call.core import Outcome, follow
 from interlingua.client.call.job import Job
 from interlingua.client.call.live import begin, opened
+from interlingua.client.call.needs import needs_of, shortfall
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
 from interlingua.dialects.table import get_service
-from interlingua.errors import Error, UnsupportedError
+from interlingua.errors import DecodeError, Error, HistoryError, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
 from interlingua.gateway.calls.openrouter import with_provider
@@ -322,6 +323,8 @@ def _continued(asked: Asked, job: Job, found: list[_Served], attempts: tuple[Att
 
 def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
     """One try at a whole answer."""
+    if lane.said:
+        lane = _taking(asked, job, lane)
     if job.make_id is not None:
         job = _kept(asked, job, lane)
     if asked.grant is not None:
@@ -333,10 +336,34 @@ def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
         reply = yield fetching(job, lane, encoded)
         response = answered(job, lane, encoded, reply)
     except Error as error:
+        _check_lacking(asked, job, error)
         if asked.grant is not None:
             asked.grant.failed(error, lane)
         raise
     return response, lane, reply
+
+
+def _taking(asked: Asked, job: Job, lane: Lane) -> Lane:
+    """The target, where it takes what goes out as it came although it has said that it lacks something.
+
+    Raises: UnsupportedError for a request that has just that.
+    """
+    with suppress(DecodeError, HistoryError):  # what we cannot read, its provider may
+        error = shortfall(msgspec.structs.replace(job, request=asked.decoded.request), lane, lane.said)
+        if error is not None:
+            raise error
+    return msgspec.structs.replace(lane, said=frozenset())
+
+
+def _check_lacking(asked: Asked, job: Job, error: Error) -> None:
+    """Believe a target that it lacks something only where the request that went out as it came has that."""
+    if error.lacking is not None and not job.request.messages:
+        try:
+            has_it = error.lacking in needs_of(asked.decoded.request)
+        except Error:
+            has_it = False
+        if not has_it:
+            error.lacking = None
 
 
 async def _streamed(asked: Asked, job: Job) -> GatewayReply:
@@ -396,6 +423,8 @@ def _streamed_on(asked: Asked, job: Job, course: Course) -> Steps[None]:
 
 def _begin(asked: Asked, job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
     """One try at a stream; `kind` reads what comes of one that is translated."""
+    if lane.said:
+        lane = _taking(asked, job, lane)
     if job.make_id is not None:
         job = _kept(asked, job, lane)
     if asked.grant is not None:
@@ -406,6 +435,7 @@ def _begin(asked: Asked, job: Job, lane: Lane, kind: type[Live] | None = None) -
         kind = CountedStream if asks_usage(asked, lane) else PassedStream
         return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), kind))
     except Error as error:
+        _check_lacking(asked, job, error)
         if asked.grant is not None:
             asked.grant.failed(error, lane)
         raise

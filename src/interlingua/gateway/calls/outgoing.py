@@ -89,9 +89,29 @@ class Needs(NamedTuple):
     """By member, the words that must not be in it."""
 
 
+_HISTORIES = ("messages", "input", "contents")
+"""Members in which media stand."""
+_DATA = frozenset({"inlineData", "inline_data", "fileData", "file_data"})
+_MEDIA_WORDS: dict[str, frozenset[str]] = {
+    "images": frozenset({"image", "images", "image_url", "input_image"}) | _DATA,
+    "audio": frozenset({"audio", "input_audio"}) | _DATA,
+    "documents": frozenset({"document", "file", "input_file"}) | _DATA,
+}
+"""Words that stand in a history with such media; a target that takes none of them gets it from the dialect's writer."""
+
+
+def needs_of(lane: Lane) -> Needs:
+    """What has to be looked for in a body before it goes to a target as it is."""
+    facts, declared = lane.endpoint.target.facts, lane.endpoint.capabilities
+    untaken = [kind for kind in _MEDIA_WORDS if getattr(facts, kind) is False]
+    if declared.tools is False:
+        untaken.append("tools")
+    return _needs(lane.endpoint.target.quirks, tuple(untaken))
+
+
 @lru_cache(maxsize=256)
-def needs_of(quirks: Quirks) -> Needs:
-    """What has to be looked for: a reference server of its dialect takes whatever the dialect can say."""
+def _needs(quirks: Quirks, untaken: tuple[str, ...]) -> Needs:
+    """What servers like this want in other words: a reference server of its dialect takes whatever that can say."""
     is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
     triggers = _FOREIGN if is_reference else _TRIGGERS
     active = [trigger for trigger in triggers if getattr(quirks, trigger.quirk) not in trigger.harmless]
@@ -99,10 +119,14 @@ def needs_of(quirks: Quirks) -> Needs:
     for trigger in active:
         if trigger.words:
             words[trigger.member] = words.get(trigger.member, frozenset()) | trigger.words
+    for member in _HISTORIES if untaken else ():
+        media = frozenset[str]().union(*[_MEDIA_WORDS.get(kind, frozenset()) for kind in untaken])
+        words[member] = words.get(member, frozenset()) | media
+    active_members = [trigger.member for trigger in active if not trigger.words]
+    if "tools" in untaken:
+        active_members.append("tools")
     everything = ("messages",) if "extra" in quirks.unsupported else ()  # what is ignored of a body has to be told
-    return Needs(
-        quirks.unsupported.union(everything, [trigger.member for trigger in active if not trigger.words]), words
-    )
+    return Needs(quirks.unsupported.union(everything, active_members), words)
 
 
 def relayed(asked: Asked, plan: Plan) -> tuple[Lane, ...]:

@@ -55,7 +55,7 @@ class Plan:
         self.lanes: tuple[Lane, ...] = lanes
         """The targets, in the order in which they are named."""
         own = [lane for lane in lanes if is_same(lane, dialect)]
-        self.own: list[tuple[Lane, Needs]] = [(lane, needs_of(lane.endpoint.target.quirks)) for lane in own]
+        self.own: list[tuple[Lane, Needs]] = [(lane, needs_of(lane)) for lane in own]
         """Those that speak the client's dialect, and what each wants in other words."""
         self.job: Job = Job(
             UNREAD,
@@ -71,7 +71,7 @@ class Plan:
             gateway.clock,
             make_id=None if len(own) == len(lanes) else gateway.make_id,
             tool_deltas=True,
-            ranking=gateway.registry.ranking(model) if len(lanes) > 1 else None,
+            ranking=gateway.registry.ranking(model),
         )
         """The job of a request that goes out as it came."""
 

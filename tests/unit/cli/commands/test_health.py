@@ -71,6 +71,7 @@ def test_suspended_and_resumed(capsys: Capture) -> None:
         "reason": "suspended",
         "failures": 0,
         "error": "",
+        "lacks": [],
     }
     assert 8_990 < told["openai/a"]["wait_s"] <= 9_000
     assert run("resume", "openai/a") == 0

@@ -1,0 +1,122 @@
+"""What a request needs of a target, and whether a target is known not to take it.
+
+Rules
+- Only what is known not to be taken keeps a request away from a target: by its facts, by what the target has said
+  itself, or by the caller's `require`. Unknown never does.
+- A request needs what would change its meaning if it were lost: media and tools. Knobs are dropped with an entry by the
+  dialect; `require` makes a need of them as well.
+- What `allow` lets go keeps nothing away: the dialect leaves it out.
+
+Not responsible for: what a dialect refuses besides (`dialects`), which is found when the request is encoded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from interlingua.errors import UnsupportedError
+from interlingua.media.fit import has_media
+from interlingua.types.capabilities import FEATURES, Capabilities, Feature
+from interlingua.types.change import CODES, Change
+from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolResult
+from interlingua.types.tool import Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from interlingua.client.call.job import Job, Lane
+    from interlingua.types.request import Request
+
+__all__ = ["is_required", "narrowed", "needs_of", "shortfall"]
+
+_MEDIA: dict[type, Feature] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
+_NEEDED: tuple[Feature, ...] = ("images", "audio", "documents", "tools")
+"""What a request can need, so that a target without it is passed over."""
+
+
+def needs_of(request: Request) -> dict[Feature, str]:
+    """What a request needs, with the first place that needs it, as a JSON pointer."""
+    needs: dict[Feature, str] = {}
+    if has_media(request.messages):
+        for place, message in enumerate(request.messages):
+            for feature, path in _media_of(message.parts, f"/messages/{place}/parts"):
+                needs.setdefault(feature, path)
+    own = next((place for place, tool in enumerate(request.tools) if isinstance(tool, Tool)), None)
+    if own is not None:
+        needs["tools"] = f"/tools/{own}"
+    if request.thinking or request.thinking_budget or request.effort not in (None, "none"):
+        needs["thinking"] = "/effort" if request.effort else "/thinking"
+    return needs
+
+
+def _media_of(parts: Sequence[object], path: str) -> Iterator[tuple[Feature, str]]:
+    for place, part in enumerate(parts):
+        feature = _MEDIA.get(type(part))
+        if feature is not None:
+            yield feature, f"{path}/{place}"
+        elif isinstance(part, ToolResult) and isinstance(part.content, tuple):
+            yield from _media_of(part.content, f"{path}/{place}/content")
+
+
+def is_required(job: Job) -> bool:
+    """Whether the caller or an alias requires something of the targets."""
+    return bool(job.settings.require) or job.ranking is not None
+
+
+def shortfall(job: Job, lane: Lane, said: Collection[str] = ()) -> UnsupportedError | None:
+    """Why a target is passed over before anything is sent: it is known not to take what the call needs; else None.
+
+    `said` are the features that the target itself has said that it lacks.
+    """
+    facts, declared = lane.endpoint.target.facts, lane.endpoint.capabilities
+    said = [feature for feature in said if getattr(declared, feature) is not True]
+    lacking = [feature for feature in _NEEDED if feature in said or getattr(declared, feature) is False]
+    lacking += [feature for feature in _MEDIA.values() if getattr(facts, feature) is False]
+    required = _required(job, lane)
+    if not lacking and not required:
+        return None
+    needs, allowed = needs_of(job.request), job.settings.allow
+    missing = {feature for feature in lacking if feature in needs and feature not in allowed}
+    missing |= required.intersection(said)
+    if not (missing or required):
+        return None
+    from interlingua.client.capabilities import known_capabilities  # only who is refused or requires something needs it
+
+    known = known_capabilities(lane.endpoint, lane.dialect, said)
+    missing |= required & known.lacks()
+    if not missing:
+        return None
+    reasons: dict[Feature, str] = {
+        feature: known.origins.get(feature, "") for feature in FEATURES if feature in missing
+    }
+    told = ", ".join([f"{name} ({origin})" if origin else name for name, origin in reasons.items()])
+    changes = [
+        Change("refused", _code(name), needs.get(name, ""), lane.dialect.name, "routing", f"{name}: {origin}")
+        for name, origin in reasons.items()
+    ]
+    return UnsupportedError(f"{lane.endpoint.spec} does not take {told}", changes=tuple(changes))
+
+
+def _required(job: Job, lane: Lane) -> frozenset[Feature]:
+    ranking = job.ranking
+    by_alias = frozenset[Feature]() if ranking is None else ranking.required().get(lane.endpoint.spec, frozenset())
+    return job.settings.require | by_alias
+
+
+def _code(feature: Feature) -> str:
+    return feature if feature in CODES else "feature_missing"
+
+
+def narrowed(lane: Lane, request: Request, said: Collection[str]) -> Lane:
+    """The target as its dialect has to see it: without what it has said that it lacks, where the request has that."""
+    declared = lane.endpoint.capabilities
+    lost = [feature for feature in needs_of(request) if feature in said and getattr(declared, feature) is not True]
+    if not lost:
+        return lane
+    from interlingua.providers.declared import told_target  # only a target that has refused something needs it
+
+    members: Any = dict.fromkeys(lost, False)
+    endpoint = replace(lane.endpoint, target=told_target(lane.endpoint.target, Capabilities(**members)))
+    return replace(lane, endpoint=endpoint)
