@@ -353,7 +353,7 @@ def test_a_target_is_taken_out_and_put_back(chromium: Browser) -> None:
             == "fake/second"
         )
         page.click("#targets-rows button")
-        page.wait("document.querySelector('#targets-rows tr').innerText.includes('open')")
+        page.wait("document.querySelector('#targets-rows tr').innerText.includes('closed')")
     assert page.problems == []
 
 
