@@ -122,6 +122,10 @@ class Error(Exception):
     """What the target says that it does not take, where it refused the request for that."""
     run: Recorded | None = None
     """The run that it ended, where an agent was at work: what had come, to go on with."""
+    target: str | None = None
+    """The target that failed, `provider/model`, or None where none was asked."""
+    key_from: str | None = None
+    """Where the key came from that the target refused, such as a variable; never the key."""
 
     def __init__(
         self,
@@ -154,8 +158,17 @@ class Error(Exception):
 
     @property
     def message(self) -> str:
-        """The sentence."""
+        """The sentence, in the provider's own words where it has some."""
         return str(self.args[0]) if self.args else ""
+
+    def __str__(self) -> str:
+        """The sentence, with the target and the status before it and the origin of a refused key behind it."""
+        message = self.message
+        if self.target is None or message.startswith(self.target):
+            return message
+        status = "" if self.status is None or message.startswith(str(self.status)) else f"{self.status} "
+        key = f" (key from {self.key_from})" if self.key_from else ""
+        return f"{self.target}: {status}{message}{key}"
 
     @property
     def status_code(self) -> int | None:

@@ -30,6 +30,8 @@ class Served(NamedTuple):
 
     process: subprocess.Popen[str]
     port: int
+    told: list[str]
+    """What it has written on stderr since it serves."""
 
     def post(self, path: str, body: bytes, **headers: str) -> tuple[int, bytes]:
         """The status and the body of a reply; 0 for a connection that ended without one."""
@@ -63,9 +65,10 @@ def served(*arguments: str, **environ: str) -> Generator[Served]:
             told += line
         found = re.search(r"serving on http://127\.0\.0\.1:(\d+)", told)
         assert found, told
-        reader = threading.Thread(target=process.stderr.read, daemon=True)
+        lines: list[str] = []
+        reader = threading.Thread(target=lines.extend, args=(process.stderr,), daemon=True)
         reader.start()
-        yield Served(process, int(found[1]))
+        yield Served(process, int(found[1]), lines)
         process.kill()
         reader.join()
     finally:

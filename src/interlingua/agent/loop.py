@@ -90,7 +90,7 @@ def run_loop(work: Work, state: RunState) -> LoopSteps[None]:
             work = yield Invoke(work.prepare, work)
         yield from _rounds(work, state)
     except Exception as error:
-        state.stop("error", error.message if isinstance(error, Error) else repr(error))
+        state.stop("error", str(error) if isinstance(error, Error) else repr(error))
         raise
     except BaseException:
         state.stop("cancelled")

@@ -66,8 +66,9 @@ def model() -> Iterator[Finding]:
 def keys() -> Iterator[Finding]:
     """The variables that hold a key, whose it is, and where it is sent."""
     found: dict[str, dict[str, list[str]]] = {}
+    environ = default_registry().environment()
     for row in default_registry().providers():
-        variable = next((name for name in row.key_env if os.environ.get(name)), None)
+        variable = next((name for name in row.key_env if environ.get(name)), None)
         if variable and not row.problem:
             found.setdefault(variable, {}).setdefault(row.base_url, []).append(row.name)
     for variable, addresses in found.items():

@@ -56,7 +56,7 @@ def exit_code(error: BaseException) -> int:
             note("interrupted")
             return INTERRUPTED
         case Error():
-            note(error.message or type(error).__name__, failed=True)
+            note(str(error) or type(error).__name__, failed=True)
             return _code_of(error)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO, filename=None):
             lead_nowhere(sys.stdout)

@@ -51,6 +51,10 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     """HTTP status, when there was one."""
     fault: str | None = None
     """What was wrong with a typed answer."""
+    target: str | None = None
+    """The target that failed."""
+    key_from: str | None = None
+    """Where the key came from that it refused."""
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

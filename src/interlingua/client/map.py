@@ -327,11 +327,19 @@ def _fault(error: Exception) -> Fault:
     if not isinstance(error, Error):
         return Fault(type(error).__name__, f"{type(error).__name__}: {error}")
     fault = error.fault if isinstance(error, OutputError) else None
-    return Fault(type(error).__name__, error.message, error.retryable, error.status, fault)
+    return Fault(
+        type(error).__name__, error.message, error.retryable, error.status, fault, error.target, error.key_from
+    )
 
 
 def _error(fault: Fault, response: Response[Any] | None) -> Error:
     """The error that was kept, of its own class where that is one of ours."""
+    error = _rebuilt(fault, response)
+    error.target, error.key_from = fault.target, fault.key_from
+    return error
+
+
+def _rebuilt(fault: Fault, response: Response[Any] | None) -> Error:
     kind = getattr(errors, fault.type, Error)
     if kind is OutputError:
         return OutputError(fault.message, fault=fault.fault or "invalid", response=response)  # pyright: ignore[reportArgumentType]  # what was written was one of the three

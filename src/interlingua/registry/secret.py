@@ -29,19 +29,27 @@ MAX_KEY_BYTES = 65_536
 class Secret:
     """Where a credential comes from."""
 
-    __slots__ = ("_fit", "_read", "dynamic", "source")
+    __slots__ = ("_chosen", "_fit", "_read", "dynamic", "source")
 
     source: str
     """What it is read from, for errors: a variable, a file, the DSN; never the credential."""
     dynamic: bool
     """Whether a function of the user's gives it, which is called for requests alone."""
 
-    def __init__(self, read: Callable[[], str | None], source: str, *, dynamic: bool = False) -> None:
-        """A credential that `read` gives when it is asked for."""
+    def __init__(
+        self,
+        read: Callable[[], str | None],
+        source: str,
+        *,
+        dynamic: bool = False,
+        chosen: Callable[[], str | None] | None = None,
+    ) -> None:
+        """A credential that `read` gives when it is asked for; `chosen` says which of several sources has it."""
         self._read = read
         self._fit = ""  # what was found fit for a header last: it is read for every request, and seldom another one
         self.source = source
         self.dynamic = dynamic
+        self._chosen = chosen
 
     @classmethod
     def of_key(cls, key: Key, source: str = "code") -> Secret:
@@ -68,12 +76,23 @@ class Secret:
     @classmethod
     def of_environment(cls, environ: Callable[[], Mapping[str, str]], names: tuple[str, ...]) -> Secret:
         """The first of the variables that is set."""
-        return cls(lambda: next((value for name in names if (value := environ().get(name))), None), " or ".join(names))
+
+        def chosen() -> str | None:
+            return next((name for name in names if environ().get(name)), None)
+
+        def read() -> str | None:
+            return environ().get(name) if (name := chosen()) else None
+
+        return cls(read, " or ".join(names), chosen=chosen)
 
     @classmethod
     def of_file(cls, path: str) -> Secret:
         """What stands in a file, read for every request so that rotated keys count."""
         return cls(lambda: _read_file(path), f"the file {path}")
+
+    def origin(self) -> str | None:
+        """What it is read from now: the variable that is set, a file, the DSN, `api_key`; None where there is none."""
+        return self.source or None if self._chosen is None else self._chosen()
 
     def reveal(self) -> str | None:
         """The credential in clear, without white space at its ends, or None when there is none.

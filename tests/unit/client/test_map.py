@@ -369,7 +369,10 @@ def test_the_line_of_an_input(tmp_path: Path) -> None:
     assert len(done["id"]) == 32
     assert "request" not in done["response"]
     assert done["response"]["model"] == "openai-chat/gpt-4.1"
-    assert failed["error"] == {"type": "RateLimitError", "message": "slow down", "retryable": True, "status": 429}
+    assert failed["error"] == {
+        "type": "RateLimitError", "message": "slow down", "retryable": True, "status": 429,
+        "target": "openai-chat/gpt-4.1",
+    }  # fmt: skip
     assert "output" not in failed
 
 

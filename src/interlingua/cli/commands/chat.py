@@ -142,7 +142,7 @@ class _Chat:
             self._files = []
             self._conversation.add(question.prompt, reply)
         except Error as error:
-            note(error.message, failed=True)
+            note(str(error), failed=True)
         except KeyboardInterrupt:
             if not self._asks:
                 raise

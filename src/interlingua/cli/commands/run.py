@@ -88,7 +88,7 @@ def run(options: Namespace) -> int:
     try:
         output = done.output
     except RunStoppedError as error:
-        note(error.message, failed=True)
+        note(str(error), failed=True)
         return FAILED
     if silent and not options.json:
         write(_json(output))

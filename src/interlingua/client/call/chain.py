@@ -30,7 +30,7 @@ from interlingua.client.call.effect import Enter, Race, Sleep
 from interlingua.client.call.job import later
 from interlingua.client.call.needs import is_required, narrowed, needs_of, shortfall
 from interlingua.client.call.report import failed, outrun, passed_over, served, standing_told, summary
-from interlingua.client.call.secrets import hide_secrets
+from interlingua.client.call.secrets import attribute
 from interlingua.client.call.visit import Lasting, Visit, consulted
 from interlingua.client.state import neighbours
 from interlingua.errors import (
@@ -418,7 +418,7 @@ class _Trip:
 
     def _note(self, visit: Visit, error: Error, duration_s: float) -> None:
         """Record a try that gave no answer; one that sent nothing was none."""
-        hide_secrets(error, visit.lane.endpoint, self._job.settings.headers)
+        attribute(error, visit.lane.endpoint, self._job.settings.headers)
         self._error = error
         spec = visit.lane.endpoint.spec
         if isinstance(error, UnsupportedError) or error.lacking is not None:

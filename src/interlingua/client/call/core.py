@@ -23,7 +23,7 @@ from interlingua.client.call.chain import routed
 from interlingua.client.call.effect import NEXT, Read, Steps
 from interlingua.client.call.job import Job
 from interlingua.client.call.live import Live, begin
-from interlingua.client.call.secrets import hide_secrets
+from interlingua.client.call.secrets import attribute
 from interlingua.client.meter import count
 from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
@@ -192,7 +192,7 @@ def _finish(job: Job, live: Live, events: list[Event], attempts: tuple[Attempt, 
         if last.partial is not None:
             count(msgspec.structs.replace(last.partial, cost_usd=cost_of(job, live.lane, last.partial)))
         error = live.error(last)
-        hide_secrets(error, live.lane.endpoint, job.settings.headers)
+        attribute(error, live.lane.endpoint, job.settings.headers)
         if live.visit is not None:
             yield from live.visit.broke(error, job.watch)
     if shown:

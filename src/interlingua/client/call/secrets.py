@@ -1,6 +1,7 @@
-"""What a target was sent in secret, kept out of the sentences of its errors: servers repeat what they were given.
+"""Whose an error is: its target is named in it, and what the target was sent in secret is cut out of its sentence.
 
 Rules
+- Servers repeat what they were given.
 - A key is cut out whatever it looks like; patterns, which `errors.redact` has, know only the usual ones.
 - It is read again for that, and only when there is an error.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from interlingua.errors import redact
+from interlingua.errors import AuthenticationError, BillingError, PermissionDeniedError, UsageError, redact
 from interlingua.wire.http import SECRET_HEADERS
 
 if TYPE_CHECKING:
@@ -20,15 +21,20 @@ if TYPE_CHECKING:
     from interlingua.registry.endpoint import Endpoint
     from interlingua.wire.http import Headers
 
-__all__ = ["SHORTEST_SECRET", "hide_secrets", "secret_parts"]
+__all__ = ["SHORTEST_SECRET", "attribute", "secret_parts"]
 
 SHORTEST_SECRET = 8
 """Characters that a value has at least that is looked for: shorter ones stand in ordinary sentences."""
+_ABOUT_KEYS = AuthenticationError, PermissionDeniedError, BillingError
 _WORDS = ("key", "token", "secret", "auth", "cookie")
 
 
-def hide_secrets(error: Error, endpoint: Endpoint, headers: Headers) -> None:
-    """Cut out of an error's sentence what was sent to the target in secret: its key, and such headers."""
+def attribute(error: Error, endpoint: Endpoint, headers: Headers) -> None:
+    """Name the target in its error, and cut out of its sentence what was sent in secret: the key, and such headers."""
+    if not isinstance(error, UsageError):  # a sentence of ours, which names what it is about
+        error.target = endpoint.spec
+        if isinstance(error, _ABOUT_KEYS):
+            error.key_from = endpoint.credential.origin()
     clean = redact(error.message, *secret_parts(_secrets(endpoint, headers)))
     if clean != error.message:
         error.args = (clean, *error.args[1:])

@@ -68,9 +68,9 @@ def test_a_rerun_goes_on(capsys: Capture) -> None:
     with use(FakeModel([])):
         assert _extract(pattern="mails/[ac].*") == 0
     assert capsys.readouterr().err.splitlines() == [
-        "il: mails/a.eml: slow",
+        "il: mails/a.eml: fake/x: 429 slow",
         "il: 1 of 2 done; 1 failed (--retry-failed tries those again)",
-        "il: mails/a.eml: slow",
+        "il: mails/a.eml: fake/x: 429 slow",
         "il: 1 of 2 done; 2 were there before; 1 failed (--retry-failed tries those again)",
         "il: 2 of 2 done; 1 were there before",
         "il: 2 of 2 done; 2 were there before",

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client.call.secrets import hide_secrets
+from interlingua.client.call.secrets import attribute
 from interlingua.registry.resolve import default_registry
 from interlingua.registry.secret import Secret
 from interlingua.wire.http import HttpReply
@@ -92,5 +92,5 @@ def test_a_key_function_that_fails_is_no_other_error() -> None:
 
     (known,) = default_registry().resolve("work/x")
     error = il.AuthenticationError("no such user")
-    hide_secrets(error, msgspec.structs.replace(known, credential=Secret.of_key(broken)), ())
+    attribute(error, msgspec.structs.replace(known, credential=Secret.of_key(broken)), ())
     assert error.message == "no such user"
