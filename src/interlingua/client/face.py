@@ -136,7 +136,7 @@ class Face:
 
     def _targets(self, spec: str) -> tuple[tuple[Lane, ...], Ranking | None]:
         """The targets of a spec, and the rules of its aliases; both hold for as long as it stands for the same."""
-        endpoints = self._registry.resolve(spec)
+        endpoints = self._registry.resolved(spec).endpoints
         known, lanes, ranking = self._resolved  # one value, so that threads never see half of it
         if endpoints is not known:
             ranking = self._registry.ranking(spec)
