@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.report import ChangeWarning
     from interlingua.client.capabilities import capabilities
     from interlingua.client.health import health
+    from interlingua.client.hooks.cache import ResponseCache
     from interlingua.client.hooks.hook import Hook, HookContext
     from interlingua.client.item import Input, Item
     from interlingua.client.keywords import Options
@@ -267,6 +268,7 @@ __all__ = [
     "Request",
     "RequestTooLargeError",
     "Response",
+    "ResponseCache",
     "RetryScheduled",
     "Role",
     "Run",
@@ -359,6 +361,7 @@ _NAMES = {
     "agent.setup": "AgentOptions",
     "client.capabilities": "capabilities",
     "client.health": "health",
+    "client.hooks.cache": "ResponseCache",
     "client.hooks.hook": "Hook HookContext",
     "client.item": "Item Input",
     "client.meter": "Meter meter",

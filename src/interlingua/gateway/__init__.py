@@ -11,20 +11,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from interlingua.client.hooks.hook import Hook
     from interlingua.gateway.asgi import GatewayApp
     from interlingua.gateway.settings import GatewaySettings
 
 __all__ = ["app"]
 
 
-def app(config: str | Path | None = None, *, settings: GatewaySettings | None = None) -> GatewayApp:
+def app(
+    config: str | Path | None = None, *, settings: GatewaySettings | None = None, hooks: Sequence[Hook] = ()
+) -> GatewayApp:
     """The gateway as an ASGI application, to be served or mounted.
 
     `config` is the TOML file with its providers, aliases, limits, keys and settings; without one, providers and aliases
     come from the environment and from code, and only clients on the same machine are served. `settings` replace those
-    of the file; `is_open=True` among them serves whoever the application around it lets through.
+    of the file; `is_open=True` among them serves whoever the application around it lets through. `hooks` run around
+    conversations, beside those that the file names.
 
     Raises: ConfigError, with the line, for a file that cannot be read or says what is not known.
     """
@@ -32,10 +37,10 @@ def app(config: str | Path | None = None, *, settings: GatewaySettings | None = 
     from interlingua.gateway.core import Gateway
 
     if config is None:
-        return GatewayApp(Gateway(settings))
+        return GatewayApp(Gateway(settings, hooks=hooks))
     from interlingua.client.setup import load_config
     from interlingua.gateway.config import read_server_config
 
     found = read_server_config(config).settings
     load_config(config)
-    return GatewayApp(Gateway(settings or found))
+    return GatewayApp(Gateway(settings or found, hooks=hooks))

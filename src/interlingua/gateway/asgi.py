@@ -113,7 +113,7 @@ class GatewayApp:
         if before.draining:
             from interlingua.gateway.core import Gateway
 
-            self.gateway = Gateway(before.settings, registry=before.registry)
+            self.gateway = Gateway(before.settings, registry=before.registry, hooks=before.own_hooks)
 
 
 def _is_on_asyncio() -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
 
 from interlingua.errors import ConfigError, UsageError
+from interlingua.gateway.hooks import HOOK_SECTIONS, NO_HOOKS
 from interlingua.gateway.keys.terms import Terms, read_budget, read_count, read_end
 from interlingua.gateway.records.log import LogForm
 from interlingua.gateway.records.observing import MetricsAccess, Observing
@@ -145,6 +146,11 @@ def read_server_config(path: str | Path) -> ServerConfig:
     content = parse_file(file)
     server = _server(content.get("server", {}), file)
     teams = table_of(content.get("teams", {}), file, "", "teams")
+    hooks = NO_HOOKS
+    if not HOOK_SECTIONS.isdisjoint(content):
+        from interlingua.gateway.hooks_config import read_hooks  # who has no hooks pays nothing
+
+        hooks = read_hooks(content, file)
     settings = GatewaySettings(
         keys=_keys(content.get("keys", {}), file),
         teams={name: _team(name, value, file) for name, value in teams.items()},
@@ -158,6 +164,7 @@ def read_server_config(path: str | Path) -> ServerConfig:
         timeouts=Timeouts(**{name: server[key] for key, name in _TIMEOUTS.items() if key in server}),
         allow=_allowed(server.get("allow", []), file),
         observing=_observing(server, file),
+        hooks=hooks,
         **{name: server[name] for name in _AS_IT_IS if name in server},
     )
     return ServerConfig(settings, server.get("host"), server.get("port"), server.get("workers"))

@@ -25,6 +25,7 @@ from interlingua.gateway.calls.replies import error_reply, own_fault
 from interlingua.gateway.calls.targets import Targets
 from interlingua.gateway.chance import random_name
 from interlingua.gateway.console.feed import Feed
+from interlingua.gateway.hooks import made_hooks
 from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
@@ -47,8 +48,9 @@ from interlingua.registry.resolve import default_registry
 from interlingua.transport.override import tapped
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
+    from interlingua.client.hooks.hook import Hook
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.redis_keys import KeyWatch
@@ -84,6 +86,12 @@ class Gateway:
     siblings: Siblings | None = None
     """The other workers of the same gateway, where there are several."""
 
+    own_hooks: tuple[Hook, ...]
+    """The hooks that code brought along, which are that code's to close."""
+    hooks: tuple[Hook, ...]
+    """What runs around conversations, in this order."""
+    targets: Targets
+    """What names stand for."""
     receiving: Receiving
     """What has come of bodies that are not whole."""
     latest: MemoryStore[Held]
@@ -100,14 +108,15 @@ class Gateway:
         now: Callable[[], float] = time.time,
         random: Callable[[], str] = random_name,
         fetch: Callable[[str], Awaitable[Fetched]] | None = None,
+        hooks: Sequence[Hook] = (),
     ) -> None:
-        """A gateway over the targets of `registry`, the process's own by default."""
+        """A gateway over the targets of `registry`, the process's own by default, with `hooks` around conversations."""
         self.settings: GatewaySettings = settings or GatewaySettings()
         """How it is set up."""
         self.registry: Registry = registry or default_registry()
         """Where names come from."""
-        self.targets: Targets = Targets(self.registry)
-        """What they stand for."""
+        self.own_hooks = tuple(hooks)
+        self.hooks, self.targets = self._hooked(self.settings)
         self.plans: Plans = Plans(self)
         """What is settled once for all requests that name the same model."""
         self._database = open_database(self.settings, now)
@@ -270,11 +279,28 @@ class Gateway:
 
         The database of keys, and what the keys have used, stay those that it began with.
         """
+        if settings.hooks != self.settings.hooks:
+            before = self.hooks
+            self.hooks, self.targets = self._hooked(settings)
+            self._close_hooks(before)
         self.settings = settings
         self.keys = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
         self.guard = Guard(settings, self.keys, now=self.now, targets_of=self.registry.targets_of)
         self.admission.teams = settings.teams
         self.ids.look_again()
+
+    def _hooked(self, settings: GatewaySettings) -> tuple[tuple[Hook, ...], Targets]:
+        """The hooks of settings, and what names stand for by their policy.
+
+        Raises: ConfigError, UsageError.
+        """
+        return made_hooks(settings.hooks, self.own_hooks), Targets(self.registry, settings.hooks.policy.rewrite)
+
+    def _close_hooks(self, hooks: tuple[Hook, ...]) -> None:
+        """Close those that the gateway made; hooks that code brought along are that code's to close."""
+        for hook in hooks:
+            if hook not in self.own_hooks:
+                hook.close()
 
     def take_keys(self, shared: KeyWatch) -> None:
         """Take the keys in Redis, too, from the next request on."""
@@ -287,6 +313,7 @@ class Gateway:
         await self.admission.close()
         for end in self._end_observers:
             end()
+        self._close_hooks(self.hooks)
         if self._shared_keys is not None:
             self._shared_keys.close()
         if self._database is not None:

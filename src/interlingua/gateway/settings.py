@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from interlingua.gateway.hooks import NO_HOOKS, HookSettings
 from interlingua.gateway.keys.terms import NO_TERMS, Terms
 from interlingua.gateway.records.observing import Observing
 from interlingua.transport.base import Timeouts
@@ -88,5 +89,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     """Ids of what providers keep that every key may use, as those of prompts and vector stores of everybody."""
     operators: tuple[str, ...] = ()
     """Names of the keys that see what every key does and take targets out; empty: the only key, where there is one."""
+    hooks: HookSettings = NO_HOOKS
+    """What runs around conversations: the policy, hooks by import path, the cache of answers."""
     observing: Observing = Observing()
     """What is told of requests: log, metrics, logbook, cassettes, spans."""

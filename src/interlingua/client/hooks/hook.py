@@ -38,6 +38,8 @@ class HookContext(msgspec.Struct, kw_only=True):
     """The name of the gateway's key that asks; empty in the library, and where there are no keys."""
     client: str = ""
     """The dialect of the gateway's client; empty in the library."""
+    variant: str = ""
+    """Options of the call beside the request that decide what is sent (`strict`, `allow`, `headers`), as a digest."""
     cache: Literal["", "hit", "miss"] = ""
     """What came of a look into a cache; the gateway tells its client so."""
     memo: dict[str, Any] = {}

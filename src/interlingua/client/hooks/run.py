@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
@@ -31,6 +32,7 @@ from interlingua.types.event import (
 )
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from interlingua.types.content import Part
     from interlingua.types.event import Event
 
-__all__ = ["Hooking", "check_hooks", "hooked_call", "hooked_stream"]
+__all__ = ["Hooking", "check_hooks", "context_of", "hooked_call", "hooked_stream"]
 
 _PIECES = frozenset({TextDelta, ThinkingDelta, RefusalDelta})
 _SILENT = frozenset({"changes", "attempts", "raw", "request", "output", "rate_limits", "request_id"})
@@ -264,9 +266,17 @@ def _wrong(hook: Hook, step: str, result: Any, expected: str) -> UsageError:
 # Around a call of the library
 
 
+def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", client: str = "") -> HookContext:
+    """What the hooks of a call are told of it; without `model` it is the targets that were asked for."""
+    targets, settings = tuple([lane.endpoint.spec for lane in job.lanes]), job.settings
+    told = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, settings.headers)
+    variant = sha256(encode(told)).hexdigest()
+    asked = model or ",".join(targets)
+    return HookContext(model=asked, targets=targets, stream=stream, owner=owner, client=client, variant=variant)
+
+
 def _of(job: Job, *, stream: bool) -> Hooking:
-    targets = tuple([lane.endpoint.spec for lane in job.lanes])
-    return Hooking(job.settings.hooks, HookContext(model=",".join(targets), targets=targets, stream=stream))
+    return Hooking(job.settings.hooks, context_of(job, stream=stream))
 
 
 def hooked_call(job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:

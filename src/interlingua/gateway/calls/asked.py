@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.call.job import Lane
+    from interlingua.client.hooks.run import Hooking
     from interlingua.dialects._contract import DecodedRequest, Dialect
     from interlingua.gateway.calls.head import Head
     from interlingua.gateway.core import Gateway
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.response import Response
     from interlingua.wire.body import Body
+    from interlingua.wire.http import Headers
 
 __all__ = ["Asked", "read"]
 
@@ -80,6 +82,10 @@ class Asked(msgspec.Struct, eq=False):
     """The names of media types that are sent under the name that the client's dialect takes."""
     relayed: tuple[Lane, ...] = ()
     """The targets that get the body as it came."""
+    hooking: Hooking | None = None
+    """The hooks that run around the call; None where there are none, and before they do."""
+    hook_changes: tuple[Change, ...] = ()
+    """What they have changed of the request."""
     restored: Restored | None = None
     """The request with what its dialect had no room for; None before it is translated."""
     _decoded: DecodedRequest | None = None
@@ -155,7 +161,14 @@ class Asked(msgspec.Struct, eq=False):
         is_only_seen = bool(self.relayed) and self.restored is None  # an observer reads what goes out as it came
         changes = before if self._decoded is None or is_only_seen else before + self._decoded.changes
         changes = changes if self.grant is None else changes + self.grant.changes
+        changes += self.hook_changes
         return changes if self.restored is None else changes + self.restored.changes
+
+    @property
+    def hook_headers(self) -> Headers:
+        """What the client is told of hooks: whether its answer was in a cache, where that was looked into."""
+        came = "" if self.hooking is None else self.hooking.context.cache
+        return (("x-interlingua-cache", came),) if came else ()
 
     async def whole(self) -> Request:
         """The whole request with what is stored of its history, restored the first time that somebody asks.

@@ -88,6 +88,13 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
     if asked.warms_up:
         return await warmed_up(asked)
     try:
+        if gateway.hooks:
+            from interlingua.gateway.calls.hooked import hooked  # who has no hooks pays nothing
+
+            result = await hooked(asked, job)
+            if isinstance(result, GatewayReply):
+                return result
+            job = result
         return await (_streamed(asked, job) if asked.head.stream else _whole(asked, job))
     except Unreserved as refusal:
         raise refusal.error from None
@@ -151,7 +158,7 @@ def _planned(asked: Asked) -> Plan:
     """
     head = asked.head
     plan = asked.gateway.plans.plan(head.model, asked.dialect.name, tools=head.has_tools)
-    asked.relayed = relayed(asked, plan)
+    asked.relayed = () if asked.gateway.hooks else relayed(asked, plan)
     if plan.own and not asked.relayed:
         asked.respelled = head.respelled
     return plan
@@ -243,6 +250,8 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
     settling = None if asked.grant is None else asked.grant.settle(last, lane)
     if settling is not None:
         await settling
+    if asked.hooking is not None:
+        response = await carried_out(asked.hooking.after(response))
     if told is None:
         await asked.remember(response)
         shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
@@ -283,6 +292,8 @@ def _replied(asked: Asked, response: Response[Any], lane: Lane, reply: tuple[int
     if sign is not None:
         body = sign(body)
     trail = trail_headers(response.attempts, changes, response.cost_usd)
+    if asked.hooking is not None:
+        trail += asked.hook_headers
     return GatewayReply(status=status, headers=headers + trail, body=body)
 
 
@@ -369,7 +380,8 @@ def _check_lacking(asked: Asked, job: Job, error: Error) -> None:
 async def _streamed(asked: Asked, job: Job) -> GatewayReply:
     """A stream, as soon as there are first events."""
     course = Course(asked)
-    course.pump = AsyncPump(_told(asked, _weighed(asked, job), course.outcome, course))
+    steps = _told(asked, _weighed(asked, job), course.outcome, course)
+    course.pump = AsyncPump(steps if asked.hooking is None else asked.hooking.through(course.outcome, steps))
     try:
         events = await course.pump.pull()
     except UnsupportedError as error:

@@ -17,6 +17,7 @@ from interlingua.client.options import Settings
 from interlingua.dialects.table import get_service
 from interlingua.gateway.calls.outgoing import needs_of
 from interlingua.gateway.calls.targets import MAX_REMEMBERED_BYTES
+from interlingua.gateway.policy import renamed
 from interlingua.types.request import Request
 from interlingua.wire.cache import ByteCache, weight_of
 
@@ -48,6 +49,7 @@ class Plan:
     def __init__(self, gateway: Gateway, found: Found, model: str, dialect: str) -> None:
         """What holds for clients of `dialect` that name `model`, which stands for what was `found`."""
         settings, lanes = gateway.settings, found.lanes
+        spec = renamed(settings.hooks.policy.rewrite, model)
         self.holds: Callable[[], bool] = found.holds
         """Says whether the name stands for the same targets now."""
         self.settings: GatewaySettings = settings
@@ -71,7 +73,7 @@ class Plan:
             gateway.clock,
             make_id=None if len(own) == len(lanes) else gateway.make_id,
             tool_deltas=True,
-            ranking=gateway.registry.ranking(model),
+            ranking=gateway.registry.ranking(spec),
         )
         """The job of a request that goes out as it came."""
 

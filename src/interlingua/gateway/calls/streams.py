@@ -168,6 +168,7 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         *STREAM_HEADERS,
         *limits,
         *trail_headers(course.attempts, (*asked.read_changes, *live.encoded.changes)),
+        *(() if asked.hooking is None else asked.hook_headers),
     )
     if asked.http.entry is not None:
         asked.http.entry.first()

@@ -17,6 +17,7 @@ from interlingua.client.call.job import Lane
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, UsageError
 from interlingua.gateway.calls.reading import checked_model
+from interlingua.gateway.policy import renamed
 from interlingua.registry.resolve import placeholder
 from interlingua.transport.override import answers_alone
 from interlingua.wire.cache import ByteCache, weight_of
@@ -51,9 +52,10 @@ class Found(NamedTuple):
 class Targets:
     """The names of one registry, with a memory."""
 
-    def __init__(self, registry: Registry) -> None:
-        """A memory that is empty."""
+    def __init__(self, registry: Registry, rewrite: dict[str, str] | None = None) -> None:
+        """A memory that is empty; `rewrite` are the names that the policy puts others under."""
         self._registry = registry
+        self._rewrite = rewrite or {}
         self._found: ByteCache[tuple[str, str, bool], Found] = ByteCache(MAX_REMEMBERED_BYTES, weigh=_weight)
 
     def lanes(self, model: str, client: str, *, tools: bool) -> tuple[Lane, ...]:
@@ -75,6 +77,7 @@ class Targets:
             return found
         if not checked_model(model).isprintable() or _STEP.search(model):
             raise DecodeError(f"/model: {model[:100]!r} is no name of a model", path="/model", status=400)
+        model = renamed(self._rewrite, model)
         resolved: Resolved | None = None
         try:
             resolved = self._registry.resolved(model, client, tools=tools)

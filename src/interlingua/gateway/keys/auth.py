@@ -24,6 +24,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from interlingua.errors import AuthenticationError, InternalServerError, PermissionDeniedError
 from interlingua.gateway.keys.keyring import KeyRing
+from interlingua.gateway.policy import renamed
 from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Guard:
         self._now = now
         self._targets_of = targets_of
         self._is_open = settings.is_open
+        self._policy = settings.hooks.policy
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
@@ -192,6 +194,12 @@ class Guard:
         else:
             models = key.models
             is_let = not models or _are_ours[models, model] or self._are_called_ours(models, model)
+        if not is_let and self._policy.rewrite and key is not None:
+            is_let = self._lets(key, renamed(self._policy.rewrite, model))
+        if is_let and self._policy.models and not self._is_allowed(model):
+            raise PermissionDeniedError(
+                f"the policy of this gateway does not allow the model {model[:100]!r}", status=403
+            )
         if not is_let:
             raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
         return key
@@ -202,8 +210,20 @@ class Guard:
 
     def lets(self, key: GatewayKey | None, model: str) -> bool:
         """Whether a key that `key` has given may ask for a model name."""
+        if self._policy.models and not self._is_allowed(model):
+            return False
         if key is None:
             return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
+        rewrite = self._policy.rewrite
+        return self._lets(key, model) or (bool(rewrite) and self._lets(key, renamed(rewrite, model)))
+
+    def _is_allowed(self, model: str) -> bool:
+        """Whether the policy lets anybody ask for a name, as it is or as it is put."""
+        models = self._policy.models
+        names = (model, renamed(self._policy.rewrite, model))
+        return any([_are_ours[models, name] or self._are_called_ours(models, name) for name in names])
+
+    def _lets(self, key: GatewayKey, model: str) -> bool:
         models = key.models
         return not models or _are_ours[models, model] or self._are_called_ours(models, model)
 

@@ -1,0 +1,75 @@
+"""A conversation with hooks around it: what they are asked before it, and the reply where one of them answers.
+
+Rules
+- With hooks a request is read and written anew for every target: what goes out is what they have seen.
+- They are asked once the key was let in: its limits count for what they refuse and answer, too. An answer of a hook
+  costs nothing.
+- What a key is limited to is laid over what they change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from interlingua.client.aio.pump import carried_out
+from interlingua.client.hooks.run import Hooking, context_of
+from interlingua.client.web.sse import STREAM_HEADERS
+from interlingua.dialects.table import stream_type
+from interlingua.gateway.calls.replies import own_headers, trail_headers
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.keys.grant import done
+from interlingua.stream.unfold import unfold
+from interlingua.types.change import first_changes
+from interlingua.types.response import Response
+
+if TYPE_CHECKING:
+    from interlingua.client.call.job import Job
+    from interlingua.gateway.calls.asked import Asked
+
+__all__ = ["hooked"]
+
+
+async def hooked(asked: Asked, job: Job) -> Job | GatewayReply:
+    """The job with the request that the hooks make of it, or the reply of one that answers.
+
+    Raises: what a hook raises.
+    """
+    context = context_of(
+        job, stream=asked.head.stream, model=asked.head.model, owner=asked.owner, client=asked.dialect.name
+    )
+    hooking = asked.hooking = Hooking(asked.gateway.hooks, context)
+    result = await carried_out(hooking.before(job.request))
+    if isinstance(result, Response):
+        return await _replied(asked, await carried_out(hooking.after(replace(result, request=job.request))))
+    asked.hook_changes = hooking.told
+    cap = None if asked.grant is None else asked.grant.cap
+    if cap is not None and (result.max_tokens is None or result.max_tokens > cap):
+        result = replace(result, max_tokens=cap)
+    return replace(job, request=result, hooking=hooking)
+
+
+async def _replied(asked: Asked, response: Response[Any]) -> GatewayReply:
+    """The reply of an answer that no target gave, whole or as a stream."""
+    if asked.grant is not None:
+        await done(asked.grant.settle(None))
+    dialect, context, keeping = asked.dialect, asked.context(None), asked.keeping
+    if keeping is not None:
+        response = replace(response, id=keeping.id)
+        whole = replace(context, changes=None)
+        await keeping.keep_here(keeping.id, lambda: dialect.encode_response(response, whole).body)
+    await asked.remember(response)
+    if asked.head.stream:
+        encode_event = dialect.stream_encoder(context).encode
+        body = b"".join([encode_event(event) for event in unfold(response)])
+        kind = stream_type(dialect.name, json_array=asked.head.json_array)
+        status, headers = 200, (("content-type", kind), *STREAM_HEADERS)
+    else:
+        told = dialect.encode_response(response, context)
+        status, headers, body = told.status, own_headers(told.headers), told.body
+    changes = first_changes((*asked.read_changes, *response.changes, *asked.changes))
+    if asked.http.entry is not None:
+        asked.http.entry.answered(response, changes)
+    trail = trail_headers(response.attempts, changes, response.cost_usd)
+    return GatewayReply(status=status, headers=(*headers, *trail, *asked.hook_headers), body=body)

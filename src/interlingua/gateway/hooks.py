@@ -1,0 +1,105 @@
+"""The hooks of a gateway: what its file says of them, and the hooks themselves.
+
+Shape: `[policy]` (`policy`), `[hooks]` with `use`, a list of import paths (`package.module:name`), and `[cache]`.
+
+Rules
+- They lie around a call in that order; hooks that code brings along come after the policy. The cache is the innermost
+  one, so that an answer that it has passes all others.
+- Nothing is imported, opened or connected to before a file names it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.errors import ConfigError, Error
+from interlingua.gateway.policy import Policy, PolicySettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.client.hooks.hook import Hook
+
+__all__ = ["HOOK_SECTIONS", "NO_HOOKS", "CacheSettings", "HookSettings", "made_hooks"]
+
+
+HOOK_SECTIONS = frozenset({"policy", "hooks", "cache"})
+"""The tables of a file that speak of hooks."""
+
+
+class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What `[cache]` says."""
+
+    store: str = "memory"
+    """`memory`, a `redis://…` address, or the path of a SQLite file."""
+    ttl_s: float = 3_600.0
+    """How long an answer is kept."""
+    max_mb: int = 64
+    """How much is kept in memory or in the file, in megabytes."""
+    shared: bool = False
+    """Whether keys share what is kept."""
+
+
+class HookSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file says of hooks."""
+
+    policy: PolicySettings = PolicySettings()
+    """The rules of the operator."""
+    use: tuple[str, ...] = ()
+    """Import paths of hooks."""
+    cache: CacheSettings | None = None
+    """The cache of answers; None for none."""
+
+
+NO_HOOKS = HookSettings()
+"""What a file says that says nothing of them."""
+
+
+def made_hooks(settings: HookSettings, own: Sequence[Hook] = ()) -> tuple[Hook, ...]:
+    """The hooks of a gateway, in the order in which they lie around a call; `own` are those that code brings along.
+
+    Raises: ConfigError for what cannot be imported or opened; UsageError for what is no hook.
+    """
+    if settings == NO_HOOKS and not own:
+        return ()
+    from interlingua.client.hooks.run import check_hooks
+
+    hooks: list[Hook] = []
+    if settings.policy.concerns_requests:
+        hooks.append(Policy(settings.policy))
+    hooks += check_hooks(list(own))
+    hooks += [_imported(path) for path in settings.use]
+    if settings.cache is not None:
+        from interlingua.client.hooks.cache import ResponseCache
+
+        cache = settings.cache
+        hooks.append(
+            ResponseCache(cache.store, ttl_s=cache.ttl_s, max_bytes=cache.max_mb * 1024 * 1024, shared=cache.shared)
+        )
+    return tuple(hooks)
+
+
+def _imported(path: str) -> Hook:
+    """The hook at an import path; a class, and a function without parameters, are called.
+
+    Raises: ConfigError for what is not there, fails, or is no hook.
+    """
+    from importlib import import_module
+
+    from interlingua.client.hooks.hook import Hook
+
+    module, colon, name = path.partition(":")
+    try:
+        found: Any = import_module(module) if colon and module and name else None
+        for step in name.split("."):
+            found = getattr(found, step)
+        hook: object = found if isinstance(found, Hook) else found()
+    except Error:
+        raise
+    except Exception as error:  # what a module does when it is imported may raise anything
+        raise ConfigError(f"[hooks] {path} cannot be used: {type(error).__name__}: {error}") from error
+    if not isinstance(hook, Hook):
+        raise ConfigError(f"[hooks] {path} is no il.Hook, and gives none")
+    return hook

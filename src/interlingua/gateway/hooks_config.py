@@ -1,0 +1,103 @@
+"""`[policy]`, `[hooks]` and `[cache]` of a configuration file, read with the line of whatever is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from interlingua.client.options import Settings, settle
+from interlingua.errors import UsageError
+from interlingua.gateway.hooks import CacheSettings, HookSettings
+from interlingua.gateway.policy import PolicySettings
+from interlingua.registry.config import table_of
+from interlingua.registry.spec import instead, shown
+from interlingua.types.request import Request
+
+if TYPE_CHECKING:
+    from interlingua.registry.config import ConfigFile, Table
+
+__all__ = ["read_hooks"]
+
+_GUIDE = "docs/guides/hooks.md"
+_Check: TypeAlias = "tuple[type | tuple[type, ...], str]"
+_TEXTS: _Check = (list, "a list of texts")
+_COUNT: _Check = (int, "a number from 0 on")
+_POLICY: dict[str, _Check] = {
+    "models": _TEXTS,
+    "rewrite": (dict, "a table of names"),
+    "defaults": (dict, "a table of tables"),
+    "denied_words": _TEXTS,
+    "max_messages": _COUNT,
+    "max_tools": _COUNT,
+    "max_media": _COUNT,
+    "max_text_characters": _COUNT,
+    "max_tokens": (int, "a number above 0"),
+}
+_CACHE: dict[str, _Check] = {
+    "store": (str, '"memory", a redis:// address or the path of a file'),
+    "ttl_s": ((int, float), "a number of seconds above 0"),
+    "max_mb": (int, "a number of megabytes above 0"),
+    "shared": (bool, "true or false"),
+}
+_HOOKS: dict[str, _Check] = {"use": (list, 'a list of import paths, as "package.module:name"')}
+_ABOVE_0 = frozenset({"ttl_s", "max_mb", "max_tokens"})
+_NOT_FILLED = frozenset({"messages", "tools", "continues"})
+"""Members of a request that are what it asks, not how."""
+
+
+def read_hooks(content: Table, file: ConfigFile) -> HookSettings:
+    """What the tables of a file say of hooks.
+
+    Raises: ConfigError, with the line, for what is not known or of the wrong type.
+    """
+    hooks = _checked(content.get("hooks", {}), file, "hooks", _HOOKS)
+    cache = _checked(content["cache"], file, "cache", _CACHE) if "cache" in content else None
+    return HookSettings(
+        policy=_policy(content.get("policy", {}), file),
+        use=tuple(hooks.get("use", ())),
+        cache=None if cache is None else CacheSettings(**cache),
+    )
+
+
+def _checked(value: object, file: ConfigFile, where: str, known: dict[str, _Check]) -> Table:
+    """A table whose keys are known and whose values have their types."""
+    table = table_of(value, file, "", where)
+    for name, found in table.items():
+        if name not in known:
+            file.refuse(f"unknown key {shown(name)} in [{where}]{instead(name, tuple(known), _GUIDE)}", where, name)
+        kind, told = known[name]
+        is_wrong = not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool)
+        if is_wrong or (kind is list and not all(isinstance(one, str) and one for one in cast("list[Any]", found))):
+            file.refuse(f"{name} in [{where}] is not {told}", where, name)
+        if isinstance(found, int | float) and (found < 0 or (name in _ABOVE_0 and not found > 0)):
+            file.refuse(f"{name} in [{where}] is not {told}", where, name)
+    return table
+
+
+def _policy(value: object, file: ConfigFile) -> PolicySettings:
+    table = _checked(value, file, "policy", _POLICY)
+    rewrite = table.get("rewrite", {})
+    for name, told in rewrite.items():
+        if not isinstance(told, str) or not told or not name:
+            file.refuse(f"{shown(name)} in [policy] rewrite is not the name of a model", "policy.rewrite", name)
+        if told.endswith("*") and not name.endswith("*"):
+            file.refuse(f"{shown(name)} in [policy] rewrite has no `*` for that of {told}", "policy.rewrite", name)
+    defaults = {name: _filled(name, told, file) for name, told in table.get("defaults", {}).items()}
+    lists = {name: tuple(table[name]) for name in ("models", "denied_words") if name in table}
+    said: dict[str, Any] = {**table, **lists, "rewrite": rewrite, "defaults": defaults}
+    return PolicySettings(**said)
+
+
+def _filled(name: str, value: object, file: ConfigFile) -> dict[str, Any]:
+    """Members of a request, read as the options of a call are."""
+    where = f"policy.defaults.{name}"
+    table = table_of(value, file, "policy.defaults", name)
+    known = tuple([one for one in Request.__struct_fields__ if one not in _NOT_FILLED])
+    for option, told in table.items():
+        if option not in known:
+            file.refuse(f"unknown key {shown(option)} in [{where}]{instead(option, known, _GUIDE)}", where, option)
+        try:
+            settle(Settings(), {option: told})
+        except UsageError as error:
+            file.refuse(f"{error.message} in [{where}]", where, option)
+    request = settle(Settings(), table).request
+    return {option: getattr(request, option) for option in table}

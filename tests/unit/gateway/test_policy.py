@@ -1,0 +1,283 @@
+"""`[policy]`, `[hooks]` and `[cache]` of the file: what they allow, fill in, bound and refuse; how they are read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import interlingua as il
+from interlingua import testing
+from interlingua.gateway.config import read_server_config
+from interlingua.gateway.core import Gateway
+from interlingua.gateway.hooks import NO_HOOKS, CacheSettings, HookSettings
+from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.policy import PolicySettings, renamed
+from interlingua.gateway.settings import GatewayKey, GatewaySettings
+from interlingua.registry.config import read_config
+from interlingua.registry.resolve import Registry
+from tests.support.gateway import answer_of, asking, body_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHAT = "openai-chat"
+PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+    "rkJggg=="
+)
+
+
+def _gateway(aliases: Any = None, keys: Any = (), **policy: Any) -> Gateway:
+    registry, named = Registry({}), dict[str, str](aliases or {})
+    for name, spec in named.items():
+        registry.register_alias(name, spec)
+    settings = GatewaySettings(keys=keys, hooks=HookSettings(policy=PolicySettings(**policy)))
+    return Gateway(settings, registry=registry)
+
+
+async def _asked(gateway: Gateway, model: str, text: Any = "Hi", key: Any = "", **members: Any) -> tuple[int, str]:
+    """Status and text of a request, or the sentence of its error."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    reply = await gateway(asking(CHAT, model, text, headers=headers, **members))
+    if reply.status != 200:
+        return reply.status, json.loads(await body_of(reply))["error"]["message"]
+    return 200, (await answer_of(CHAT, reply)).text
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ("gpt-4.1", "openai/gpt-4.1"),
+        ("gpt-4.1-mini", "openai/gpt-4.1-mini"),
+        ("gpt-oss", "groq/openai/gpt-oss-120b"),
+        ("gpt-5x", "azure/five"),
+        ("claude-opus-5", "claude-opus-5"),
+        ("openai/gpt-4.1", "openai/gpt-4.1"),
+        ("gpt-4.1, claude-opus-5", "openai/gpt-4.1,claude-opus-5"),
+    ],
+)
+def test_r70_a_name_is_put_under_another_one(model: str, told: str) -> None:
+    """By the exact name, else by the longest beginning; each element of a chain, and once."""
+    rewrite = {"gpt-*": "openai/gpt-*", "gpt-oss": "groq/openai/gpt-oss-120b", "gpt-5*": "azure/five"}
+    assert renamed(rewrite, model) == told
+
+
+async def test_r70_a_client_keeps_the_name_that_it_used() -> None:
+    """The target is another one, and a key that may use the target may use the name."""
+    keys = (GatewayKey(name="a", hash=hash_key("k"), models=("openai-chat/*",)),)
+    gateway = _gateway(keys=keys, rewrite={"gpt-*": "openai-chat/gpt-*"})
+    with testing.use("Fine.") as fake:
+        reply = await gateway(asking(CHAT, "gpt-4.1", headers={"authorization": "Bearer k"}))
+        assert json.loads(await body_of(reply))["model"] == "gpt-4.1"
+        assert fake.models == ["openai-chat/gpt-4.1"]
+        assert (await _asked(gateway, "claude-opus-5", key="k"))[0] == 403
+
+
+async def test_r70_models_that_the_policy_does_not_name_are_refused() -> None:
+    """For every key, under the name that is asked for or the one that it is put under; of a chain each element."""
+    keys = (GatewayKey(name="a", hash=hash_key("k")), GatewayKey(name="b", hash=hash_key("l"), models=("fast",)))
+    gateway = _gateway(
+        {"fast": "fake/small", "slow": "fake/large"}, keys, models=("fast", "fake/m*"), rewrite={"m": "fake/m"}
+    )
+    with testing.use("Fine."):
+        told = {
+            (key, model): (await _asked(gateway, model, key=key))[0]
+            for key in ("k", "l")
+            for model in ("fast", "m", "fake/mini", "slow", "fast,slow")
+        }
+    assert told == {
+        ("k", "fast"): 200, ("k", "m"): 200, ("k", "fake/mini"): 200, ("k", "slow"): 403, ("k", "fast,slow"): 403,
+        ("l", "fast"): 200, ("l", "m"): 403, ("l", "fake/mini"): 403, ("l", "slow"): 403, ("l", "fast,slow"): 403,
+    }  # fmt: skip
+    with testing.use("Fine."):
+        sentence = (await _asked(gateway, "slow", key="k"))[1]
+    assert sentence == "the policy of this gateway does not allow the model 'slow'"
+
+
+# Members
+
+
+async def test_r70_defaults_fill_in_what_a_client_does_not_say() -> None:
+    """Of the name that fits best; what is said stays, and the changes say what was filled in."""
+    gateway = _gateway(defaults={"fake/*": {"temperature": 0.2, "max_tokens": 9}, "fake/cold": {"temperature": 0.0}})
+    with testing.use("Fine.") as fake:
+        reply = await gateway(asking(CHAT, "fake/m"))
+        assert dict(reply.headers)["x-interlingua-changes"] == (
+            "approximated request_hooked /max_tokens, approximated request_hooked /temperature"
+        )
+        await gateway(asking(CHAT, "fake/m", temperature=0.9))
+        await gateway(asking(CHAT, "fake/cold"))
+    told = [(request.temperature, request.max_tokens) for request in fake.requests]
+    assert told == [(0.2, 9), (0.9, 9), (0.0, None)]
+
+
+async def test_r70_a_denied_word_is_refused_with_its_place() -> None:
+    """Whole words in any case, wherever they stand; the sentence does not repeat them."""
+    gateway = _gateway(denied_words=["project x", "tulip"])
+    with testing.use("Fine.") as fake:
+        status, sentence = await _asked(gateway, "fake/m", "Tell me of Project X!")
+        assert status == 400
+        assert sentence.endswith(": /messages/0/parts/0 holds a word that the policy of this gateway denies")
+        result = {"role": "tool", "tool_call_id": "c", "content": "TULIP"}
+        calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+        history = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": calls}, result]
+        status, sentence = await _asked(gateway, "fake/m", messages=history)
+        assert status == 400
+        assert sentence.endswith(": /messages/2/parts/0/content holds a word that the policy of this gateway denies")
+        assert fake.requests == []
+        assert await _asked(gateway, "fake/m", "Tulips of a project, x") == (200, "Fine.")
+
+
+@pytest.mark.parametrize(
+    ("bound", "members", "sentence"),
+    [
+        (
+            {"max_messages": 1},
+            {"messages": [{"role": "user", "content": "a"}] * 2},
+            "has 2 messages, and 1 are the most",
+        ),
+        ({"max_text_characters": 4}, {"messages": [{"role": "user", "content": "hello"}]}, "has 5 characters of text"),
+        (
+            {"max_tools": 0},
+            {"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]},
+            "has 1 tools, and 0 are the most",
+        ),
+        (
+            {"max_media": 0},
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [{"type": "image_url", "image_url": {"url": PICTURE}}],
+                    }
+                ]
+            },
+            "has 1 media parts",
+        ),
+    ],
+)
+async def test_r70_what_is_too_much_is_refused(bound: dict[str, int], members: dict[str, Any], sentence: str) -> None:
+    """With the bound; one less is taken."""
+    with testing.use("Fine."):
+        status, told = await _asked(_gateway(**bound), "fake/m", **members)
+        assert (status, sentence in told) == (400, True)
+        (name, most) = next(iter(bound.items()))
+        assert (await _asked(_gateway(**{name: most + 1}), "fake/m", **members))[0] == 200
+
+
+async def test_r70_answers_are_no_longer_than_the_policy_says() -> None:
+    """Whoever wants more, or says nothing, gets so many."""
+    gateway = _gateway(max_tokens=50)
+    with testing.use("Fine.") as fake:
+        for members in ({}, {"max_tokens": 900}, {"max_tokens": 7}):
+            await _asked(gateway, "fake/m", **members)
+    assert [request.max_tokens for request in fake.requests] == [50, 50, 7]
+
+
+async def test_r70_names_alone_leave_bodies_as_they_came() -> None:
+    """Where the policy speaks of models only, nothing runs around a conversation."""
+    assert _gateway(models=("fake/*",), rewrite={"m": "fake/m"}).hooks == ()
+
+
+# The file
+
+FILE = """
+[policy]
+models = ["fake/*"]
+denied_words = ["tulip"]
+max_messages = 40
+
+[policy.rewrite]
+"gpt-*" = "fake/gpt-*"
+
+[policy.defaults."fake/*"]
+temperature = 0.2
+stop = "END"
+
+[hooks]
+use = ["tests.unit.gateway.test_hooks:Refusing"]
+
+[cache]
+store = "memory"
+ttl_s = 60
+shared = true
+"""
+
+
+def test_r70_the_file_says_it_all(tmp_path: Path) -> None:
+    """Every table, as values; members of a request are read as the options of a call are."""
+    path = tmp_path / "gateway.toml"
+    path.write_text(FILE)
+    assert read_server_config(path).settings.hooks == HookSettings(
+        policy=PolicySettings(
+            models=("fake/*",),
+            denied_words=("tulip",),
+            max_messages=40,
+            rewrite={"gpt-*": "fake/gpt-*"},
+            defaults={"fake/*": {"temperature": 0.2, "stop": ("END",)}},
+        ),
+        use=("tests.unit.gateway.test_hooks:Refusing",),
+        cache=CacheSettings(store="memory", ttl_s=60, shared=True),
+    )
+    read_config(path)
+    path.write_text("[server]\nport = 1\n")
+    assert read_server_config(path).settings.hooks is NO_HOOKS
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[policy]\nmodel = ['a']\n", "line 2: unknown key 'model' in [policy]"),
+        ("[policy]\n\nmax_messages = -1\n", "line 3: max_messages in [policy] is not a number from 0 on"),
+        ("[policy]\nmax_tokens = 0\n", "line 2: max_tokens in [policy] is not a number above 0"),
+        ("[policy]\ndenied_words = 'tulip'\n", "line 2: denied_words in [policy] is not a list of texts"),
+        ("[policy]\ndenied_words = ['']\n", "line 2: denied_words in [policy] is not a list of texts"),
+        ("[policy.rewrite]\na = 'fake/*'\n", "line 2: 'a' in [policy] rewrite has no `*` for that of fake/*"),
+        ("[policy.rewrite]\na = 7\n", "line 2: 'a' in [policy] rewrite is not the name of a model"),
+        (
+            "[policy.defaults.fast]\ntemprature = 1\n",
+            "line 2: unknown key 'temprature' in [policy.defaults.fast]",
+        ),
+        (
+            "[policy.defaults.fast]\ntemperature = 'hot'\n",
+            "line 2: temperature takes a number, not 'hot' in [policy.defaults.fast]",
+        ),
+        ("[policy.defaults.fast]\nretries = 2\n", "line 2: unknown key 'retries' in [policy.defaults.fast]"),
+        ("[hooks]\nuse = [7]\n", "line 2: use in [hooks] is not a list of import paths"),
+        ("[hooks]\nuses = []\n", "line 2: unknown key 'uses' in [hooks]; known: use"),
+        ("[cache]\nttl_s = 0\n", "line 2: ttl_s in [cache] is not a number of seconds above 0"),
+        ("[cache]\nshared = 1\n", "line 2: shared in [cache] is not true or false"),
+        ("[cache]\nttl = 5\n", "line 2: unknown key 'ttl' in [cache]; known: store, ttl_s, max_mb, shared"),
+        ("[cashe]\nttl_s = 5\n", "line 1: unknown section 'cashe'"),
+    ],
+)
+def test_r70_what_is_wrong_in_the_file_is_told_with_its_line(text: str, sentence: str, tmp_path: Path) -> None:
+    """And what was probably meant."""
+    path = tmp_path / "gateway.toml"
+    path.write_text(text)
+    with pytest.raises(il.ConfigError) as refused:
+        _read(path)
+    assert sentence in refused.value.message
+
+
+def _read(path: Path) -> None:
+    read_server_config(path)
+    read_config(path)
+
+
+async def test_r70_another_file_has_another_policy() -> None:
+    """From the next request on; what cannot be used changes nothing."""
+    gateway = _gateway(models=("fake/*",))
+    with testing.use("Fine."):
+        assert (await _asked(gateway, "fake/m"))[0] == 200
+        gateway.set_up(GatewaySettings(hooks=HookSettings(policy=PolicySettings(models=("other/*",)))))
+        assert (await _asked(gateway, "fake/m"))[0] == 403
+        before = gateway.settings
+        with pytest.raises(il.ConfigError):
+            gateway.set_up(GatewaySettings(hooks=HookSettings(use=("no_such_module:Hook",))))
+        assert gateway.settings is before
