@@ -60,7 +60,7 @@ BOUNDED_OTHERWISE = {
     "dialects._tool_cache:_young": "weighed by `memory_of`, 3 MB a generation",
     "dialects._schemas:_young": "weighed by `memory_of`, 3 MB a generation",
     "client.hooks.stores:_answers": "counts the bytes of what it keeps",
-    "dialects.ollama.server_usual:time_of": "16 numbers, each a time that a calendar has",
+    "dialects.ollama.server:_time": "16 numbers, each a time that a calendar has",
     "gateway.records.metrics:_tallies": "2,000 series, whose labels are cut at 200 characters",
     "gateway.records.metrics:_tries": "2,000 series, whose labels are cut at 200 characters",
     "gateway.records.record:names": "16 names of at most 200 characters a head",

@@ -13,9 +13,9 @@ from bench.canned import answers
 from bench.rows.pairs import load
 from interlingua.types.response import Response
 from tests.support.strategies import responses
-from tests.support.usual import ANSWERS, Usual, disturbed, general
+from tests.support.usual import ANSWERS, SHORT, Usual, disturbed, general
 
-USUAL = {name: Usual(name) for name in ANSWERS}
+USUAL = {name: Usual(name) for name in SHORT}
 CANNED = {
     "openai-chat": "/v1/chat/completions",
     "anthropic": "/v1/messages",
@@ -24,7 +24,7 @@ CANNED = {
 }
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", SHORT)
 def test_usual_answers_take_the_usual_road(name: str) -> None:
     """Those of each vendor, and those that the bench measures; in both directions."""
     told = [load(name).reply, *[json.dumps(body).encode() for body in ANSWERS[name]]]
@@ -36,7 +36,7 @@ def test_usual_answers_take_the_usual_road(name: str) -> None:
             assert usual.name == name or usual.check_writing(response) >= 4, (usual.name, body)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", SHORT)
 def test_whatever_is_changed_in_a_usual_answer_the_roads_agree(name: str) -> None:
     """One place at a time: another value, another type, left out, told twice, a member that nobody knows."""
     usual, writers = USUAL[name], cycle(USUAL.values())
@@ -55,7 +55,7 @@ def test_any_response_is_written_alike(response: Response[Any]) -> None:
         usual.check_writing(response, every=False)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", SHORT)
 @pytest.mark.parametrize("depth", [110, 111, 112, 113, 122, 124, 125, 126, 127, 128, 129])
 def test_arguments_may_nest_as_deep_as_the_general_road_takes_them(name: str, depth: int) -> None:
     """The bound counts from the top of the body where arguments are an object, from their own where they are text."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import count, cycle
 from typing import Any, TypeVar, cast
 
@@ -19,7 +20,7 @@ from interlingua.wire.http import HttpReply
 from tests.support.exactly import exactly
 from tests.support.roads import places
 
-__all__ = ["ANSWERS", "Usual", "contexts", "disturbed", "server_contexts"]
+__all__ = ["ANSWERS", "SHORT", "Usual", "contexts", "disturbed", "server_contexts"]
 
 C = TypeVar("C")
 ARGUMENTS: dict[str, Any] = {
@@ -248,6 +249,9 @@ ANSWERS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 """Bodies of usual answers, by dialect."""
+
+SHORT = [name for name in ANSWERS if find_spec(f"{DIALECTS[name]}.client_usual")]
+"""The dialects that read and write usual answers apart."""
 
 REPLACEMENTS: tuple[Any, ...] = (
     None, True, 0, -1, 7, 1.5, "", " ", "x", "null", "length", "stop", [], {}, [1], {"x": 1}, [[]], "{}", "[]",

@@ -31,7 +31,7 @@ class Extra(dict[str, object]):
     """The members of a wire object for which its struct has no field."""
 
 
-class WireStruct(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+class WireStruct(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True, kw_only=True, gc=False):
     """The base of typed wire objects: no member is lost.
 
     A member that holds free JSON is typed `msgspec.Raw | msgspec.UnsetType = msgspec.UNSET` (`Raw | None` does not

@@ -205,16 +205,17 @@ def shallow(levels: int) -> object:
     return kind
 
 
-def exact_reader(type: type[T]) -> Callable[[bytes], T | None]:
+def exact_reader(type: type[T], *, max_depth: int | None = None) -> Callable[[bytes], T | None]:
     """Reads JSON that is exactly of a type, and gives None for any other, whatever its fault.
 
-    A type that has free JSON in it says how deep that is (`shallow`): no other bound is kept.
+    A type that has free JSON in it says how deep that is (`shallow`), unless the reader keeps `max_depth`.
     """
     decode: Callable[[bytes], T] | None = None
 
     def read(body: bytes) -> T | None:
         nonlocal decode
-        if len(body) > MAX_BODY_BYTES:
+        size = len(body)
+        if size > MAX_BODY_BYTES or (max_depth is not None and size > 2 * max_depth and is_deeper(body, max_depth)):
             return None
         decode = decode or decoder_of(type).decode
         try:

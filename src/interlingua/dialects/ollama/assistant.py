@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Raw, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._steps import answer_thinking, history_text
@@ -32,6 +32,7 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
+from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import raw_text
 from interlingua.wire.media import to_base64
 
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "decode_turn", "encode_call"]
+__all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "bare_turn", "decode_turn", "encode_call"]
 
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of part -> the code of its refusal."""
+_FUNCTION = (None, "", "function")
+"""What the type of a call says that is one like all others."""
 
 
 # Reading
@@ -59,6 +62,8 @@ class CallReader:
         """`undo` tells which tools are freeform."""
         self.undo = undo
         self.changes = changes
+        self.calls: list[tuple[str, bool, str]] = []
+        """The calls of the latest turn: the id, whether the wire gave it, and the name of the tool."""
 
     def name(self, wire: ToolCallWire) -> str:
         """The tool's name.
@@ -76,27 +81,27 @@ class CallReader:
 
     def arguments(self, wire: ToolCallWire, path: str) -> str:
         """The text of the arguments; `path` points to the part that the call becomes."""
-        arguments = wire.function.arguments if wire.function is not None else None
-        if arguments is None or isinstance(arguments, UnsetType):
+        arguments = wire.function.arguments if wire.function is not None else UNSET
+        if isinstance(arguments, UnsetType):
             return ""
-        raw = bytes(arguments)
-        if raw[:1] != b'"':
-            return "" if raw == b"null" else raw.decode()
+        text = str(arguments, "utf-8")
+        if text[:1] != '"':
+            return "" if text == "null" else text
         self.changes.add("foreign_shape", f"{path}/arguments_json", "arguments as a string where an object belongs")
-        return raw_text(raw)
+        return raw_text(arguments)
 
     def members(self, wire: ToolCallWire) -> dict[str, dict[str, Any]]:
         """The members without a field."""
         within = wire.function.extra if wire.function is not None else None
-        kind = None if wire.type == "function" else wire.type
-        if not (wire.extra or within or kind):
+        kind = wire.type
+        if wire.extra is within is None and kind in _FUNCTION:
             return {}
-        said: dict[str, Any] = dict(wire.extra) if wire.extra else {}
-        if kind:
-            said["type"] = kind
+        members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
+        if kind not in _FUNCTION:
+            members["type"] = kind
         if within:
-            said["function"] = dict(within)
-        return {NAME: said}
+            members["function"] = dict(within)
+        return {NAME: members} if members else {}
 
 
 def decode_turn(
@@ -114,13 +119,23 @@ def decode_turn(
         parts.append(TextPart(message.content))
     if message.images:
         parts.extend(decode_images(message.images, reader.changes, prefix))
-    calls = message.tool_calls or ()
-    for place, wire in enumerate(calls):
-        path = f"{prefix}/parts/{len(parts)}"
+    reader.calls = []
+    for place, wire in enumerate(message.tool_calls or (), 1):
+        function = wire.function
+        if function is not None and function.name and wire.type is wire.extra is function.extra is None:
+            text = "" if function.arguments is UNSET else str(function.arguments, "utf-8")
+            if are_sound(text):
+                call_id, code = ids.assign(wire.id)
+                if code is not None:
+                    reader.changes.add(code, f"{prefix}/parts/{len(parts)}/id")
+                parts.append(ToolCall(call_id, function.name, text, function.name in reader.undo.freeform))
+                reader.calls.append((call_id, bool(wire.id), function.name))
+                continue
         try:
-            parts.append(_call(wire, ids, reader, path, cut_off=cut_off and place == len(calls) - 1))
+            path, is_last = f"{prefix}/parts/{len(parts)}", place == len(message.tool_calls or ())
+            parts.append(_call(wire, ids, reader, path, cut_off=cut_off and is_last))
         except DecodeError as error:
-            raise error.under(f"/tool_calls/{place}") from None
+            raise error.under(f"/tool_calls/{place - 1}") from None
     return parts
 
 
@@ -129,6 +144,7 @@ def _call(wire: ToolCallWire, ids: CallIdSource, reader: CallReader, path: str, 
     call_id, code = ids.assign(wire.id)
     if code is not None:
         reader.changes.add(code, f"{path}/id")
+    reader.calls.append((call_id, bool(wire.id), name))
     text = reader.arguments(wire, path)
     if is_empty_arguments(text):  # a call comes whole even where the length limit ended the answer
         reader.changes.add("arguments_empty", f"{path}/arguments_json")
@@ -242,11 +258,26 @@ class AssistantEncoder:
         self.changes.add(code, path, told, action="dropped" if self.reply else None)
 
 
+def bare_turn(parts: Sequence[Part]) -> MessageWire | None:
+    """The message of thinking, a text and calls, in this order and with nothing beside them; None for any other."""
+    thinking = text = ""
+    calls: list[ToolCallWire] = []
+    for part in parts:
+        if type(part) is ToolCall and not (part.sealed or part.extra):
+            calls.append(encode_call(part, part.arguments_json, len(calls)))
+        elif type(part) is TextPart and not (text or calls or part.cache or part.annotations or part.sealed or part.extra):
+            text = part.text
+        elif type(part) is ThinkingPart and not (thinking or text or calls or part.sealed or part.extra):
+            thinking = part.text
+        else:
+            return None
+    return MessageWire(role="assistant", content=text, thinking=thinking or None, tool_calls=calls or None)
+
+
 def encode_call(part: ToolCall | BrokenToolCall, arguments: str, index: int) -> ToolCallWire:
     """A call on the wire; `arguments` is JSON and goes out as it is."""
-    function = FunctionCallWire(index=index, name=part.name, arguments=Raw(arguments.encode()))
+    function = FunctionCallWire(index=index, name=part.name, arguments=Raw(arguments))
     wire = ToolCallWire(id=part.id, function=function)
-    extra = part.extra.get(NAME)
-    if extra:
-        merge_members(wire, extra)
+    if NAME in part.extra:
+        merge_members(wire, part.extra[NAME])
     return wire

@@ -27,16 +27,14 @@ from interlingua.dialects.ollama.tools import encode_tool
 from interlingua.dialects.ollama.usage import decode_usage
 from interlingua.dialects.ollama.wire import ChunkWire, MessageWire, RequestWire, ToolWire
 from interlingua.errors import DecodeError
-from interlingua.types.content import BrokenToolCall, ImagePart, TextPart, ToolCall
+from interlingua.types.content import ImagePart, TextPart
 from interlingua.types.response import Response
 from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects._usual.histories import WriteUsual
     from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -47,8 +45,8 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpReply
 
 __all__ = [
-    "ANSWER_MEMBERS", "CHAT_PATH", "COUNTED", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_any_response",
-    "decode_error", "decode_response", "encode_request", "is_counted", "turn_of",
+    "ANSWER_MEMBERS", "CHAT_PATH", "COUNTED", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_error",
+    "decode_response", "encode_request", "is_counted", "turn_of",
 ]  # fmt: skip
 
 CHAT_PATH = "/api/chat"
@@ -98,7 +96,6 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late_pair("interlingua.dialects.ollama.history_usual", "write_usual_history")
 _write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.ollama.tools_usual", "write_usual_tools")
 
 
@@ -107,7 +104,6 @@ class _RequestEncoder(RequestWriter):
 
     dialect = NAME
     said = SAID
-    write_usual = staticmethod(_write_usual)
     write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
 
@@ -133,14 +129,10 @@ class _RequestEncoder(RequestWriter):
 
     def _messages(self, system: tuple[TextPart, ...], history: tuple[Message, ...]) -> str:
         """Write the messages in the form of the request; the path of that form."""
-
-        def write(messages: tuple[Message, ...]) -> list[MessageWire]:
-            return MessageEncoder(self.quirks, self.changes).encode(system, messages)
-
+        wires = MessageEncoder(self.quirks, self.changes).encode(system, history)
         if self.request.extra.get(NAME, {}).get("field") == "prompt" and not self.request.tools:
-            return self._form(write(history))
-        told = self.written(history, {}, system, write)
-        self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
+            return self._form(wires)
+        self.wire.messages = wires
         return CHAT_PATH
 
     def _form(self, messages: list[MessageWire]) -> str:
@@ -291,19 +283,6 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return _read_usual(reply.body, context) or decode_any_response(reply, context)
-
-
-_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late_pair(
-    "interlingua.dialects.ollama.client_usual", "read_usual"
-)
-
-
-def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-    """A whole answer, however unusual.
-
-    Raises: as `decode_response`.
-    """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ChunkWire, repairs=repairs, lenient=True)
     if wire.error:
@@ -323,12 +302,12 @@ def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, cha
         parts = tuple(decode_turn(message, id_source(context), CallReader(context.undo, changes), "", cut_off=cut_off))
     except DecodeError as error:
         raise error.under("/message") from None
-    called = any([isinstance(part, ToolCall | BrokenToolCall) for part in parts])
-    reason = decode_finish(wire.done_reason, called=called, counted=is_counted(wire))
+    raw = wire.done_reason
+    reason = decode_finish(raw, called=bool(message.tool_calls), counted=not raw and is_counted(wire))
     return Response(
         parts=parts,
-        finish_reason=finish_of(reason, wire.done_reason, parts, changes),
-        finish_reason_raw=wire.done_reason,
+        finish_reason=finish_of(reason, raw, parts, changes),
+        finish_reason_raw=raw,
         usage=decode_usage(wire),
         model=wire.model or "",
         wire_model=wire.model or None,
@@ -347,12 +326,12 @@ COUNTED = ("total_duration", "eval_duration", "prompt_eval_duration", "eval_coun
 
 def answer_members(wire: ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a line of it, that only pass through; `field` says that it was the older form."""
-    said = passed_on(wire, ANSWER_MEMBERS)
+    members = passed_on(wire, ANSWER_MEMBERS)
     if wire.message is None and wire.response is not None:
-        said.setdefault("field", "response")
+        members.setdefault("field", "response")
     if wire.message is not None and wire.message.extra:
-        said["message"] = dict(wire.message.extra)
-    return said
+        members["message"] = dict(wire.message.extra)
+    return members
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

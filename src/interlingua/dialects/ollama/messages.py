@@ -11,17 +11,16 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._contract import Undo
 from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members
-from interlingua.dialects._turns import Turns
-from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, decode_turn
+from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, bare_turn, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
-from interlingua.dialects.ollama.wire import MessageWire
+from interlingua.dialects.ollama.wire import MessageWire, ToolCallWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
@@ -29,58 +28,62 @@ from interlingua.types.message import Message
 from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
-    from interlingua.types.content import BrokenToolCall, Part
+    from interlingua.types.content import Part
 
 __all__ = ["MessageEncoder", "decode_messages", "decode_prompt"]
 
 NAMED_BY = ("tool_name", "tool_call_id")
 """The members by which a result names its call, both of which we send."""
+_NOTHING = Undo()
 
 
 # Reading
-
-
-class _OpenCall(NamedTuple):
-    id: str
-    """Our id of it."""
-    has_id: bool
-    """Whether the wire gave it one."""
-    name: str
-    """The tool's name."""
 
 
 class _History:
     """Reads messages one by one, remembering the calls that have no result yet."""
 
     def __init__(self, wires: Sequence[MessageWire], changes: Changes) -> None:
-        said = {call.id for wire in wires for call in wire.tool_calls or () if call.id}
-        self.ids = CallIdSource(taken=said, keeps_repeats=True)
-        self.reader = CallReader(Undo(), changes)
+        wire_ids = [call.id for wire in wires if wire.tool_calls for call in wire.tool_calls if call.id]
+        self.ids = CallIdSource(taken=wire_ids, keeps_repeats=True)
+        self.reader = CallReader(_NOTHING, changes)
         self.changes = changes
         self.system: tuple[TextPart, ...] = ()
-        self.messages: Turns = Turns()
-        self.open: list[_OpenCall] = []
+        self.messages: list[Message] = []
+        self.open: list[tuple[str, bool, str]] = []
+        """The calls without a result: our id, whether the wire gave it, and the name of the tool."""
+        self.results: list[Part] = []
+        """The results since the last message, which are one message."""
 
     @property
     def here(self) -> str:
-        """The pointer to the message that comes next."""
+        """The pointer to the message that is read."""
         return f"/messages/{len(self.messages)}"
 
+    def close(self) -> None:
+        """Finish the message of the results."""
+        self.messages.append(Message("tool", tuple(self.results)))
+        self.results = []
+
     def assistant(self, wire: MessageWire) -> None:
-        parts = tuple(decode_turn(wire, self.ids, self.reader, self.here))
+        extra = {} if wire.tool_name is wire.tool_call_id is wire.name is wire.extra is None else _members(wire)
         if wire.tool_calls:
-            calls = cast("tuple[ToolCall | BrokenToolCall, ...]", parts[-len(wire.tool_calls) :])  # they come last
-            self.open = [
-                _OpenCall(call.id, bool(said.id), call.name) for call, said in zip(calls, wire.tool_calls, strict=True)
-            ]
-        self.messages.append(Message("assistant", parts, None, _members(wire)))
+            parts = tuple(decode_turn(wire, self.ids, self.reader, self.here))
+            self.open = self.reader.calls
+        elif wire.content and not (wire.thinking or wire.images):
+            parts = (TextPart(wire.content),)
+        else:
+            parts = tuple(decode_turn(wire, self.ids, self.reader, self.here))
+        self.messages.append(Message("assistant", parts, None, extra))
 
     def user(self, wire: MessageWire) -> None:
-        self.messages.append(Message("user", self._parts(wire), None, _members(wire)))
+        extra = {} if wire.tool_name is wire.tool_call_id is wire.name is wire.extra is None else _members(wire)
+        parts = (TextPart(wire.content),) if wire.content and not wire.images else self._parts(wire)
+        self.messages.append(Message("user", parts, None, extra))
 
     def system_text(self, wire: MessageWire) -> None:
         parts, extra = self._parts(wire), _members(wire)
@@ -90,74 +93,51 @@ class _History:
             self.messages.append(Message("system", parts, None, extra))
 
     def _parts(self, wire: MessageWire) -> tuple[Part, ...]:
-        if not wire.images:
-            return (TextPart(wire.content),) if wire.content else ()
-        images = decode_images(wire.images, self.changes, self.here)
-        return (TextPart(wire.content), *images) if wire.content else tuple(images)
+        text = (TextPart(wire.content),) if wire.content else ()
+        return (*text, *decode_images(wire.images, self.changes, self.here)) if wire.images else text
 
     def tool(self, wire: MessageWire) -> None:
-        call = self._answered(wire)
-        call_id = wire.tool_call_id or "" if call is None else call.id
-        said = wire.tool_name or wire.name or ""
-        name = said if call is None else call.name
-        content, is_error = _result_content(wire, self.changes, self.here)
-        result = ToolResult(call_id, name, content, is_error, None, _naming(wire, said, name))
-        if self.messages.last_role == "tool":
-            self.messages.extend((result,))
+        wire_id, wire_name = wire.tool_call_id, wire.tool_name or wire.name or ""
+        if self.open and wire_id and self.open[0][0] == wire_id and self.open[0][1]:
+            call_id, _, name = self.open.pop(0)
         else:
-            self.messages.append(Message("tool", (result,)))
+            call_id, name = self._answered(wire_id or "", wire_name)
+        text = wire.content or ""
+        is_error = text.startswith(ERROR_PREFIX)
+        if is_error:
+            text = text.removeprefix(ERROR_PREFIX)
+        content: Any = text
+        if wire.images:
+            images = decode_images(wire.images, self.changes, self.here)
+            content = (TextPart(text), *images) if text else tuple(images)
+        self.results.append(ToolResult(call_id, name, content, is_error, None, _naming(wire, wire_name, name)))
 
-    def _answered(self, wire: MessageWire) -> _OpenCall | None:
-        """The call that a result is for, which is then no longer open."""
-        for place, call in enumerate(self.open):
-            if _answers(wire, call):
-                return self.open.pop(place)
-        return None
-
-
-def _answers(wire: MessageWire, call: _OpenCall) -> bool:
-    """Whether a result is for that call: by id where both have one, else by name, else by order."""
-    if wire.tool_call_id and call.has_id:
-        return wire.tool_call_id == call.id
-    name = wire.tool_name or wire.name
-    return not name or name == call.name
+    def _answered(self, wire_id: str, wire_name: str) -> tuple[str, str]:
+        """Id and name of the call that a result is for: by id where both have one, else by name, else by order."""
+        for place, (call_id, has_id, name) in enumerate(self.open):
+            if wire_id == call_id if wire_id and has_id else not wire_name or wire_name == name:
+                del self.open[place]  # it is no longer open
+                return call_id, name
+        return wire_id, wire_name
 
 
 def _members(wire: MessageWire) -> dict[str, dict[str, Any]]:
     """Members that no part of a message can hold."""
     if wire.tool_name is None and wire.tool_call_id is None and wire.name is None and not wire.extra:
         return {}
-    said = {name: value for name in ("name", *NAMED_BY) if (value := getattr(wire, name)) is not None}
-    return {NAME: {**said, **(wire.extra or {})}}
+    members = {name: value for name in ("name", *NAMED_BY) if (value := getattr(wire, name)) is not None}
+    return {NAME: {**members, **(wire.extra or {})}}
 
 
-def _naming(wire: MessageWire, said: str, name: str) -> dict[str, dict[str, Any]]:
+def _naming(wire: MessageWire, wire_name: str, name: str) -> dict[str, dict[str, Any]]:
     """How a result named its call, and its unknown members."""
     if wire.tool_name == name and wire.tool_call_id and not wire.name and not wire.extra:
         return {NAME: {"field": "tool_name tool_call_id"}}
     used = [member for member in ("name", *NAMED_BY) if getattr(wire, member)]
     extra: dict[str, Any] = {"field": " ".join(used), **(wire.extra or {})}
-    if said and said != name:
-        extra["tool_name" if wire.tool_name else "name"] = said
+    if wire_name and wire_name != name:
+        extra["tool_name" if wire.tool_name else "name"] = wire_name
     return {NAME: extra}
-
-
-def _result_content(wire: MessageWire, changes: Changes, path: str) -> tuple[Any, bool]:
-    text = wire.content or ""
-    is_error = text.startswith(ERROR_PREFIX)
-    text = text.removeprefix(ERROR_PREFIX)
-    if not wire.images:
-        return text, is_error
-    images = decode_images(wire.images, changes, path)
-    return ((TextPart(text), *images) if text else tuple(images)), is_error
-
-
-_ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
-    "system": _History.system_text,
-    "user": _History.user,
-    "assistant": _History.assistant,
-    "tool": _History.tool,
-}
 
 
 def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
@@ -166,15 +146,26 @@ def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tup
     Raises: DecodeError for an unknown role and for parts that cannot be read.
     """
     history = _History(wires, changes)
+    readers = {
+        "system": history.system_text,
+        "user": history.user,
+        "assistant": history.assistant,
+        "tool": history.tool,
+    }
     for place, wire in enumerate(wires):
-        reader = _ROLES.get(wire.role or "")
+        role = wire.role or ""
+        if history.results and role != "tool":
+            history.close()
+        reader = readers.get(role)
         try:
             if reader is None:
-                raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
-            reader(history, wire)
+                raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(readers)})", path="/role")
+            reader(wire)
         except DecodeError as error:
             raise error.under(f"/messages/{place}") from None
-    return history.system, history.messages.done()
+    if history.results:
+        history.close()
+    return history.system, tuple(history.messages)
 
 
 def decode_prompt(
@@ -201,14 +192,21 @@ class MessageEncoder:
         self.changes = changes
         self.notes: PartNotes = PartNotes(changes)
         self.wires: list[MessageWire] = []
-        self.places: dict[str, int] = {}
+        self.turn: tuple[Part, ...] = ()
+        """The latest turn of the model."""
 
     def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...], first: int = 0) -> list[MessageWire]:
         """The messages on the wire, the system text first; `first` is the place of the first of them in the request."""
         if system:
-            self._prompt(Message("system", system), "/system", "/system")
+            self._prompt(Message("system", system), "", "/system")
         for place, message in enumerate(messages, first):
-            self._message(message, f"/messages/{place}")
+            wire = _bare_wire(message)
+            if wire is not None:
+                self.wires.append(wire)
+            else:
+                self._message(message, f"/messages/{place}")
+            if message.role == "assistant":
+                self.turn = message.parts
         return self.wires
 
     def _message(self, message: Message, path: str) -> None:
@@ -216,11 +214,10 @@ class MessageEncoder:
             wire = AssistantEncoder(self.changes, path).encode(message.parts)
             self.wires.append(wire)
             self._members(message, wire, path)
-            self.places = {part.id: place for place, part in enumerate(message.parts) if type(part) is ToolCall}
-        elif message.role == "tool" or any(type(part) is ToolResult for part in message.parts):
+        elif message.role == "tool" or any([type(part) is ToolResult for part in message.parts]):
             self._results(message, path)
         else:
-            self._prompt(message, path, f"{path}/parts")
+            self._prompt(message, path, "/parts")
 
     def _members(self, message: Message, wire: MessageWire, path: str) -> None:
         if message.name is not None:
@@ -229,18 +226,15 @@ class MessageEncoder:
             note_foreign(self.changes, message.extra, path)
             merge_members(wire, message.extra.get(NAME, {}))
 
-    def _prompt(self, message: Message, path: str, parts_path: str) -> None:
-        wire = MessageWire(role=message.role)
-        wire.content, images = self._content(message.parts, parts_path)
-        wire.images = images or None
-        self._members(message, wire, path)
+    def _prompt(self, message: Message, path: str, within: str) -> None:
+        """A message of the user or of the system; its parts stand `within` what `path` points to."""
+        content, images = self._content(message.parts, path + within)
+        wire = MessageWire(role=message.role, content=content, images=images or None)
         self.wires.append(wire)
+        self._members(message, wire, path)
 
     def _content(self, parts: Sequence[Part | Json], path: str) -> tuple[str, list[str]]:
         """Text and images of a message; what has no place is refused."""
-        first = parts[0] if len(parts) == 1 else None
-        if type(first) is TextPart and self.notes.plain(first):
-            return first.text, []
         texts: list[str] = []
         images: list[str] = []
         for place, part in enumerate(parts):
@@ -268,36 +262,45 @@ class MessageEncoder:
 
     def _results(self, message: Message, path: str) -> None:
         results = [(place, part) for place, part in enumerate(message.parts) if type(part) is ToolResult]
-        moved: list[Part] = [part for part in message.parts if type(part) is not ToolResult]
-        for place, result in self._in_call_order(results, path):
+        moved: list[Part] = []
+        if len(results) < len(message.parts):
+            moved = [part for part in message.parts if type(part) is not ToolResult]
+        for place, result in self._in_call_order(results, path) if len(results) > 1 else results:
             self._result(result, moved, f"{path}/parts/{place}")
         if message.extra:
             note_foreign(self.changes, message.extra, path)
         if moved:
-            self._prompt(Message("user", tuple(moved)), path, f"{path}/parts")
+            self._prompt(Message("user", tuple(moved)), path, "/parts")
 
     def _in_call_order(self, results: list[tuple[int, ToolResult]], path: str) -> list[tuple[int, ToolResult]]:
         """The results in the order of their calls; those that came in this dialect stay where they were."""
-        if len(results) == 1 or any(NAME in result.extra for _, result in results):
+        calls = [part.id for part in self.turn if type(part) is ToolCall]
+        if [result.call_id for _, result in results] == calls or any([NAME in result.extra for _, result in results]):
             return results
-        ordered = sorted(results, key=lambda pair: self.places.get(pair[1].call_id, len(self.places)))
+        places = {call_id: place for place, call_id in enumerate(calls)}
+        ordered = sorted(results, key=lambda pair: places.get(pair[1].call_id, len(places)))
         if ordered != results:
             self.changes.add("order_changed", path, "results are told in the order of their calls")
         return ordered
 
     def _result(self, result: ToolResult, moved: list[Part], path: str) -> None:
-        wire = MessageWire(role="tool")
-        wire.content, wire.images = self._result_content(result, moved, path)
-        extra = result.extra.get(NAME, {})
-        named_by = str(extra.get("field", "tool_name tool_call_id")).split()
-        names = {"tool_name": result.name or None, "name": result.name or None, "tool_call_id": result.call_id or None}
-        for member in names.keys() & set(named_by):
-            setattr(wire, member, names[member])
+        content, images = result.content, None
+        if type(content) is not str or result.is_error or content.startswith(ERROR_PREFIX):
+            content, images = self._result_content(result, moved, path)
+        wire = MessageWire(role="tool", content=content, images=images)
+        extra = result.extra.get(NAME)
+        if extra is None:
+            wire.tool_name, wire.tool_call_id = result.name or None, result.call_id or None
+        else:
+            named_by = str(extra.get("field", "tool_name tool_call_id")).split()
+            names = {"tool_name": result.name, "name": result.name, "tool_call_id": result.call_id}
+            for member in names.keys() & set(named_by):
+                setattr(wire, member, names[member] or None)
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         if result.extra:
             note_foreign(self.changes, result.extra, path)
-            merge_members(wire, {name: value for name, value in extra.items() if name != "field"})
+            merge_members(wire, {name: value for name, value in (extra or {}).items() if name != "field"})
         self.wires.append(wire)
 
     def _result_content(self, result: ToolResult, moved: list[Part], path: str) -> tuple[str, list[str] | None]:
@@ -313,3 +316,15 @@ class MessageEncoder:
         text, _ = self._content([part for part in content if not isinstance(part, ImagePart)], f"{path}/content")
         note = f"[{len(images)} image(s) follow in the next user message]"
         return prefixed(text or note, result, self.changes, path), None
+
+
+def _bare_wire(message: Message) -> MessageWire | None:
+    """A message of which there is nothing to note on the wire, as most are; None for any other."""
+    if message.name is not None or message.extra:
+        return None
+    if message.role == "assistant":
+        return bare_turn(message.parts)
+    part = message.parts[0] if len(message.parts) == 1 else None
+    if type(part) is not TextPart or message.role == "tool" or part.cache or part.annotations or part.sealed or part.extra:
+        return None
+    return MessageWire(role=message.role, content=part.text)

@@ -8,7 +8,9 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -18,42 +20,42 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
-from interlingua.dialects.ollama.assistant import AssistantEncoder
+from interlingua.dialects.ollama.assistant import AssistantEncoder, bare_turn
 from interlingua.dialects.ollama.client import GENERATE_PATH, OPTIONS
-from interlingua.dialects.ollama.history_usual import read_usual_history
 from interlingua.dialects.ollama.messages import decode_messages, decode_prompt
 from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
-from interlingua.dialects.ollama.server_usual import JSON_HEADERS, time_of, write_usual
 from interlingua.dialects.ollama.tools import decode_tool
-from interlingua.dialects.ollama.tools_usual import read_usual_tools
-from interlingua.dialects.ollama.usage import encode_usage
-from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, ReceivedWire, ToolsWire
+from interlingua.dialects.ollama.usage import note_uncounted
+from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, MessageWire, ReceivedWire, ToolsWire, ToolWire
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_any, decode_received, encode_wire
+from interlingua.wire.json import MAX_DEPTH, decode_any, decode_received, encode_wire, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._usual.histories import Read
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
+    from interlingua.types.content import TextPart
+    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
+
+    _Read: TypeAlias = tuple[tuple[TextPart, ...], tuple[Message, ...]]
 
 __all__ = [
     "answer_members",
     "created_at",
     "decode_request",
-    "encode_any_response",
     "encode_error",
     "encode_response",
     "is_older_form",
 ]
 
+JSON_HEADERS = (("content-type", "application/json; charset=utf-8"),)
 EFFORTS = frozenset({"low", "medium", "high", "max"})
 """Words of `think`; another word passes through as a member."""
 REQUEST_MEMBERS = ("keep_alive", "truncate", "shift", "raw", "template", "suffix")
@@ -63,7 +65,9 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 
 
 _NULL = Raw(b"null")
-_TOOLS = ToolCache(read_usual_tools)
+_read_messages = exact_reader(list[MessageWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
+_read_tools = exact_reader(list[ToolWire], max_depth=MAX_DEPTH - 1)
+_TOOLS = ToolCache()
 
 # The request
 
@@ -87,12 +91,11 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     )
 
 
-def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
-    usual = read_usual_history(text)
-    if usual is not None:
-        return usual.read(changes)
-    wire = read_member(b"messages", text, MessagesWire)
-    system, messages = decode_messages(wire.messages or (), changes)
+def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> _Read:
+    wires = _read_messages(text)
+    if wires is None:
+        wires = read_member(b"messages", text, MessagesWire).messages or []
+    system, messages = decode_messages(wires, changes)
     return system, paired_history(messages, options, changes, continues=continues)
 
 
@@ -144,8 +147,10 @@ class _RequestDecoder:
         return () if self.older else _TOOLS.read(_text(self.wire.tools), self.changes, self._offered)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        wire = read_member(b"tools", text, ToolsWire)
-        return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())])
+        wires = _read_tools(text)
+        if wires is None:
+            wires = read_member(b"tools", text, ToolsWire).tools or []
+        return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wires)])
 
     def _left_over(self) -> None:
         """Keep what was said and is not read: members of the other form, and words that mean nothing here."""
@@ -201,29 +206,34 @@ def _is_number(member: str, value: object) -> bool:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
-    return write_usual(response, context) or encode_any_response(response, context)
-
-
-def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
-    """The same, however unusual."""
     if not context.says_own(NAME) and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
-    own = context.source == NAME
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")
-    message = AssistantEncoder(changes, "", reply=True, own=own).encode(response.parts)
-    wire = ChunkWire(model=context.model or response.wire_model or response.model, created_at=created_at(context))
+    message = bare_turn(response.parts)
+    if message is None:
+        message = AssistantEncoder(changes, "", reply=True, own=context.source == NAME).encode(response.parts)
+    model, time = context.model or response.wire_model or response.model, created_at(context)
+    wire = ChunkWire(model=model, created_at=time, done=True)
     members = answer_members(response, changes)
-    merge_members(message, object_in(members, "message"))
-    members.pop("message", None)
+    if "message" in members:
+        merge_members(message, object_in(members, "message"))
+        del members["message"]
     if is_older_form(response.extra, context):
         wire.response, wire.thinking, wire.tool_calls = message.content, message.thinking, message.tool_calls
     else:
         wire.message = message
-    wire.done = True
     wire.done_reason = done_reason(response, changes, own=context.says_own(NAME))
-    merge_members(wire, {**members, **encode_usage(response.usage, changes)})
+    if members:
+        merge_members(wire, members)
+    usage = response.usage
+    if usage is not None:
+        note_uncounted(usage, changes)
+        if usage.input_tokens is not None:
+            wire.prompt_eval_count = usage.input_tokens
+        if usage.output_tokens is not None:
+            wire.eval_count = usage.output_tokens
     return whole_reply(encode_wire(wire), changes, context, JSON_HEADERS)
 
 
@@ -236,7 +246,12 @@ def is_older_form(extra: dict[str, dict[str, Any]], context: ServerContext) -> b
 
 def created_at(context: ServerContext) -> str | None:
     """The time of an answer as the wire says it."""
-    return time_of(context.created) if context.created else None
+    return _time(context.created) if context.created else None
+
+
+@lru_cache(maxsize=16)
+def _time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def answer_members(response: Response[Any], changes: Changes) -> dict[str, Any]:

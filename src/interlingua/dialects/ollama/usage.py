@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from interlingua.dialects.ollama.wire import ChunkWire
     from interlingua.types.change import Changes
 
-__all__ = ["decode_usage", "encode_usage"]
+__all__ = ["decode_usage", "encode_usage", "note_uncounted"]
 
 
-UNSAID = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+UNCOUNTED = ("cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 """Counts that the wire has no place for."""
 
 
@@ -27,12 +27,19 @@ def decode_usage(wire: ChunkWire) -> Usage | None:
     return Usage(input_tokens=wire.prompt_eval_count, output_tokens=wire.eval_count)
 
 
+def note_uncounted(usage: Usage, changes: Changes) -> None:
+    """Entries for the counts that the wire has no place for."""
+    if usage.cache_read_tokens is usage.cache_write_tokens is usage.reasoning_tokens is None:
+        return
+    for name in UNCOUNTED:
+        if getattr(usage, name) is not None:
+            changes.add("parameter_unsupported", f"/usage/{name}", "the dialect counts input and output alone")
+
+
 def encode_usage(usage: Usage | None, changes: Changes) -> dict[str, int]:
     """The members of an answer that state its counts."""
     if usage is None:
         return {}
-    for name in UNSAID:
-        if getattr(usage, name) is not None:
-            changes.add("parameter_unsupported", f"/usage/{name}", "the dialect counts input and output alone")
+    note_uncounted(usage, changes)
     counts = {"prompt_eval_count": usage.input_tokens, "eval_count": usage.output_tokens}
     return {name: count for name, count in counts.items() if count is not None}
