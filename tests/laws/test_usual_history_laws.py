@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
 from unittest.mock import patch
@@ -19,6 +21,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
 from interlingua.types.request import Request
+from tests.support.roads import plain_shapes
 from tests.support.strategies import conversations
 
 TARGETS = (
@@ -52,6 +55,20 @@ def server(name: str) -> Any:
     return import_module(f"{DIALECTS[name]}.server")
 
 
+@contextmanager
+def wide_shapes(name: str) -> Generator[None]:
+    """Everything is read and written in the shapes that take all, for as long as the block runs."""
+    writer = client(name)._RequestEncoder
+    with ExitStack() as stack:
+        for holder, member, instead in plain_shapes(DIALECTS[name]):
+            stack.enter_context(patch.object(holder, member, instead))
+        if "write_usual" in vars(writer):
+            stack.enter_context(patch.object(writer, "write_usual", staticmethod(lambda *_: None)))
+        if hasattr(server(name), "read_usual_history"):
+            stack.enter_context(patch.object(server(name), "read_usual_history", return_value=None))
+        yield
+
+
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[Message, ...]:
     """Conversations of texts, calls and results, most of them in order."""
@@ -78,11 +95,9 @@ def written(
     name: str, messages: tuple[Message, ...], target: Target = TARGETS[0], *, general: bool = True
 ) -> tuple[bytes, object] | Error:
     """A request of the messages alone, with what writing it changed; by the general writer if that is wanted."""
-    writer = client(name)._RequestEncoder
-    usual = staticmethod(lambda *_: None) if general else writer.__dict__["write_usual"]
     options = EncodeOptions(target=target, history="mend")
     try:
-        with patch.object(writer, "write_usual", usual):
+        with wide_shapes(name) if general else nullcontext():
             encoded = get_dialect(name).encode_request(Request(messages=messages), options)
     except Error as error:
         return error
@@ -153,6 +168,6 @@ def read(name: str, text: bytes) -> Any:
 def test_what_is_read_in_one_go(name: str, data: st.DataObject) -> None:
     """It is what the general reader reads."""
     text = data.draw(bodies(name))
-    with patch.object(server(name), "read_usual_history", return_value=None):
+    with wide_shapes(name):
         general = read(name, text)
     assert read(name, text) == general

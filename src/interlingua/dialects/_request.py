@@ -6,7 +6,7 @@ Each dialect has a writer of its own that adds what only its wire says; it decid
 from __future__ import annotations
 
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._bounds import Bounds
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
-    from interlingua.dialects._usual.tools import PlainTools
+    from interlingua.dialects._schemas import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort
@@ -70,6 +70,10 @@ FILMS = ("video/", "audio/")
 """How media types begin of what is played, not read."""
 
 
+def _nothing(*_: object) -> None:
+    """What a dialect writes in one go that writes its tools one by one."""
+
+
 class RequestWriter:
     """Writes one request; every method writes, notes or refuses what its name says."""
 
@@ -81,7 +85,7 @@ class RequestWriter:
     """The same of call ids."""
     write_usual: ClassVar[staticmethod[[tuple[Message, ...], Target], bytes | None]]
     """Writes the elements of a usual history in one go; None for an unusual one."""
-    write_usual_tools: ClassVar[staticmethod[[PlainTools, Target], Sequence[Struct] | None]]
+    write_usual_tools: ClassVar[staticmethod[[PlainTools, Target], Sequence[Struct] | None]] = staticmethod(_nothing)
     """Makes the wire objects of plain tools in one go; None where they have to be looked at one by one."""
     said: ClassVar[frozenset[str]] = CORE
     """The fields of a request that the dialect says, or has an entry of its own for; `note_others` notes each other."""
@@ -110,6 +114,8 @@ class RequestWriter:
         """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
         """The same for the output."""
+        self.schemas: dict[str, Raw] = {}
+        """The schemas of the tools as JSON, by the path of the tool; empty unless all tools are plain and new."""
         self._plain: PlainTools | None = None
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
             self._fit_schemas()
@@ -119,6 +125,8 @@ class RequestWriter:
         fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=ways)
         self.request, self.arguments = fitted.request, fitted.arguments
         self.output, self._plain = fitted.output, fitted.plain
+        if fitted.plain:
+            self.schemas = {f"/tools/{place}": schema for place, (_, schema) in enumerate(fitted.plain)}
 
     def tool_subset(self, tool: Tool) -> Subset | None:
         """What is taken of the schema of a tool; None for everything."""
@@ -274,8 +282,9 @@ class RequestWriter:
         tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
         if type(tools) is not CachedTools:
             wires = self.write_usual_tools(self._plain, self.target) if usual and self._plain else None
-            text = None if wires is None else encode_exact(wires)
-            return write() if text is None else self.kept.place(text)
+            wires = write() if wires is None else wires
+            text = encode_exact(wires) if usual and self.schemas else None
+            return cast("list[W]", wires) if text is None else self.kept.place(text)
         if not usual or tools.is_marked or not tools.untouched:
             return write()
         ways = (self.dialect, *ways)
@@ -293,19 +302,20 @@ class RequestWriter:
 
     def offered(self, only: frozenset[str] | None = None) -> Iterator[tuple[str, Tool | OpaqueTool]]:
         """The tools that are sent, each with its path; of the caller's own `only` those, if it is given."""
+        takes_tools = self.takes_tools()
         for place, tool in enumerate(self.request.tools):
             path = f"/tools/{place}"
-            if isinstance(tool, OpaqueTool):
+            if type(tool) is Tool and takes_tools and (only is None or tool.name in only):
+                yield path, tool
+            elif isinstance(tool, OpaqueTool):
                 if tool.dialect == self.dialect:
                     yield path, tool
                 else:
                     self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
             elif only is not None and tool.name not in only:
                 self.leave_out(path)
-            elif not self.takes_tools():
-                self.changes.add("tools", path, f"{self.target.model} takes no tools on this dialect")
             else:
-                yield path, tool
+                self.changes.add("tools", path, f"{self.target.model} takes no tools on this dialect")
 
     def takes_tools(self) -> bool:
         """Whether the model takes tools in a request like this."""

@@ -12,13 +12,12 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 from msgspec import Raw
 
 from interlingua.dialects._tool_cache import CachedTools, memory_of
-from interlingua.dialects._usual.tools import plain_tools
 from interlingua.errors import SchemaError
 from interlingua.schema.subset import have_lists, have_plain_roots
 from interlingua.types.content import ToolCall
@@ -27,7 +26,6 @@ from interlingua.wire._nulls import holds_null, is_told_by
 from interlingua.wire.json import encode, write_text
 
 if TYPE_CHECKING:
-    from interlingua.dialects._usual.tools import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.fit import Fitted
     from interlingua.schema.subset import Subset
@@ -37,7 +35,9 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.tool import OpaqueTool
 
-__all__ = ["FittedRequest", "fit_request", "with_arguments"]
+    PlainTools: TypeAlias = list[tuple[Tool, Any]]
+
+__all__ = ["FittedRequest", "fit_request", "plain_tools", "with_arguments"]
 
 MAX_GENERATION_BYTES = 3_000_000
 """How much memory each of the two generations of verdicts may take."""
@@ -178,6 +178,16 @@ def _taken_tools(
     if subset is not None and not _takes_all(subset, plain, texts) and not _VERDICTS.taken(schemas, texts, subset):
         return None
     return list(zip(plain, map(Raw, texts), strict=True))
+
+
+def plain_tools(tools: tuple[Tool | OpaqueTool, ...]) -> list[Tool] | None:
+    """The tools, if there is nothing to any of them but name, description and schema."""
+    plain: list[Tool] = []
+    for tool in tools:
+        if type(tool) is not Tool or tool.strict or tool.cache is not None or tool.freeform is not None or tool.extra:
+            return None
+        plain.append(tool)
+    return plain
 
 
 def _texts_of(schemas: list[dict[str, Any]]) -> list[bytes] | None:

@@ -7,11 +7,10 @@ same, sooner. Laws hold it to that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from msgspec import Meta
 
-from interlingua.types.tool import Tool
 from interlingua.wire._depth import is_deeper
 from interlingua.wire.json import MAX_DEPTH, exact_reader
 
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
     import msgspec
 
     from interlingua.dialects._contract import Target
-    from interlingua.types.tool import OpaqueTool
+    from interlingua.dialects._schemas import PlainTools
+    from interlingua.types.tool import Tool
 
-    PlainTools: TypeAlias = list[tuple[Tool, Any]]
     ReadUsualTools: TypeAlias = Callable[[bytes], tuple[Tool, ...] | None]
     WriteUsualTools: TypeAlias = Callable[[PlainTools, Target], Sequence[msgspec.Struct] | None]
 
-__all__ = ["ToolName", "plain_tools", "usual_reader"]
+__all__ = ["ToolName", "usual_reader"]
 
 W = TypeVar("W")
 ToolName = Annotated[str, Meta(min_length=1)]
@@ -44,13 +43,3 @@ def usual_reader(kind: type[W], make: Callable[[list[W]], list[Tool]]) -> ReadUs
         return None if wires is None else tuple(make(wires))
 
     return read
-
-
-def plain_tools(tools: tuple[Tool | OpaqueTool, ...]) -> list[Tool] | None:
-    """The tools, if there is nothing to any of them but name, description and schema."""
-    found: list[Tool] = []
-    for tool in tools:
-        if type(tool) is not Tool or tool.strict or tool.cache is not None or tool.freeform is not None or tool.extra:
-            return None
-        found.append(tool)
-    return found

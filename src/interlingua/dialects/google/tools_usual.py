@@ -10,7 +10,8 @@ from interlingua.wire.json import ExactStruct
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Target
-    from interlingua.dialects._usual.tools import PlainTools, ReadUsualTools
+    from interlingua.dialects._schemas import PlainTools
+    from interlingua.dialects._usual.tools import ReadUsualTools
 
 __all__ = ["read_usual_tools", "write_usual_tools"]
 

@@ -265,7 +265,9 @@ def bare_turn(parts: Sequence[Part]) -> MessageWire | None:
     for part in parts:
         if type(part) is ToolCall and not (part.sealed or part.extra):
             calls.append(encode_call(part, part.arguments_json, len(calls)))
-        elif type(part) is TextPart and not (text or calls or part.cache or part.annotations or part.sealed or part.extra):
+        elif type(part) is TextPart and not (
+            text or calls or part.cache or part.annotations or part.sealed or part.extra
+        ):
             text = part.text
         elif type(part) is ThinkingPart and not (thinking or text or calls or part.sealed or part.extra):
             thinking = part.text

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, cast
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import merge_members, passed_on
 from interlingua.dialects._request import CORE, RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
@@ -33,9 +32,7 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
     from interlingua.types.change import Changes
@@ -96,15 +93,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.ollama.tools_usual", "write_usual_tools")
-
-
 class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
     said = SAID
-    write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
@@ -158,8 +151,8 @@ class _RequestEncoder(RequestWriter):
         only = chosen_names(choice) or None
         offered = partial(self._offered, only)
         if choice != "none":
-            told = offered() if only is not None else self.written_tools((), offered)
-            self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
+            wires = offered() if only is not None else self.written_tools((), offered)
+            self.wire.tools = cast("list[ToolWire]", wires) or None  # text is written as it is
         for place in range(len(self.request.tools) if choice == "none" else 0):
             self.leave_out(f"/tools/{place}")
         if choice not in (None, "auto", "none"):
@@ -181,7 +174,7 @@ class _RequestEncoder(RequestWriter):
                 merge_members(wires[-1], tool.raw)
             else:
                 self._note_tool(tool, path)
-                wires.append(encode_tool(tool))
+                wires.append(encode_tool(tool, self.schemas.get(path)))
         return wires
 
     def leave_out(self, path: str) -> None:

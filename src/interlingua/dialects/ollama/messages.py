@@ -20,7 +20,7 @@ from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members
 from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, bare_turn, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
-from interlingua.dialects.ollama.wire import MessageWire, ToolCallWire
+from interlingua.dialects.ollama.wire import MessageWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
@@ -325,6 +325,13 @@ def _bare_wire(message: Message) -> MessageWire | None:
     if message.role == "assistant":
         return bare_turn(message.parts)
     part = message.parts[0] if len(message.parts) == 1 else None
-    if type(part) is not TextPart or message.role == "tool" or part.cache or part.annotations or part.sealed or part.extra:
+    if (
+        type(part) is not TextPart
+        or message.role == "tool"
+        or part.cache
+        or part.annotations
+        or part.sealed
+        or part.extra
+    ):
         return None
     return MessageWire(role=message.role, content=part.text)

@@ -21,7 +21,6 @@ WIRES = {
     "openai-responses": b'{"type":"function","name":"look","description":"Looks.","parameters":%b,"strict":false}',
     "anthropic": b'{"name":"look","description":"Looks.","input_schema":%b}',
     "google": b'{"functionDeclarations":[{"name":"look","description":"Looks.","parametersJsonSchema":%b}]}',
-    "ollama": b'{"type":"function","function":{"name":"look","description":"Looks.","parameters":%b}}',
     "unified": b'{"name":"look","description":"Looks.","parameters":%b}',
 }
 
