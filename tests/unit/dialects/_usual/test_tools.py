@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 
 from interlingua.dialects._contract import Quirks, Target
-from interlingua.dialects._usual.tools import plain_tools
+from interlingua.dialects._schemas import plain_tools
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import DecodeError
 from interlingua.types.tool import Freeform, OpaqueTool, Tool
