@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._errors.classes import STATUS_CLASSES
-from interlingua.dialects._errors.words import PHRASES, WORDS
+from interlingua.dialects._errors.words import LACKS, PHRASES, WORDS
 from interlingua.dialects._openai.errors import CODE_CLASSES, RETRYABLE_CODES, TYPE_CLASSES
 from interlingua.dialects.anthropic import reasons as anthropic
 from interlingua.dialects.google import reasons as google
@@ -48,7 +48,7 @@ TABLES: dict[str, dict[str, type[Error]]] = {
     "google": google.WORD_CLASSES,
     "ollama": ollama.CODE_CLASSES,
 }
-FACTS = ("message", "code", "retry_after_s", "request_id")
+FACTS = ("message", "code", "retry_after_s", "request_id", "lacking")
 
 
 def bytes_of(case: dict[str, Any]) -> bytes:
@@ -152,6 +152,20 @@ def test_r43_every_phrase_has_a_body_in_which_nothing_structured_says_it(phrase:
         elsewhere = {**case, "status": other[0]}
         if not any(WORDS.get(word) or TABLES[name].get(word) is kind for word in _words(case)):
             assert type(read(name, elsewhere)).__name__ == other[1]
+
+
+@pytest.mark.parametrize(("phrase", "feature"), LACKS, ids=[phrase for phrase, _ in LACKS])
+def test_cap_01_every_sentence_of_a_lack_has_a_body_and_counts_as_a_whole_only(phrase: str, feature: str) -> None:
+    """Some body says it; with a word before or behind it says nothing of the target."""
+    cases = [(name, case) for name, cases in BODIES.items() for case in cases if case.get("lacking") == feature]
+    found = [(name, case) for name, case in cases if re.fullmatch(phrase, case["message"])]
+    assert found
+    for name, case in found:
+        for text in (f"Invalid value: {case['message']}", f"{case['message']}, said the user"):
+            body = json.loads(
+                json.dumps(case["body"]).replace(json.dumps(case["message"])[1:-1], json.dumps(text)[1:-1])
+            )
+            assert read(name, {**case, "body": body}).lacking is None
 
 
 def test_r43_every_status_decides_alone() -> None:

@@ -272,7 +272,11 @@ class Registry:
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules
-        self._sources.file_capabilities = config.capabilities
+        reader = Reader(self.environment())
+        self._sources.file_capabilities = {
+            _targets_of(pattern, self._sources, config.providers, reader): said
+            for pattern, said in config.capabilities.items()
+        }
         self.limits = limits
         self._sources.generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]

@@ -15,6 +15,7 @@ from interlingua.routing.health import (
     AHEAD_S,
     BENCH_S,
     FORGET_S,
+    LACK_S,
     MAX_COOLDOWN_S,
     MAX_RETRY_AFTER_S,
     MAX_TARGETS,
@@ -22,6 +23,7 @@ from interlingua.routing.health import (
     Admit,
     Failed,
     HealthStore,
+    Learned,
     Look,
     MemoryHealth,
     Operation,
@@ -357,3 +359,45 @@ def test_sixty_four_threads_get_one_probe(bench: Bench) -> None:
     for thread in threads:
         thread.join()
     assert sorted(states) == ["benched"] * 63 + ["probe"]
+
+
+def test_cap_01_what_a_target_lacks_is_known_for_a_while(bench: Bench) -> None:
+    """It benches nothing and outlives a success; what was learned again is known for longer; then it is forgotten."""
+    assert bench.do(Learned(frozenset({"tools"}))) == Standing("open", NOON, lacks=frozenset({"tools"}))
+    assert bench.do(Admit()).state == "open"
+    assert bench.do(Succeeded(NOON)).lacks == {"tools"}
+    assert bench.after(100.0, Learned(frozenset({"images"}))).lacks == {"images", "tools"}
+    assert bench.store.snapshot() == {A: TargetHealth("open", lacks=("images", "tools"))}
+    assert bench.after(LACK_S - 101.0, Look()).lacks == {"images", "tools"}
+    assert bench.after(1.0, Look()).lacks == {"images"}
+    assert bench.after(100.0, Look()) == Standing("open", NOON + LACK_S + 100)
+    assert bench.store.snapshot() == {}
+
+
+def test_cap_01_what_a_target_takes_after_all_is_forgotten_as_a_lack(bench: Bench) -> None:
+    """Its own card says so, or a person; failures are another matter."""
+    bench.do(Learned(frozenset({"tools", "images"})))
+    bench.do(Failed())
+    assert bench.do(Learned(takes=frozenset({"tools"}))) == Standing(
+        "open", NOON, None, None, 1, "", frozenset({"images"})
+    )
+    assert bench.do(Resume()) == Standing("open", NOON)
+    assert bench.do(Learned(takes=frozenset({"tools"}))) == Standing("open", NOON)
+    assert bench.store.snapshot() == {}
+
+
+def test_cap_01_a_success_ends_a_bench_and_no_lack(bench: Bench) -> None:
+    """Two failures, a probe that answers: what the target does not take is still known."""
+    bench.do(Learned(frozenset({"tools"}), for_s=1_000.0))
+    bench.do(Failed())
+    bench.do(Failed())
+    probe = bench.after(5.0, Admit())
+    assert (probe.state, probe.lacks) == ("probe", {"tools"})
+    assert bench.do(Succeeded(probe.at_s)) == Standing("open", NOON + 5, lacks=frozenset({"tools"}))
+
+
+def test_cap_01_nothing_is_known_of_a_lack_for_more_than_a_day(bench: Bench) -> None:
+    """Whoever learns it may say how long, within a day."""
+    bench.do(Learned(frozenset({"tools"}), for_s=math.inf))
+    assert bench.after(86_399.0, Look()).lacks == {"tools"}
+    assert bench.after(1.0, Look()).lacks == frozenset()

@@ -122,16 +122,15 @@ def error_of(
 ) -> Error:
     """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
     status = status or body.status
-    kind, lacking = class_of(body, status, table), None
-    if kind in _MAY_LACK and (lacking := lacking_of(body.message)):
-        kind = BadRequestError
+    kind = class_of(body, status, table)
+    lacking = lacking_of(body.message) if kind in _MAY_LACK else None
     error = make_error(
         kind,
         body.message,
         status=status,
         code=body.code,
         headers=headers + body.headers,
-        retryable=retryable,
+        retryable=retryable if lacking is None else False,
     )
     if error.retry_after_s is None:
         error.retry_after_s = body.delay_s

@@ -123,14 +123,21 @@ PHRASES: tuple[tuple[str, type[Error]], ...] = (
 
 They are compiled when the first error asks for them: whoever only imports a dialect does not pay for that.
 """
+_MMPROJ = r"( by this server| - hint: if this is unexpected, you may need to provide the mmproj)?"
 LACKS: tuple[tuple[str, Feature], ...] = (
     (r"(registry\.ollama\.ai/library/)?\S+ does not support tools", "tools"),  # Ollama, 400
     (r'"\S+" does not support thinking', "thinking"),  # Ollama, 400
     (r"this model does not support image input( \(ref: [\w-]+\))?", "images"),  # Ollama's cloud, 400
-    (r"image input is not supported( by this server| - hint: [\w ,:]+)?", "images"),  # llama.cpp, 500
-    (r"audio input is not supported( by this server| - hint: [\w ,:]+)?", "audio"),  # llama.cpp, 500
+    (r"image input is not supported" + _MMPROJ, "images"),  # llama.cpp, 500
+    (r"audio input is not supported" + _MMPROJ, "audio"),  # llama.cpp, 500
     (r"No endpoints found that support image input", "images"),  # OpenRouter, 404
-    (r'No endpoints found that support tool use\. Try disabling "[^"]*"\.( To learn more .*)?', "tools"),  # the same
+    (
+        (
+            r'No endpoints found that support tool use\. Try disabling "[^"]*"\.'
+            r"( To learn more about provider routing, visit: https://\S+)?"
+        ),
+        "tools",
+    ),  # OpenRouter, 404
     (r"Invalid content type\. image_url is only supported by certain models\.", "images"),  # OpenAI, 400
     (
         (
