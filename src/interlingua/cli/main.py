@@ -35,6 +35,7 @@ CHAPTERS: dict[str, dict[str, str]] = {
     },
     "look before anything is sent": {
         "explain": "show what would be sent, to whom, and what translation would change",
+        "capabilities": "show what a model takes, as far as that is known, and who says so",
         "translate": "translate a request or an answer into another dialect",
         "lint": "show what each provider would rewrite or refuse in your tools, and why",
     },

@@ -93,7 +93,8 @@ def _table(snapshot: dict[str, TargetHealth]) -> str:
 
 def _cells(health: TargetHealth) -> tuple[str, str, str, str, str]:
     waits = "-" if health.wait_s is None else _time(health.wait_s)
-    return health.circuit, waits, health.reason or "-", str(health.failures), health.error or "-"
+    why = health.reason or (f"takes no {', '.join(health.lacks)}" if health.lacks else "-")
+    return health.circuit, waits, why, str(health.failures), health.error or "-"
 
 
 def _json(snapshot: dict[str, TargetHealth]) -> str:

@@ -1,0 +1,67 @@
+"""`il capabilities`: what a model takes, and who says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from interlingua.cli.table import table
+from interlingua.cli.terminal import write
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from interlingua.types.capabilities import Capabilities
+
+__all__ = ["EXAMPLES", "arguments", "run"]
+
+EXAMPLES = """\
+What nobody says is left out: unknown is not no, and such a model is asked. Nothing is sent without --ask.
+
+examples:
+  il capabilities local/tiny
+  il capabilities ollama/gemma3:4b --ask        asks its server as well (Ollama, llama.cpp, Google, OpenRouter)
+  il capabilities openai/gpt-5.6 --json         for scripts
+  export LLM_WORK='openai://host/v1?images=0'; il capabilities work/any
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("spec", metavar="SPEC", help="provider/model, or an alias of one")
+    parser.add_argument("--ask", action="store_true", help="ask the server for what it says of the model")
+    parser.add_argument("--json", action="store_true", help="a JSON object instead of a table")
+
+
+def run(options: Namespace) -> int:
+    """Print what is known."""
+    from interlingua.client.capabilities import capabilities
+
+    known = capabilities(options.spec, ask=options.ask)
+    write(_json(known) if options.json else table(("feature", "", "says"), _rows(known)))
+    return 0
+
+
+def _rows(known: Capabilities) -> list[tuple[str, str, str]]:
+    return [(name, _shown(getattr(known, name)), known.origins.get(name, "")) for name in known.known()]
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case _:
+            return ", ".join(_words(value))
+
+
+def _words(value: object) -> list[str]:
+    return sorted(cast("frozenset[str]", value))
+
+
+def _json(known: Capabilities) -> str:
+    import json
+
+    values: dict[str, object] = {name: getattr(known, name) for name in known.known()}
+    told = {name: value if isinstance(value, int) else _words(value) for name, value in values.items()}
+    return f"{json.dumps({'model': known.model, **told, 'origins': known.origins}, indent=2, ensure_ascii=False)}\n"
