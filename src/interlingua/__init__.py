@@ -107,8 +107,11 @@ if TYPE_CHECKING:
     from interlingua.media.fetch import fetch
     from interlingua.media.files import InputFile, files
     from interlingua.media.parts import audio, document, file, image
+    from interlingua.providers.code import CodeProvider, ProviderCall
     from interlingua.providers.price import Price
     from interlingua.providers.row import Provider
+    from interlingua.registry.dsn import Dsn
+    from interlingua.registry.resolve import Registry
     from interlingua.routing.health import TargetHealth
     from interlingua.stream.fold import fold
     from interlingua.stream.unfold import unfold
@@ -118,6 +121,7 @@ if TYPE_CHECKING:
     from interlingua.tools.tool import tool
     from interlingua.tools.toolbox import Toolbox
     from interlingua.transport.base import Timeouts
+    from interlingua.transport.options import HttpOptions
     from interlingua.types.capabilities import Capabilities, Feature
     from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, ToolRules
     from interlingua.types.change import Change
@@ -208,6 +212,7 @@ __all__ = [
     "Change",
     "ChangeWarning",
     "Citation",
+    "CodeProvider",
     "ConfigError",
     "ContentPolicyViolationError",
     "Context",
@@ -216,6 +221,7 @@ __all__ = [
     "DecodeError",
     "Delta",
     "DocumentPart",
+    "Dsn",
     "Effort",
     "Error",
     "Event",
@@ -229,6 +235,7 @@ __all__ = [
     "HistoryPolicy",
     "Hook",
     "HookContext",
+    "HttpOptions",
     "ImagePart",
     "IncompleteStreamError",
     "Input",
@@ -261,10 +268,12 @@ __all__ = [
     "Price",
     "Prompt",
     "Provider",
+    "ProviderCall",
     "RateLimit",
     "RateLimitError",
     "RefusalDelta",
     "RefusalPart",
+    "Registry",
     "Request",
     "RequestTooLargeError",
     "Response",
@@ -390,8 +399,11 @@ _NAMES = {
     "media.fetch": "fetch",
     "media.files": "InputFile files",
     "media.parts": "audio document file image",
+    "providers.code": "CodeProvider ProviderCall",
     "providers.price": "Price",
     "providers.row": "Provider",
+    "registry.dsn": "Dsn",
+    "registry.resolve": "Registry",
     "routing.health": "TargetHealth",
     "stream.fold": "fold",
     "stream.unfold": "unfold",
@@ -401,6 +413,7 @@ _NAMES = {
     "tools.tool": "tool",
     "tools.toolbox": "Toolbox",
     "transport.base": "Timeouts",
+    "transport.options": "HttpOptions",
     "types.capabilities": "Capabilities Feature",
     "types.capability": "CallIds Capability Effort HistoryPolicy ToolRules",
     "types.change": "Change",

@@ -88,6 +88,8 @@ PROGRAM = frozenset(
         "client.shared.tools:_lists",
         "client.shared.tools:_seen",
         "dialects.openai_responses.server_stream:_ends",
+        "dialects._installed:_entries",
+        "dialects._installed:_loaded",
         "dialects.table:get_dialect",
         "dialects.table:get_service",
         "dialects.table:store_dialect",

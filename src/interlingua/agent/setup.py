@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
 
@@ -18,6 +17,7 @@ from interlingua.client.prompt import History, Prompt
 from interlingua.errors import ToolError, UsageError, kind_of
 from interlingua.types.content import ToolCall
 from interlingua.types.dump import load
+from interlingua.types.request import Request
 from interlingua.types.run import Decision, Recorded, RunRecord
 from interlingua.types.tool import Tool
 
@@ -137,10 +137,13 @@ class Setup(Generic[T]):
 
         Raises: UsageError and its kinds for what cannot be asked.
         """
+        for source in (prompt, history):
+            if isinstance(source, Request) and source.tools:
+                raise UsageError("an agent runs its own tools, and this request brings others: il.Agent(…, tools=[…])")
         system = self.given.get("system")
         job = job_of(self.model, prompt, history, {} if system is None else {"system": system}, self.output)
         desk = Desk(frozenset(), self._approve, self.limits, self.final_tool)
-        state = RunState(job.request.system, job.request.messages, time.monotonic, before)
+        state = RunState(job.request.system, job.request.messages, job.clock, before)
         state.lanes = job.lanes
         return Work(job, desk, self.output, self.given.get("compact"), live), state
 

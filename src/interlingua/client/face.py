@@ -8,12 +8,13 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.call.job import Job, Lane
-from interlingua.client.options import Settings, settle
-from interlingua.client.prompt import build_request
+from interlingua.client.options import Settings, options_of, settle, settled_under
+from interlingua.client.prompt import build_request, turns
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import ConfigError, UsageError
+from interlingua.errors import ConfigError, UsageError, kind_of
 from interlingua.registry.resolve import default_registry, placeholder
 from interlingua.transport.override import answers_alone
+from interlingua.types.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,13 +43,14 @@ class Face:
     ) -> None:
         """A model by its spec; None leaves it to `INTERLINGUA_MODEL`. Nothing is looked up before the first call.
 
-        Raises: UsageError for a spec that is no text.
+        Raises: UsageError for a spec that is no text, and for what is no registry.
         """
         if spec is not None and not isinstance(spec, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise UsageError(f"a model is named by a text, 'provider/model' or 'a/b,c/d', not by {spec!r:.60}")
+        _check_registry(registry)
         self._spec = spec
         self._settings = settings or Settings()
-        self._registry = registry or default_registry()
+        self._registry = default_registry() if registry is None else registry
         self._resolved: tuple[tuple[Endpoint, ...], tuple[Lane, ...], Ranking | None] = ((), (), None)
         self._last: tuple[tuple[str, ...], tuple[object, ...], Settings] = ((), (), self._settings)
 
@@ -75,11 +77,16 @@ class Face:
         return self
 
     def __reduce__(self) -> tuple[type[Self], tuple[str | None, Settings]]:
-        """Pickled as its spec and options: keys and names are looked up where it is used, and stay where they are."""
+        """Pickled as its spec and options: keys and names are looked up where it is used, and stay where they are.
+
+        Raises: TypeError for a model with a registry, a transport, HTTP options or a clock of its own.
+        """
         if self._registry is not default_registry():
             raise TypeError(
                 f"{self!r} cannot be pickled: it has a registry of its own, whose keys stay in this process"
             )
+        if self._settings.carrier is not None or self._settings.timing is not None:
+            raise TypeError(f"{self!r} cannot be pickled: its transport, its HTTP options and its clock stay here")
         return type(self), (self._spec, self._settings)
 
     def __repr__(self) -> str:
@@ -104,25 +111,49 @@ class Face:
 
         Raises: UsageError and its kinds for what cannot be asked.
         """
-        settings = self._settled(options) if options else self._settings
+        if isinstance(prompt, Request) or isinstance(history, Request):
+            settings, prompt, history = self._taken(prompt, history, options)
+        else:
+            settings = self._settled(options) if options else self._settings
         request = build_request(settings.request, prompt, history)
         if output is not None:
             from interlingua.client.typed.output import asking  # only typed answers need schemas
 
             request = asking(request, output)
-        stands_in, spec = answers_alone(), self._spec or self.spec
+        stands_in, spec, timing = answers_alone(), self._spec or self.spec, settings.timing
         lanes, ranking = self._stand_ins(spec) if stands_in else self._targets(spec)
         return Job(
             request,
             settings,
             lanes,
-            time.monotonic,
+            time.monotonic if timing is None else timing.clock,
             not stands_in,
             _own_id if settings.call_ids == "own" else None,
             tool_deltas,
             output is not None,
+            health=None if timing is None else timing.health,
             ranking=ranking,
         )
+
+    def _taken(
+        self, prompt: Prompt, history: History | None, options: Mapping[str, Any]
+    ) -> tuple[Settings, Prompt, History | None]:
+        """The settings and the messages of a call that is, or goes on from, a request of the caller's own.
+
+        A request that is sent has the last word before the call's options; one that is a history has the first.
+
+        Raises: UsageError for a request beside a history, and for a value that is none of its field's.
+        """
+        if isinstance(prompt, Request):
+            if history is not None:
+                raise UsageError("a request holds its whole conversation: it is sent without history")
+            return settle(self._settings, {**options_of(prompt), **options}), prompt.messages, None
+        assert isinstance(history, Request)  # noqa: S101 - one of the two is
+        before = history.messages
+        if self._settings.request.system or options.get("system"):
+            before = tuple([message for message in before if message.role != "system"])
+        settings = settle(settled_under(self._settings, history), options)
+        return settings, (*before, *turns(prompt)), None
 
     def _settled(self, options: Mapping[str, Any]) -> Settings:
         """The settings of a call with `options`; those of the last one where these are the same values."""
@@ -170,15 +201,21 @@ def job_of(
     return face._job(prompt, history, options, output)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
 
 
-def registry_of(api_key: Key | None, base_url: str | None) -> Registry:
-    """Where the names of a model that is made with these arguments come from.
+def registry_of(api_key: Key | None, base_url: str | None, registry: Registry | None) -> Registry | None:
+    """Where the names of a model that is made with these arguments come from; None for the registry of the process.
 
     Raises: UsageError for what is no key and no address.
     """
-    registry = default_registry()
     if api_key is None and base_url is None:
         return registry
-    return registry.pointed(api_key=api_key, base_url=base_url)
+    _check_registry(registry)
+    return (registry or default_registry()).pointed(api_key=api_key, base_url=base_url)
+
+
+def _check_registry(registry: object) -> None:
+    """Raise UsageError for what is no registry."""
+    if registry is not None and not hasattr(registry, "resolved"):  # only who has one has loaded its class
+        raise UsageError(f"registry takes an il.Registry, not {kind_of(registry)}")
 
 
 def _own_id() -> str:

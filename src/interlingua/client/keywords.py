@@ -6,11 +6,12 @@ is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from interlingua.client.options import SystemText
-from interlingua.transport.base import Timeouts
+from interlingua.transport.base import AsyncTransport, LibraryClient, Timeouts, Transport
+from interlingua.transport.options import HttpOptions
 from interlingua.types.capabilities import Feature
 from interlingua.types.capability import CallIds, Capability, Effort, HistoryPolicy, Repair
 from interlingua.types.content import Cache
@@ -101,6 +102,12 @@ class Options(TypedDict, total=False):
     """Seconds for the whole call, its chain included."""
     timeouts: Timeouts | None
     """Seconds for each phase of it."""
+    transport: Transport | AsyncTransport | LibraryClient | None
+    """What carries the requests: an httpx client, or an object with `open` and `close`; keys and retries stay ours."""
+    http: HttpOptions | None
+    """How our own transport connects: certificate authorities, connections, bounds."""
+    clock: Callable[[], float] | None
+    """Gives seconds that only grow; the model keeps the health of its targets by it, for itself."""
     strict: bool | None
     """Refuse whatever would be dropped or approximated."""
     allow: Iterable[Capability] | None

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlingua.client.face import Face, registry_of
 from interlingua.client.options import CONCURRENCY, Settings, settle
+from interlingua.errors import UsageError, kind_of
+from interlingua.types.request import Request
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from interlingua.client.plan import Plan
     from interlingua.client.prompt import History, Prompt
     from interlingua.client.stream import ModelStream
+    from interlingua.registry.resolve import Registry
     from interlingua.registry.secret import Key
     from interlingua.types.response import Response
 
@@ -89,6 +92,17 @@ class Model(Face):
         from interlingua.client.typed.output import answered  # only typed answers need schemas
 
         return carried_out(answered(job, output))
+
+    def send(self, request: Request, **options: Unpack[Options]) -> Response[None]:
+        """The answer to a request as it is, with its messages, system text, tools and knobs; `stream` takes one, too.
+
+        What the request does not say is the model's; `options` have the last word.
+
+        Raises: UsageError for what is no request; as `generate`.
+        """
+        if not isinstance(request, Request):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"send takes an il.Request, not {kind_of(request)}; generate takes what to say")
+        return self.generate(request, **options)
 
     @overload
     def stream(
@@ -230,14 +244,19 @@ class Model(Face):
 
 
 def model(
-    spec: str | None = None, *, api_key: Key | None = None, base_url: str | None = None, **options: Unpack[Options]
+    spec: str | None = None,
+    *,
+    api_key: Key | None = None,
+    base_url: str | None = None,
+    registry: Registry | None = None,
+    **options: Unpack[Options],
 ) -> Model:
     """The model of a spec: `provider/model`, an alias, or several with commas; None reads `INTERLINGUA_MODEL`.
 
     `api_key` is the key, or a function that gives the one that holds now, and `base_url` the address, as the vendor's
-    SDK takes it, of the one provider that the spec names. `options` hold for every call. Nothing is looked up or opened
-    before the first one.
+    SDK takes it, of the one provider that the spec names. `registry` says which names there are, in place of the
+    registry of the process. `options` hold for every call. Nothing is looked up or opened before the first one.
 
     Raises: UsageError for what is no option.
     """
-    return Model(spec, settle(Settings(), options), registry=registry_of(api_key, base_url))
+    return Model(spec, settle(Settings(), options), registry=registry_of(api_key, base_url, registry))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 import msgspec
 
-from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.dialects.table import DIALECTS, SPELLINGS, is_dialect
 from interlingua.errors import UsageError
 from interlingua.routing.retry import MAX_TRIES
 from interlingua.transport.base import Timeouts
@@ -28,9 +28,11 @@ from interlingua.wire.http import Headers
 
 if TYPE_CHECKING:
     from interlingua.client.hooks.hook import Hook
+    from interlingua.client.timing import Timing
     from interlingua.tools.tool import ToolSource
+    from interlingua.transport.base import Carrier
 
-__all__ = ["CONCURRENCY", "Settings", "SystemText", "settle"]
+__all__ = ["CONCURRENCY", "Settings", "SystemText", "options_of", "settle", "settled_under"]
 
 SystemText: TypeAlias = str | TextPart | Iterable[str | TextPart]
 """A system text, in one piece or several."""
@@ -72,6 +74,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """After how long the next target is asked beside one that has not begun to answer; None for never."""
     hooks: tuple[Hook, ...] = ()
     """What runs before, during and after the call, in this order."""
+    carrier: Carrier | None = None
+    """What carries the requests that leave the process; None for the transport of the process."""
+    timing: Timing | None = None
+    """The clock of one's own, and what is known of targets by it; None for those of the process."""
     warns: bool = True
     """Whether changes to what was set are Python warnings at the caller's line, too; a gateway has no such caller."""
 
@@ -101,6 +107,23 @@ def settle(settings: Settings, options: Mapping[str, Any]) -> Settings:
     if knobs:
         rest["request"] = msgspec.structs.replace(settings.request, **knobs)
     return msgspec.structs.replace(settings, **rest)
+
+
+def options_of(request: Request) -> dict[str, Any]:
+    """The options that a request says: everything in it but its messages."""
+    values = {name: getattr(request, name) for name in _KNOBS}
+    return {name: value for name, value in values.items() if value != getattr(_NOTHING, name)}
+
+
+def settled_under(settings: Settings, request: Request) -> Settings:
+    """`settings` with what `request` says where they say nothing."""
+    ours = settings.request
+    said = {
+        name: value for name, value in options_of(request).items() if getattr(ours, name) == getattr(_NOTHING, name)
+    }
+    if request.extra:
+        said["extra"] = _added(request.extra, settings.request.extra)
+    return settle(settings, said)
 
 
 _ELSEWHERE = {
@@ -346,7 +369,7 @@ def _extra(name: str, value: object) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for key, members in _object(name, value).items():
         dialect = SPELLINGS.get(key, key)
-        if dialect not in DIALECTS:
+        if not is_dialect(dialect):
             raise UsageError(f"{name} is by dialect, and {key!r} is none; there are {', '.join(sorted(DIALECTS))}")
         found[dialect] = _object(f"{name}[{key!r}]", members)
     return found
@@ -418,6 +441,44 @@ def _timeout_s(settings: Settings, rest: dict[str, Any], value: object) -> dict[
     return {"timeouts": msgspec.structs.replace(timeouts, total_s=seconds, first_byte_s=seconds)}
 
 
+def _transport(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    del settings
+    if value is None:
+        return {} if rest.get("carrier") else {"carrier": None}
+    from interlingua.transport.handed import handed_in  # only who hands one in pays for it
+
+    return _only_carrier(rest, handed_in(value))
+
+
+def _http(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    del settings
+    if value is None:
+        return {} if rest.get("carrier") else {"carrier": None}
+    from interlingua.transport.handed import configured  # as above
+    from interlingua.transport.options import HttpOptions
+
+    if not isinstance(value, HttpOptions):
+        raise _wrong("http", value, "il.HttpOptions")
+    return _only_carrier(rest, configured(value))
+
+
+def _only_carrier(rest: dict[str, Any], carrier: Carrier) -> dict[str, Any]:
+    if rest.get("carrier"):
+        raise UsageError("transport and http exclude each other: options of a client of one's own are set there")
+    return {"carrier": carrier}
+
+
+def _clock(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
+    del settings, rest
+    if value is None:
+        return {"timing": None}
+    if not callable(value):
+        raise _wrong("clock", value, "a function that gives seconds")
+    from interlingua.client.timing import Timing  # as above
+
+    return {"timing": Timing(cast("Callable[[], float]", value))}
+
+
 def _allow(settings: Settings, rest: dict[str, Any], value: object) -> dict[str, Any]:
     del settings, rest
     kinds = frozenset(_texts("allow", value or ()))
@@ -453,6 +514,9 @@ _STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] 
     "headers": _headers,
     "timeouts": _timeouts,
     "timeout_s": _timeout_s,
+    "transport": _transport,
+    "http": _http,
+    "clock": _clock,
     "strict": _steers("strict", _flag),
     "allow": _allow,
     "require": _require,

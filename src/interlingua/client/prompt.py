@@ -44,10 +44,11 @@ class Conversation(Protocol):
         ...
 
 
-Prompt: TypeAlias = str | Part | Message | Iterable[str | Part | Message]
-"""What to say: a text, a part, a message, or several of them; tool results go back as they came from the toolbox."""
-History: TypeAlias = Response[Any] | Conversation | Iterable[Message]
-"""What was said before: a reply, a run, or messages."""
+Prompt: TypeAlias = str | Part | Message | Request | Iterable[str | Part | Message]
+"""What to say: a text, a part, a message, or several of them; tool results go back as they came from the toolbox. A
+request is sent as it is, with its system text, its tools and its knobs."""
+History: TypeAlias = Response[Any] | Request | Conversation | Iterable[Message]
+"""What was said before: a reply, a run, messages, or a request, which brings its system text, tools and knobs along."""
 
 _PARTS = get_args(Part)
 _ALONE = {Message}
@@ -138,6 +139,7 @@ def _no_prompt(value: object) -> UsageError:
         dict: "il.user(…), il.assistant(…) and il.load(…) make messages; interlingua.compat takes OpenAI's own",
         bytes: "il.image(…), il.audio(…), il.document(…) and il.file(…) make parts of bytes",
         bytearray: "il.file(bytes(…)) makes a part of bytes",
+        Request: "it is sent alone, as in model.send(request)",
     }
     way = ways.get(type(value), "texts, parts and messages do; il.file(…) and il.image(…) make parts of files")
     return UsageError(f"{kind_of(value)} cannot be a prompt: {way}")

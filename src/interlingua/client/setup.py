@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from interlingua.providers.code import CodeProvider
     from interlingua.providers.row import Provider
     from interlingua.registry.ranking import Policy
     from interlingua.registry.secret import Key
@@ -52,10 +53,13 @@ def register_provider(provider: Provider, *, key: Key | None = None) -> None:
     default_registry().register_provider(provider, key=key)
 
 
-def register_scheme(name: str, factory: SchemeFactory) -> None:
+def register_scheme(name: str, factory: SchemeFactory | CodeProvider | type[CodeProvider]) -> None:
     """Make `name://…` a DSN: `factory` gives the row that host, path, key and options are laid over.
 
-    Raises: ConfigError for a name that a scheme cannot have.
+    A `factory` may also give a provider in code, an object with `generate` and `stream`, or be one, or its class: then
+    `name/model` is answered by it.
+
+    Raises: ConfigError for a name that a scheme cannot have, and for a class that cannot be made.
     """
     default_registry().register_scheme(name, factory)
 

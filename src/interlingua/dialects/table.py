@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, kind_of
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Dialect, StreamDecoder
@@ -23,6 +23,7 @@ __all__ = [
     "SPELLINGS",
     "get_dialect",
     "get_service",
+    "is_dialect",
     "services",
     "store_dialect",
     "stream_type",
@@ -72,14 +73,35 @@ def stream_type(name: str, *, json_array: bool = False) -> str:
 
 @cache
 def get_dialect(name: str) -> Dialect:
-    """The dialect of that name.
+    """The dialect of that name: one of ours, or one that an installed package offers.
 
-    Raises: ConfigError, with the names there are.
+    Raises: ConfigError, with the names there are; and for what a package offers that is no dialect of that name.
     """
     module = DIALECTS.get(SPELLINGS.get(name, name))
-    if module is None:
+    return _converting(_of_package(name) if module is None else cast("Dialect", import_module(module).DIALECT))
+
+
+def is_dialect(name: str) -> bool:
+    """Whether there is a dialect of that name."""
+    if name in DIALECTS:
+        return True
+    from interlingua.dialects._installed import installed_names  # only who asks for another name looks for packages
+
+    return name in installed_names("interlingua.dialects")
+
+
+def _of_package(name: str) -> Dialect:
+    from interlingua.dialects._contract import Dialect
+    from interlingua.dialects._installed import find_installed
+
+    installed = find_installed("interlingua.dialects", name)
+    if installed is None:
         raise ConfigError(f"no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
-    return _converting(cast("Dialect", import_module(module).DIALECT))
+    dialect = installed.value
+    if not isinstance(dialect, Dialect) or dialect.name != name:
+        told = f"the dialect {dialect.name}" if isinstance(dialect, Dialect) else kind_of(dialect)
+        raise ConfigError(f"{installed.origin} offers the dialect {name}, and that is {told}")
+    return dialect
 
 
 def _converting(dialect: Dialect) -> Dialect:

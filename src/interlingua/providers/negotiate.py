@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.dialects.table import SPELLINGS, is_dialect
 from interlingua.providers.declared import told_target
 from interlingua.providers.limits import facts_for
 
@@ -30,7 +30,7 @@ def negotiate(provider: Provider, model: str, *, client: str | None = None, tool
     `client` is the dialect that the client speaks; `tools` says that its request has tools, beside which the model may
     refuse a dialect that it takes without them.
     """
-    spoken = [dialect for dialect in provider.dialects if dialect in DIALECTS]
+    spoken = [dialect for dialect in provider.dialects if is_dialect(dialect)]
     own = SPELLINGS.get(client or "", client)
     if own in spoken and _takes(provider, own, model, tools=tools):
         return own

@@ -22,7 +22,7 @@ from typing import NoReturn, get_args, get_origin, get_type_hints
 import msgspec
 
 from interlingua.dialects._contract import Quirks
-from interlingua.dialects.table import DIALECTS, SPELLINGS
+from interlingua.dialects.table import DIALECTS, SPELLINGS, is_dialect
 from interlingua.errors import ConfigError
 from interlingua.providers.price import Price
 from interlingua.providers.row import Provider
@@ -212,7 +212,7 @@ def _base_url(dsn: Dsn, row: Provider, where: str) -> str:
 
 def _dialect(name: str, where: str) -> str:
     name = SPELLINGS.get(name, name)
-    if name not in DIALECTS:
+    if not is_dialect(name):
         _refuse(where, f"dialect takes {_either(tuple(sorted(DIALECTS)))}")
     return name
 

@@ -7,6 +7,8 @@ Rules
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from interlingua.dialects._contract import Encoded, Target
@@ -19,6 +21,9 @@ from interlingua.registry.secret import Secret
 from interlingua.types.capabilities import Capabilities
 from interlingua.wire.cache import ByteCache, weight_of
 from interlingua.wire.http import Headers, HttpRequest
+
+if TYPE_CHECKING:
+    from interlingua.transport.base import Carrier
 
 __all__ = ["Endpoint"]
 
@@ -64,6 +69,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """How its server tells what a model takes, when it is asked."""
     price: Price | None = None
     """What it costs, where that was configured."""
+    carrier: Carrier | None = None
+    """What carries its requests, where that is code in this process."""
 
     def http_request(
         self, encoded: Encoded, *, stream: bool = False, with_credential: bool = True, headers: Headers = ()

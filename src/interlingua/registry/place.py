@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +22,9 @@ from interlingua.errors import ConfigError, UsageError
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.secret import Secret
+
+if TYPE_CHECKING:
+    from interlingua.transport.base import Carrier
 
 __all__ = ["Argument", "Environ", "Keyed", "Place", "base_url_of", "keyed_row", "origin_of", "placed", "row_at"]
 
@@ -42,7 +45,9 @@ class Keyed(Struct, frozen=True):
     credential: Secret
     """Where its key comes from."""
     origin: str = "built in"
-    """Where it was configured: `built in`, `code`, `LLM_WORK`, `OPENAI_BASE_URL`, a file."""
+    """Where it was configured: `built in`, `code`, `LLM_WORK`, `OPENAI_BASE_URL`, a file, a package."""
+    carrier: Carrier | None = None
+    """What carries its requests, where it is code in this process."""
     is_bound: bool = False
     """Whether the credential is for this address alone, as that of a DSN is."""
 

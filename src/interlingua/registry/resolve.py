@@ -25,6 +25,7 @@ from interlingua.providers.negotiate import negotiate, target_of
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import expand
+from interlingua.registry.code import read_scheme
 from interlingua.registry.endpoint import Endpoint
 from interlingua.registry.place import Argument, Keyed, Place, keyed_row, origin_of
 from interlingua.registry.ranking import ORDERED, Ranking, Rule, ranked, rule
@@ -37,6 +38,7 @@ from interlingua.wire.cache import ByteCache, weight_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from interlingua.providers.code import CodeProvider
     from interlingua.registry.allowance import Allowance
     from interlingua.registry.config import Config
 
@@ -199,13 +201,20 @@ class Registry:
         self._sources.providers[provider.name] = keyed
         self._sources.generation = object()
 
-    def register_scheme(self, name: str, factory: SchemeFactory) -> None:
+    def register_scheme(self, name: str, factory: SchemeFactory | CodeProvider | type[CodeProvider]) -> None:
         """Make `name://…` a DSN: `factory` gives the row that the DSN's host, path, key and options are laid over.
 
-        Raises: ConfigError for a name that a scheme cannot have.
+        A `factory` may also give a provider in code, an object with `generate` and `stream`, or be one, or its class:
+        then `name/model` is answered by it.
+
+        Raises: ConfigError for a name that a scheme cannot have, and for a class that cannot be made.
         """
         _check_name(name)
-        self._sources.schemes[name] = factory
+        provider, scheme = read_scheme(name, factory, "code")
+        if provider is not None:
+            self._sources.providers[name] = provider
+        if scheme is not None:
+            self._sources.schemes[name] = scheme
         self._sources.generation = object()
 
     def register_alias(
@@ -471,6 +480,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
         capabilities=said.over(provider.capabilities),
         card=provider.card,
         price=provider.price,
+        carrier=keyed.carrier,
     )
 
 

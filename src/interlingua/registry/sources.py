@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interlingua.dialects._installed import find_installed, installed_names
 from interlingua.dialects.table import SPELLINGS
 from interlingua.errors import ConfigError
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import longest_prefix, settled
+from interlingua.registry.code import code_of_dsn, keyed_code, read_scheme
 from interlingua.registry.dsn import Dsn, parse_dsn, provider_of
 from interlingua.registry.place import Environ, Keyed, Place, base_url_of, keyed_row, origin_of, placed
 from interlingua.registry.ranking import ORDERED, Rule
@@ -29,14 +31,20 @@ from interlingua.registry.secret import Secret
 from interlingua.registry.spec import Element, near
 from interlingua.types.capabilities import Capabilities
 
+if TYPE_CHECKING:
+    from interlingua.providers.code import CodeProvider
+
 __all__ = ["FileProvider", "Reader", "Resolver", "SchemeFactory", "Sources", "name_of", "variable_of"]
 
-SchemeFactory: TypeAlias = Callable[[Dsn], Provider]
-"""Gives the row that a DSN of a registered scheme is laid over: host, port, path, key and options come from the DSN."""
+SchemeFactory: TypeAlias = "Callable[[Dsn], Provider | CodeProvider]"
+"""Gives the row that a DSN of a registered scheme is laid over, whose host, port, path, key and options come from the
+DSN; or the provider in code that the DSN stands for."""
 Resolver: TypeAlias = Callable[[str], "Provider | str | None"]
 """Given an element that nothing else knows: a provider that serves it, a spec that it stands for, or None."""
 
 PREFIX = "LLM_"
+_PACKAGES = "interlingua.providers"
+"""The group of entry points by which packages add providers."""
 _VARIABLE = re.compile(r"LLM_[A-Z0-9][A-Z0-9_]*")
 _NAME = r"[a-z0-9][a-z0-9-]*"
 _UNSAID = Capabilities()
@@ -98,6 +106,10 @@ class Sources:
         """Registered in code."""
         self.schemes: dict[str, SchemeFactory] = {}
         """Registered in code."""
+        self.made: dict[str, tuple[str, SchemeFactory, Keyed]] = {}
+        """The provider in code that the DSN of a name stands for, with the DSN and who made it."""
+        self.packaged: dict[str, Keyed] = {}
+        """The providers in code that installed packages offer, made once."""
         self.resolvers: tuple[Resolver, ...] = ()
         """Registered in code, asked in this order."""
         self.file_providers: dict[str, FileProvider] = {}
@@ -132,6 +144,7 @@ class Sources:
             or name in self.file_providers
             or self.entry_text(name, reader) is not None
             or _row_name(name) in ROWS
+            or name in installed_names(_PACKAGES)
         )
 
     def provider(self, name: str, reader: Reader) -> Keyed | None:
@@ -146,7 +159,7 @@ class Sources:
         if text := self.entry_text(name, reader):
             return self._of_text(name, text, variable_of(name) or name)
         row = ROWS.get(_row_name(name))
-        return self._of_row(row, reader) if row else None
+        return self._of_row(row, reader) if row else self._of_package(name)
 
     def alias(self, name: str, reader: Reader) -> str | None:
         """The spec that an alias stands for: exact names first, then the longest `prefix*`."""
@@ -194,7 +207,8 @@ class Sources:
     def known_names(self, reader: Reader) -> tuple[str, ...]:
         """Every provider and alias there is, for suggestions."""
         ours = [name for name in reader.entries() if self.entry_text(name, reader) or self.exact_alias(name, reader)]
-        tables = (ROWS, self.providers, self.file_providers, self.aliases, self.file_aliases, ours)
+        packaged = sorted(installed_names(_PACKAGES))
+        tables = (ROWS, self.providers, self.file_providers, self.aliases, self.file_aliases, ours, packaged)
         return tuple(dict.fromkeys(name for table in tables for name in list(table)))
 
     def _of_row(self, row: Provider, reader: Reader) -> Keyed:
@@ -220,17 +234,68 @@ class Sources:
         if not self._knows_scheme(dsn.scheme):
             hint = near(dsn.scheme, self._scheme_names()) or ";"
             raise ConfigError(f"{where}: unknown scheme in the DSN{hint} `il providers` lists those that are known")
-        factory = self.schemes.get(dsn.scheme)
-        row = factory(dsn) if factory else self._row_of_scheme(dsn.scheme)
-        return provider_of(name, dsn, row, self.environ, where=where)
+        factory = self._factory(dsn.scheme)
+        if factory is None:
+            return provider_of(name, dsn, self._row_of_scheme(dsn.scheme, where), self.environ, where=where)
+        known = self.made.get(name)
+        if known is not None and known[:2] == (text, factory):
+            return known[2]
+        value = code_of_dsn(factory, dsn, where)
+        if isinstance(value, Provider):
+            return provider_of(name, dsn, value, self.environ, where=where)
+        keyed = keyed_code(name, value, where)
+        self.made[name] = (text, factory, keyed)
+        return keyed
 
-    def _row_of_scheme(self, scheme: str) -> Provider:
+    def _factory(self, scheme: str) -> SchemeFactory | None:
+        """What makes the providers of a scheme; None where a row stands for it."""
+        if scheme in self.schemes or scheme in self.providers or _row_name(scheme) in ROWS:
+            return self.schemes.get(scheme)
+        installed = find_installed(_PACKAGES, scheme)
+        if installed is None or isinstance(installed.value, Provider):
+            return None
+        return read_scheme(scheme, installed.value, installed.origin)[1]
+
+    def _row_of_scheme(self, scheme: str, where: str) -> Provider:
+        """The row that a DSN of a scheme is laid over.
+
+        Raises: ConfigError for a scheme that is code which takes no address.
+        """
         keyed = self.providers.get(scheme)
-        return keyed.provider if keyed else ROWS[_row_name(scheme)]
+        if keyed is None and _row_name(scheme) in ROWS:
+            return ROWS[_row_name(scheme)]
+        keyed = keyed or self._of_package(scheme)
+        if keyed is None or keyed.carrier is not None:
+            raise ConfigError(
+                f"{where}: {scheme} is a provider in code that takes no address; its models are {scheme}/…"
+            )
+        return keyed.provider
+
+    def _of_package(self, name: str) -> Keyed | None:
+        """The provider that an installed package offers under a name; None where none does.
+
+        Raises: ConfigError for one that cannot be loaded, and for one that needs a DSN.
+        """
+        installed = find_installed(_PACKAGES, name)
+        if installed is None:
+            return None
+        if isinstance(installed.value, Provider):
+            row = replace(installed.value, name=name, family=installed.value.family or installed.value.name)
+            return keyed_row(row, self.environ, origin=installed.origin)
+        known = self.packaged.get(name)
+        if known is None:
+            known, _ = read_scheme(name, installed.value, installed.origin)
+            if known is None:
+                raise ConfigError(
+                    f"{name}: no address; set {variable_of(name)}={name}://TOKEN@HOST ({installed.origin})"
+                )
+            self.packaged[name] = known
+        return known
 
     def _knows_scheme(self, scheme: str) -> bool:
         row = ROWS.get(_row_name(scheme))
-        return scheme in self.schemes or scheme in self.providers or (row is not None and row.remote)
+        known = scheme in self.schemes or scheme in self.providers or (row is not None and row.remote)
+        return known or (row is None and scheme in installed_names(_PACKAGES))
 
     def _scheme_names(self) -> list[str]:
         return sorted({*self.schemes, *self.providers, *(name for name, row in ROWS.items() if row.remote)})

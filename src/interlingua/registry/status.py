@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from interlingua.dialects.table import DIALECTS
+from interlingua.dialects.table import is_dialect
 from interlingua.errors import ConfigError, UnknownModelError
 from interlingua.registry.place import Keyed
 from interlingua.registry.sources import Reader, Sources, variable_of
@@ -82,7 +82,7 @@ def status_of(sources: Sources, name: str, reader: Reader) -> ProviderStatus:
         title=provider.title,
         origin=keyed.origin,
         base_url=provider.base_url,
-        dialect=next((dialect for dialect in provider.dialects if dialect in DIALECTS), None),
+        dialect=next((dialect for dialect in provider.dialects if is_dialect(dialect)), None),
         key=key,
         key_env=provider.key_env,
         problem=problem,

@@ -30,7 +30,9 @@ __all__ = [
     "AsyncFetch",
     "AsyncReply",
     "AsyncTransport",
+    "Carrier",
     "Fetch",
+    "LibraryClient",
     "PatientReply",
     "PouringReply",
     "Reply",
@@ -149,6 +151,35 @@ class AsyncTransport(Protocol):
 
     async def close(self) -> None:
         """Close every connection."""
+        ...
+
+
+class LibraryClient(Protocol):
+    """A client of httpx, as far as it is known here: `httpx.Client` or `httpx.AsyncClient`."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it cannot send any more."""
+        ...
+
+    @property
+    def trust_env(self) -> bool:
+        """Whether it reads proxies from the environment."""
+        ...
+
+
+class Carrier(Protocol):
+    """Transports for both faces that stand for those of the process: of the caller's own, or code in this process."""
+
+    def blocking(self) -> Transport:
+        """The blocking transport.
+
+        Raises: UsageError where there is only an awaited one.
+        """
+        ...
+
+    def awaited(self) -> AsyncTransport:
+        """The awaited transport."""
         ...
 
 

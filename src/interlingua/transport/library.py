@@ -1,10 +1,12 @@
 """An HTTP library (httpx) behind the transport seam: HTTP/2, SOCKS and TLS proxies, unusual networks.
 
 It costs some twenty times the processor time of our own transport, so nothing uses it unless it is handed in:
-`LibraryTransport()` for `Transport`, `AsyncLibraryTransport()` for `AsyncTransport`. Needs the extra:
-`pip install 'interlingua[http]'`.
+`LibraryTransport()` for `Transport`, `AsyncLibraryTransport()` for `AsyncTransport`, either with a client of one's own.
+Needs the extra: `pip install 'interlingua[http]'`.
 
 Rules
+- Of a client of one's own the connections, proxies, certificates, hooks and plain headers count; its redirects,
+  time-outs, cookies and base URL do not. One that has a credential is refused: it would send that to every host.
 - Redirects are those of our own transport: 307 and 308 within the origin, three at most.
 - The library reads proxies from the environment of the process by itself.
 - The library does not tell how TLS ended, so a body without a length that was cut off looks whole;
@@ -18,7 +20,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from interlingua.errors import APIConnectionError, ConfigError
+from interlingua.errors import APIConnectionError, ConfigError, UsageError
 from interlingua.transport.body import Body, begin_body
 from interlingua.transport.http1 import encode_request
 from interlingua.transport.options import MAX_REDIRECTS, HttpOptions
@@ -174,8 +176,27 @@ def _verify(options: HttpOptions) -> ssl.SSLContext:
     return context
 
 
-def _wrapped(request: HttpRequest, url: str, timeouts: Timeouts) -> httpx.Request:
-    """The request as the library wants it.
+_OF_THE_CONNECTION = frozenset({"accept-encoding", "connection", "host", "content-length", "transfer-encoding"})
+_CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "api-key", "x-api-key", "x-goog-api-key"})
+
+
+def _plain_headers(client: httpx.Client | httpx.AsyncClient) -> Headers:
+    """The headers of a client of the caller's own, for requests that do not say the same.
+
+    Raises: UsageError for a credential.
+    """
+    raw = [(name.lower().decode("latin-1"), value.decode("latin-1")) for name, value in client.headers.raw]
+    credentials = [name for name, _ in raw if name in _CREDENTIALS]
+    if client.auth is not None or credentials:
+        raise UsageError(
+            f"the httpx client sends a credential of its own ({', '.join(credentials) or 'auth'}), to every host: keys "
+            "belong to providers, as in il.register_provider(…, key=…), or to headers={…} of a model"
+        )
+    return tuple([(name, value) for name, value in raw if name not in _OF_THE_CONNECTION])
+
+
+def _wrapped(request: HttpRequest, url: str, timeouts: Timeouts, further: Headers) -> httpx.Request:
+    """The request as the library wants it, with those `further` headers that it does not have itself.
 
     Raises: ConfigError for what our own transport refuses, too.
     """
@@ -183,7 +204,8 @@ def _wrapped(request: HttpRequest, url: str, timeouts: Timeouts) -> httpx.Reques
     waits = [timeouts.first_byte_s, timeouts.idle_s]
     patience_s = None if None in waits else max(wait for wait in waits if wait is not None)
     limits = httpx.Timeout(patience_s, connect=timeouts.connect_s, pool=timeouts.pool_s)
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in request.headers]
+    merged = {**dict(further), **dict(request.headers)} if further else dict(request.headers)
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in merged.items()]
     return httpx.Request(
         request.method, url, headers=headers, content=request.body, extensions={"timeout": limits.as_dict()}
     )
@@ -196,10 +218,17 @@ def _beyond(url: str, reply: _Reply | _AsyncReply) -> str | None:
 class LibraryTransport:
     """Opens exchanges through the library, blocking."""
 
-    def __init__(self, options: HttpOptions | None = None, *, http2: bool = True) -> None:
-        """A transport with `options`; HTTP/2 is spoken where the server offers it."""
+    def __init__(
+        self, options: HttpOptions | None = None, *, http2: bool = True, client: httpx.Client | None = None
+    ) -> None:
+        """A transport with `options`, over HTTP/2 where the server offers it; or over a `client` of the caller's own.
+
+        Raises: UsageError for a client that sends a credential of its own.
+        """
         self._options = options or HttpOptions()
-        self._client = httpx.Client(http2=http2, verify=_verify(self._options), limits=_limits(self._options))
+        self._own = client is None
+        self._headers = () if client is None else _plain_headers(client)
+        self._client = client or httpx.Client(http2=http2, verify=_verify(self._options), limits=_limits(self._options))
 
     def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
         """The reply to `request`, its headers read and its body not yet.
@@ -221,11 +250,13 @@ class LibraryTransport:
 
     def _ask(self, request: HttpRequest, url: str, timeouts: Timeouts, deadlines: Deadlines) -> _Reply:
         peer = parse_url(url).origin.peer
-        wrapped = _wrapped(request, url, timeouts)
+        wrapped = _wrapped(request, url, timeouts, self._headers)
         try:
-            reply = self._client.send(wrapped, stream=True)
+            reply = self._client.send(wrapped, stream=True, auth=None, follow_redirects=False)
         except _FLAWED as error:
             raise _translated(error, deadlines, peer, "first_byte") from error
+        except RuntimeError as error:
+            raise UsageError(f"the httpx client cannot send to {peer}: {error}") from error
         try:
             return _Reply(reply, deadlines, peer, self._options)
         except BaseException:
@@ -233,17 +264,27 @@ class LibraryTransport:
             raise
 
     def close(self) -> None:
-        """Close every connection; the transport cannot be used again."""
-        self._client.close()
+        """Close every connection, unless the client is the caller's; the transport cannot be used again."""
+        if self._own:
+            self._client.close()
 
 
 class AsyncLibraryTransport:
     """Opens exchanges through the library, awaited; it belongs to the event loop of its first call."""
 
-    def __init__(self, options: HttpOptions | None = None, *, http2: bool = True) -> None:
-        """A transport with `options`; HTTP/2 is spoken where the server offers it."""
+    def __init__(
+        self, options: HttpOptions | None = None, *, http2: bool = True, client: httpx.AsyncClient | None = None
+    ) -> None:
+        """A transport with `options`, over HTTP/2 where the server offers it; or over a `client` of the caller's own.
+
+        Raises: UsageError for a client that sends a credential of its own.
+        """
         self._options = options or HttpOptions()
-        self._client = httpx.AsyncClient(http2=http2, verify=_verify(self._options), limits=_limits(self._options))
+        self._own = client is None
+        self._headers = () if client is None else _plain_headers(client)
+        self._client = client or httpx.AsyncClient(
+            http2=http2, verify=_verify(self._options), limits=_limits(self._options)
+        )
 
     async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
         """The reply to `request`, its headers read and its body not yet.
@@ -265,11 +306,13 @@ class AsyncLibraryTransport:
 
     async def _ask(self, request: HttpRequest, url: str, timeouts: Timeouts, deadlines: Deadlines) -> _AsyncReply:
         peer = parse_url(url).origin.peer
-        wrapped = _wrapped(request, url, timeouts)
+        wrapped = _wrapped(request, url, timeouts, self._headers)
         try:
-            reply = await self._client.send(wrapped, stream=True)
+            reply = await self._client.send(wrapped, stream=True, auth=None, follow_redirects=False)
         except _FLAWED as error:
             raise _translated(error, deadlines, peer, "first_byte") from error
+        except RuntimeError as error:
+            raise UsageError(f"the httpx client cannot send to {peer}: {error}") from error
         try:
             return _AsyncReply(reply, deadlines, peer, self._options)
         except BaseException:
@@ -277,5 +320,6 @@ class AsyncLibraryTransport:
             raise
 
     async def close(self) -> None:
-        """Close every connection; the transport cannot be used again."""
-        await self._client.aclose()
+        """Close every connection, unless the client is the caller's; the transport cannot be used again."""
+        if self._own:
+            await self._client.aclose()

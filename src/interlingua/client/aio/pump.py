@@ -215,7 +215,8 @@ class AsyncPump(Generic[R]):
     async def _open(self, effect: Open) -> AsyncReply:
         if self._reply is not None:
             await self._drop()
-        self._reply = await async_transport_for(effect.request.url).open(effect.request, effect.timeouts)
+        transport = async_transport_for(effect.request.url, effect.carrier)
+        self._reply = await transport.open(effect.request, effect.timeouts)
         return self._reply
 
     async def _settle(self, effect: Sleep | Consult | Enter | Work | Ask | Race) -> Any:
@@ -249,7 +250,7 @@ def _is_next(effect: Effect | None) -> bool:
 
 def _fetched(effect: Fetch) -> Awaitable[HttpReply]:
     request = effect.request
-    return async_fetch_for(request.url)(request, effect.timeouts)
+    return async_fetch_for(request.url, effect.carrier)(request, effect.timeouts)
 
 
 async def _rest(reply: AsyncReply) -> bytes:

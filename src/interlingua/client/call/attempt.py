@@ -16,6 +16,7 @@ from interlingua.client.call.encoding import encode, encoding
 from interlingua.client.call.job import Job, Lane
 from interlingua.client.call.reply_head import told_by
 from interlingua.client.call.report import warn
+from interlingua.client.call.transports import carrier_of
 from interlingua.client.meter import count
 from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext
@@ -128,7 +129,7 @@ def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:
     Raises: ConfigError for a missing or unreadable key.
     """
     timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=False)
-    return Fetch(sent(job, lane, encoded, stream=False), timeouts)
+    return Fetch(sent(job, lane, encoded, stream=False), timeouts, carrier_of(job, lane))
 
 
 def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:

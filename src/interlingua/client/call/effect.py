@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import StreamDecoder
     from interlingua.routing.health import HealthStore, Operation
     from interlingua.routing.limits import Limiter
-    from interlingua.transport.base import Timeouts
+    from interlingua.transport.base import Carrier, Timeouts
     from interlingua.types.event import Event
     from interlingua.wire.http import HttpRequest
 
@@ -45,6 +45,8 @@ class Open(Struct, frozen=True):
     """What to send."""
     timeouts: Timeouts
     """Its deadlines."""
+    carrier: Carrier | None = None
+    """What carries it; None for the transport that its address names."""
 
 
 class Fetch(Struct, frozen=True):
@@ -54,6 +56,8 @@ class Fetch(Struct, frozen=True):
     """What to send."""
     timeouts: Timeouts
     """Its deadlines."""
+    carrier: Carrier | None = None
+    """What carries it; None for the transport that its address names."""
 
 
 class Read(Struct, frozen=True):

@@ -28,6 +28,7 @@ from interlingua.client.call.attempt import (
 from interlingua.client.call.chain import has_one_try
 from interlingua.client.call.effect import NEXT, Open, Read, Rest, Steps
 from interlingua.client.call.encoding import encode
+from interlingua.client.call.transports import carrier_of
 from interlingua.client.call.visit import Lasting
 from interlingua.errors import (
     APIConnectionError,
@@ -174,7 +175,7 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
     """
     request = sent(job, lane, encoded, stream=True)
     timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=True)
-    reply: Reply | AsyncReply = yield Open(request, timeouts)
+    reply: Reply | AsyncReply = yield Open(request, timeouts, carrier_of(job, lane))
     return (yield from _replied(Sent(job, lane, encoded, reply), kind))
 
 

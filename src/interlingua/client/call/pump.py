@@ -112,7 +112,7 @@ class Pump(Generic[R]):
             return _rest(cast("Reply", self._reply))
         if kind is Open:
             self._drop()
-            self._reply = transport_for(effect.request.url).open(effect.request, effect.timeouts)
+            self._reply = transport_for(effect.request.url, effect.carrier).open(effect.request, effect.timeouts)
             return self._reply
         return self._settle(effect)
 
@@ -141,7 +141,7 @@ class Pump(Generic[R]):
 
 def _fetched(effect: Fetch) -> HttpReply:
     request = effect.request
-    return fetch_of(transport_for(request.url))(request, effect.timeouts)
+    return fetch_of(transport_for(request.url, effect.carrier))(request, effect.timeouts)
 
 
 def end_steps(steps: Steps[Any]) -> None:

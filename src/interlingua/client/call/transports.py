@@ -1,4 +1,4 @@
-"""Which transport carries a request: by the scheme of its URL, behind whatever override holds."""
+"""Which transport carries a request: the caller's own, or that of its URL's scheme, behind whatever override holds."""
 
 from __future__ import annotations
 
@@ -11,31 +11,50 @@ from interlingua.transport.default import default_async_transport, default_trans
 from interlingua.transport.override import is_bare, overridden, overridden_async
 
 if TYPE_CHECKING:
-    from interlingua.transport.base import AsyncFetch, AsyncTransport, Transport
+    from interlingua.client.call.job import Job, Lane
+    from interlingua.transport.base import AsyncFetch, AsyncTransport, Carrier, Transport
     from interlingua.transport.inprocess import InProcessTransport
 
-__all__ = ["async_fetch_for", "async_transport_for", "transport_for"]
+__all__ = ["async_fetch_for", "async_transport_for", "carrier_of", "transport_for"]
 
 _REMOTE = ("https:", "http:")
 
 
-def transport_for(url: str) -> Transport:
-    """The blocking transport for `url`."""
+def carrier_of(job: Job, lane: Lane) -> Carrier | None:
+    """What carries the requests of a call to a target; None for the transport that its address names.
+
+    A transport that the caller hands in carries what leaves the process, and nothing else.
+    """
+    endpoint, carrier = lane.endpoint, job.settings.carrier
+    if endpoint.carrier is not None or carrier is None:
+        return endpoint.carrier
+    return carrier if endpoint.base_url.startswith(_REMOTE) else None
+
+
+def transport_for(url: str, carrier: Carrier | None = None) -> Transport:
+    """The blocking transport for `url`.
+
+    Raises: UsageError where the carrier can only be awaited.
+    """
+    if carrier is not None:
+        return overridden(carrier.blocking())
     is_remote = url.startswith(_REMOTE)
     return overridden(default_transport() if is_remote else _inside(url.partition(":")[0]))
 
 
-def async_transport_for(url: str) -> AsyncTransport:
+def async_transport_for(url: str, carrier: Carrier | None = None) -> AsyncTransport:
     """The awaited transport for `url`."""
+    if carrier is not None:
+        return overridden_async(carrier.awaited())
     is_remote = url.startswith(_REMOTE)
     return overridden_async(default_async_transport() if is_remote else _inside_async(url.partition(":")[0]))
 
 
-def async_fetch_for(url: str) -> AsyncFetch:
+def async_fetch_for(url: str, carrier: Carrier | None = None) -> AsyncFetch:
     """What gives whole replies to requests for `url`, awaited."""
-    if is_bare() and url.startswith(_REMOTE):  # the usual case, and quicker to see
+    if carrier is None and is_bare() and url.startswith(_REMOTE):  # the usual case, and quicker to see
         return default_async_transport().fetch
-    return async_fetch_of(async_transport_for(url))
+    return async_fetch_of(async_transport_for(url, carrier))
 
 
 # What answers inside the process is imported when somebody asks for it: the local engine is an extra.
