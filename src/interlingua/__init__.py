@@ -171,7 +171,7 @@ if TYPE_CHECKING:
     from interlingua.types.limit import RateLimit
     from interlingua.types.message import Message, Role, assistant, system, user
     from interlingua.types.request import Request, ServerState
-    from interlingua.types.response import Alternative, Attempt, FinishReason, Response
+    from interlingua.types.response import Alternative, Attempt, FinishReason, RawReply, Response
     from interlingua.types.run import RunRecord, Step, StopReason
     from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool, ToolChoice
     from interlingua.types.usage import Usage
@@ -271,6 +271,7 @@ __all__ = [
     "ProviderCall",
     "RateLimit",
     "RateLimitError",
+    "RawReply",
     "RefusalDelta",
     "RefusalPart",
     "Registry",
@@ -430,7 +431,7 @@ _NAMES = {
     "types.limit": "RateLimit",
     "types.message": "Message Role assistant system user",
     "types.request": "Request ServerState",
-    "types.response": "Alternative Attempt FinishReason Response",
+    "types.response": "Alternative Attempt FinishReason RawReply Response",
     "types.run": "RunRecord Step StopReason",
     "types.tool": "AllowedTools Freeform NamedTool OpaqueTool Tool ToolChoice",
     "types.usage": "Usage",

@@ -108,6 +108,8 @@ class Options(TypedDict, total=False):
     """How our own transport connects: certificate authorities, connections, bounds."""
     clock: Callable[[], float] | None
     """Gives seconds that only grow; the model keeps the health of its targets by it, for itself."""
+    raw: bool | None
+    """Keep the provider's own reply as `reply.raw`: the body, or the frames of a stream, as plain values."""
     strict: bool | None
     """Refuse whatever would be dropped or approximated."""
     allow: Iterable[Capability] | None

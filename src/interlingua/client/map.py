@@ -189,7 +189,7 @@ class Work(Generic[T]):
     def _record(self, task: Task, item: Item[T]) -> None:
         if self._journal is None:
             return
-        bare = item.response and msgspec.structs.replace(item.response, request=None, raw=None, output=None)
+        bare = item.response and msgspec.structs.replace(item.response, request=None, raw_reply=None, output=None)
         entry = Entry(
             journal=1,
             id=task.identity,

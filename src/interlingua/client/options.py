@@ -78,6 +78,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What carries the requests that leave the process; None for the transport of the process."""
     timing: Timing | None = None
     """The clock of one's own, and what is known of targets by it; None for those of the process."""
+    raw: bool = False
+    """Whether the provider's own reply is kept beside the answer."""
     warns: bool = True
     """Whether changes to what was set are Python warnings at the caller's line, too; a gateway has no such caller."""
 
@@ -517,6 +519,7 @@ _STEERING: dict[str, Callable[[Settings, dict[str, Any], Any], dict[str, Any]]] 
     "transport": _transport,
     "http": _http,
     "clock": _clock,
+    "raw": _steers("raw", _flag),
     "strict": _steers("strict", _flag),
     "allow": _allow,
     "require": _require,

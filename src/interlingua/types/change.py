@@ -52,6 +52,7 @@ CODES: dict[str, CodeRow] = {
     "id_foreign": CodeRow("dropped", "the id of an item that the gateway gave to nobody, or to another key"),
     "reasoning_missing": CodeRow("dropped", "reasoning of earlier turns that is not stored for this prefix"),
     "changes_counted": CodeRow("dropped", "further entries of one request, of which only the number is told"),
+    "raw_cut_off": CodeRow("dropped", "the end of a provider's own reply that is too long to be kept as it came"),
     "tools_withheld": CodeRow("dropped", "the tools, because no call was allowed and the target has no such mode"),
     # approximated: said in another way
     "parameter_adjusted": CodeRow("approximated", "a knob set to the nearest value that the target takes"),

@@ -179,7 +179,7 @@ def _event(event: Event) -> Event:
 
 def _without_code(response: Response[Any]) -> Response[Any]:
     request = None if response.request is None else _without_handlers(response.request)
-    return msgspec.structs.replace(response, request=request, raw=None, output=None)
+    return msgspec.structs.replace(response, request=request, raw_reply=None, output=None)
 
 
 def _without_handlers(request: Request) -> Request:

@@ -13,7 +13,7 @@ from interlingua.types.message import Message, text_of, thinking_of
 from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
-__all__ = ["Alternative", "Attempt", "FinishReason", "Response", "cut_advice", "error_word"]
+__all__ = ["Alternative", "Attempt", "FinishReason", "RawReply", "Response", "cut_advice", "error_word"]
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # what type checkers know it as before Python 3.13
@@ -73,6 +73,25 @@ class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_def
     """Wire members without a canonical field, by dialect."""
 
 
+class RawReply(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """A provider's own reply, kept out of whatever shows or stores the answer.
+
+    It has no fields, so that no encoding, listing, pickle or `repr` has anything of it.
+    """
+
+    @classmethod
+    def of(cls, value: Any) -> RawReply:
+        """The reply that `value` is: plain values of a body, or the list of those of its frames."""
+        made = cls()
+        made.__dict__["value"] = value
+        return made
+
+    @property
+    def plain(self) -> Any:
+        """The plain values; None in a copy that came out of an encoding."""
+        return self.__dict__.get("value")
+
+
 class Response(
     msgspec.Struct, Generic[T], frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True, eq=False
 ):
@@ -102,8 +121,8 @@ class Response(
     """What translation changed, there and back."""
     attempts: tuple[Attempt, ...] = ()
     """Every try, the one that served last."""
-    raw: Any = None
-    """The provider's own body, where it was kept."""
+    raw_reply: RawReply | None = None
+    """The provider's own reply, where a call with `raw=True` kept it; `raw` is what it says."""
     cost_usd: float | None = None
     """Price in US dollars; None when unknown."""
     extra: dict[str, dict[str, Any]] = {}
@@ -112,6 +131,11 @@ class Response(
     """The request it answered; None from a pure decoder."""
     output: T = cast("T", None)
     """The typed answer, where `output=` asked for one; None elsewhere, and while the model still calls tools."""
+
+    @property
+    def raw(self) -> Any:
+        """The provider's own body as plain values, or the list of a stream's frames; None unless `raw=True` kept it."""
+        return None if self.raw_reply is None else self.raw_reply.plain
 
     @property
     def text(self) -> str:

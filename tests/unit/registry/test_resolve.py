@@ -54,15 +54,15 @@ def test_a_row_is_an_endpoint() -> None:
 
 def test_the_first_dialect_that_exists_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """The provider openai speaks Responses where there is that dialect, else Chat."""
-    monkeypatch.setattr("interlingua.providers.negotiate.DIALECTS", {"openai-chat": ""})
+    monkeypatch.setattr("interlingua.dialects.table.DIALECTS", {"openai-chat": ""})
     assert Registry({}).resolve("openai/gpt-5.6")[0].dialect == "openai-chat"
-    monkeypatch.setattr("interlingua.providers.negotiate.DIALECTS", {"openai-chat": "", "openai-responses": ""})
+    monkeypatch.setattr("interlingua.dialects.table.DIALECTS", {"openai-chat": "", "openai-responses": ""})
     assert Registry({}).resolve("openai/gpt-5.6")[0].dialect == "openai-responses"
 
 
 def test_a_dialect_that_is_not_there_yet_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the model and the dialect."""
-    monkeypatch.setattr("interlingua.providers.negotiate.DIALECTS", {"openai-chat": ""})
+    monkeypatch.setattr("interlingua.dialects.table.DIALECTS", {"openai-chat": ""})
     assert refusal("anthropic/claude-opus-5") == (
         "anthropic/claude-opus-5 speaks anthropic, which this version does not have yet"
     )
@@ -80,7 +80,7 @@ def test_every_row_resolves(name: str) -> None:
 
 def test_gemini_is_another_spelling_of_google(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both names are one target."""
-    monkeypatch.setattr("interlingua.providers.negotiate.DIALECTS", {"google": ""})
+    monkeypatch.setattr("interlingua.dialects.table.DIALECTS", {"google": ""})
     assert specs("gemini/gemini-3-pro,google/gemini-3-pro,google/b") == ["google/gemini-3-pro", "google/b"]
 
 

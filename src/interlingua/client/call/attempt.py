@@ -129,7 +129,9 @@ def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:
     Raises: ConfigError for a missing or unreadable key.
     """
     timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=False)
-    return Fetch(sent(job, lane, encoded, stream=False), timeouts, carrier_of(job, lane))
+    is_usual = job.settings.carrier is None and lane.endpoint.carrier is None  # quicker to see
+    carrier = None if is_usual else carrier_of(job, lane)
+    return Fetch(sent(job, lane, encoded, stream=False), timeouts, carrier)
 
 
 def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
@@ -148,6 +150,10 @@ def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Respon
         error.is_unreadable = True
         raise
     response = completed(job, lane, encoded, reply.headers, decoded)
+    if job.settings.raw:
+        from interlingua.client.call.raw import with_raw_body  # only who asks for it pays for it
+
+        response = with_raw_body(response, reply.body, lane.dialect.name)
     if error := fault(response):
         raise error
     return response

@@ -175,7 +175,9 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
     """
     request = sent(job, lane, encoded, stream=True)
     timeouts = job.settings.timeouts if job.answer_by_s is None else deadlines(job, stream=True)
-    reply: Reply | AsyncReply = yield Open(request, timeouts, carrier_of(job, lane))
+    is_usual = job.settings.carrier is None and lane.endpoint.carrier is None  # quicker to see
+    carrier = None if is_usual else carrier_of(job, lane)
+    reply: Reply | AsyncReply = yield Open(request, timeouts, carrier)
     return (yield from _replied(Sent(job, lane, encoded, reply), kind))
 
 
@@ -201,6 +203,10 @@ def _begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live
     if form == "html" or (form == "json" and not _is_line(lane, piece)):
         return None
     decoder = lane.dialect.stream_decoder(context_of(job, lane, encoded))
+    if job.settings.raw:
+        from interlingua.client.call.raw import FrameTap  # only who asks for it pays for it
+
+        decoder = FrameTap(decoder, lane.dialect.name, header(reply.headers, "content-type"))
     live = (kind or Live)(lane, encoded, reply.headers, decoder)
     live.job = job
     live.first = _named(lane, live.fed(piece))
@@ -237,6 +243,10 @@ def _unstreamed(exchange: Sent, context: DecodeContext, reply: HttpReply) -> Liv
     except WireError as error:
         error.is_unreadable = True
         raise
+    if exchange.job.settings.raw:
+        from interlingua.client.call.raw import with_raw_body  # as above
+
+        response = with_raw_body(response, reply.body, lane.dialect.name)
     if response.finish_reason == "error" and (error := _fault(exchange.job, live, response)):
         raise error
     live.first = _named(lane, live.shown(list(unfold(response))))

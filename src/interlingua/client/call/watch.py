@@ -197,6 +197,8 @@ class Watch:
         if self._is_finished:
             return
         self._is_finished = True
+        if response is not None and response.raw_reply is not None:
+            response = msgspec.structs.replace(response, raw_reply=None)
         told = {} if response is None else {name: getattr(response, name) for name in _TOLD}
         self._tell(
             CallFinished(
