@@ -10,7 +10,7 @@ Not responsible for: how it is asked (`transport.code`), and under which name (`
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Awaitable, Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -18,7 +18,7 @@ from interlingua.types.event import Event
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 
-__all__ = ["CodeProvider", "ProviderCall"]
+__all__ = ["CodeProvider", "GeneratingProvider", "ProviderCall", "StreamingProvider"]
 
 
 class ProviderCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,15 +32,23 @@ class ProviderCall(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that are left for the whole answer; None for no bound."""
 
 
-class CodeProvider(Protocol):
-    """A provider in code."""
+class GeneratingProvider(Protocol):
+    """A provider in code that gives whole answers."""
 
     def generate(self, request: Request, call: ProviderCall, /) -> Response[Any] | Awaitable[Response[Any]]:
         """The whole answer to a request."""
         ...
+
+
+class StreamingProvider(Protocol):
+    """A provider in code that gives the events of answers."""
 
     def stream(
         self, request: Request, call: ProviderCall, /
     ) -> Iterable[Event] | AsyncIterable[Event] | Awaitable[AsyncIterable[Event]]:
         """The answer to a request as the events of a stream."""
         ...
+
+
+CodeProvider: TypeAlias = GeneratingProvider | StreamingProvider
+"""A provider in code."""

@@ -13,7 +13,7 @@ from interlingua.types.message import Message, text_of, thinking_of
 from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
-__all__ = ["Alternative", "Attempt", "FinishReason", "RawReply", "Response", "cut_advice", "error_word"]
+__all__ = ["Alternative", "Attempt", "FinishReason", "RawReply", "RawValue", "Response", "cut_advice", "error_word"]
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # what type checkers know it as before Python 3.13
@@ -29,6 +29,10 @@ FinishReason: TypeAlias = Literal[
 ]
 """Why an answer ended: by itself or at a stop sequence, at a limit, to have tools run, held back by a filter, refused
 by the model, to be sent back as it is and go on, by a failure of the provider, or for a reason without a name here."""
+
+
+RawValue: TypeAlias = Any
+"""A provider's own body as plain values of JSON, or the list of those of a stream's frames."""
 
 
 def error_word(error: str | None) -> str | None:
@@ -80,16 +84,16 @@ class RawReply(msgspec.Struct, frozen=True, eq=False, dict=True):
     """
 
     @classmethod
-    def of(cls, value: Any) -> RawReply:
+    def of(cls, value: RawValue) -> RawReply:
         """The reply that `value` is: plain values of a body, or the list of those of its frames."""
         made = cls()
-        made.__dict__["value"] = value
+        vars(made)["value"] = value
         return made
 
     @property
-    def plain(self) -> Any:
+    def plain(self) -> RawValue:
         """The plain values; None in a copy that came out of an encoding."""
-        return self.__dict__.get("value")
+        return vars(self).get("value")
 
 
 class Response(
@@ -133,7 +137,7 @@ class Response(
     """The typed answer, where `output=` asked for one; None elsewhere, and while the model still calls tools."""
 
     @property
-    def raw(self) -> Any:
+    def raw(self) -> RawValue:
         """The provider's own body as plain values, or the list of a stream's frames; None unless `raw=True` kept it."""
         return None if self.raw_reply is None else self.raw_reply.plain
 

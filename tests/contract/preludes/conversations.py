@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 REPLIES = [
-    "Oslo.", "Bergen.", "Oslo is larger.", "Oslo is by far the larger one.", "Not for Oslo.", "Gladly.", "Oslo.", "Stockholm.",
-    "Everybody.", "4 °C.", "Oslo.", "Oslo.", "Stockholm.",
+    "Oslo.", "Bergen.", "Oslo is larger.", "Oslo is by far the larger one.", "Not for Oslo.", "Gladly.",
+    "Oslo.", "Stockholm.", "Everybody.", "4 °C.", "Oslo.", "Oslo.", "Stockholm.",
 ]  # fmt: skip
 """The script of the fake model."""

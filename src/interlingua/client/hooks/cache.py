@@ -99,7 +99,7 @@ class ResponseCache(Hook):
     def _written(self, response: Response[Any]) -> bytes:
         told = tuple([change for change in response.changes if change.stage != "hook"])
         kept = replace(
-            response, id=None, request_id=None, request=None, raw=None, output=None, attempts=(), rate_limits={},
+            response, id=None, request_id=None, request=None, raw_reply=None, output=None, attempts=(), rate_limits={},
             changes=told,
         )  # fmt: skip
         return dump(_unsealed(kept) if self._shared else kept).encode()

@@ -115,12 +115,13 @@ def test_r54_every_dialect_keeps_its_own_form(dialect: str) -> None:
         registry = il.Registry({"LLM_HUB": "interlingua://hub.example"})
         model = il.model(MODELS[dialect], registry=registry, raw=True, max_tokens=99)
         answer = model.generate("Capital of Norway?")
-        assert isinstance(answer.raw, dict)
-        assert "It is Oslo, I think." in json.dumps(answer.raw)
+        body = json.dumps(answer.raw)
+        assert body.startswith("{")
+        assert "It is Oslo, I think." in body
         with model.stream("Capital of Norway?") as stream:
             frames = stream.finish().raw
-    assert isinstance(frames, list)
-    assert len(frames) > 1
+    assert type(frames) is list
+    assert frames[1:]
     assert "Oslo" in json.dumps(frames)
 
 
