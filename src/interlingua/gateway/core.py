@@ -18,11 +18,9 @@ import msgspec
 
 from interlingua.dialects.table import DEFAULT_DIALECT, services
 from interlingua.errors import BadRequestError, Error, NotFoundError
-from interlingua.gateway.calls.openrouter import names_provider
-from interlingua.gateway.calls.plan import Plans
-from interlingua.gateway.calls.reading import body_of
-from interlingua.gateway.calls.replies import error_reply, own_fault
-from interlingua.gateway.calls.targets import Targets
+from interlingua.gateway.calls.head import body_of
+from interlingua.gateway.calls.plan import Plans, Targets
+from interlingua.gateway.calls.replies import cut_off, error_reply, names_provider, own_fault
 from interlingua.gateway.chance import random_name
 from interlingua.gateway.console.feed import Feed
 from interlingua.gateway.hooks import made_hooks
@@ -37,7 +35,6 @@ from interlingua.gateway.records.record import origin_of, told_of
 from interlingua.gateway.records.recorder import Recorder
 from interlingua.gateway.routes import find_route, meant_path, methods_of
 from interlingua.gateway.serving.bodies import too_large
-from interlingua.gateway.serving.ending import cut_off
 from interlingua.gateway.serving.receiving import Receiving
 from interlingua.gateway.settings import GatewaySettings
 from interlingua.gateway.state.latest import latest_responses
@@ -117,7 +114,7 @@ class Gateway:
         """Where names come from."""
         self.own_hooks = tuple(hooks)
         self.hooks, self.targets = self._hooked(self.settings)
-        self.plans: Plans = Plans(self)
+        self.plans: Plans = Plans(self.targets, self.settings, clock=clock, make_id=self.make_id)
         """What is settled once for all requests that name the same model."""
         self._database = open_database(self.settings, now)
         self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
@@ -284,6 +281,7 @@ class Gateway:
             self.hooks, self.targets = self._hooked(settings)
             self._close_hooks(before)
         self.settings = settings
+        self.plans.set_up(self.targets, settings)
         self.keys = KeyRing(settings.keys, self._database, self._shared_keys, clock=self.clock)
         self.guard = Guard(settings, self.keys, now=self.now, targets_of=self.registry.targets_of)
         self.admission.teams = settings.teams

@@ -21,13 +21,9 @@ from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
-from interlingua.gateway.calls.head import missing, nothing_said, read_head
-from interlingua.gateway.calls.other_models import other_models
-from interlingua.gateway.calls.overrides import check_overrides
-from interlingua.gateway.calls.reading import body_of, rules_of
-from interlingua.gateway.state.vault import Restored
+from interlingua.gateway.calls.head import body_of, missing, nothing_said, read_head, rules_of
+from interlingua.gateway.calls.other_models import check_overrides, other_models
 from interlingua.types.capability import HistoryPolicy
-from interlingua.types.request import Request
 from interlingua.wire.body import body_without
 from interlingua.wire.http import HttpRequest
 
@@ -43,7 +39,9 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.grant import Grant
     from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.keep import Keeping
+    from interlingua.gateway.state.vault import Restored
     from interlingua.types.change import Change
+    from interlingua.types.request import Request
     from interlingua.types.response import Response
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers

@@ -10,6 +10,8 @@ Rules
 - Call ids are our own where the upstream speaks another dialect, and the provider's where it speaks the client's.
 - Pieces of arguments are passed on as they come; arguments that turn out broken are an error in the finish's place.
 - An answer that pauses is gone on with, for a client whose dialect has no pause.
+- The request is read, its model looked up and its key asked, as of any other; no target is, and nothing is charged.
+- What is kept is the input; tools and instructions belong to each request, as they do after a real answer.
 """
 
 from __future__ import annotations
@@ -24,48 +26,48 @@ from interlingua.client.aio.pump import AsyncPump, carried_out
 from interlingua.client.call.attempt import answered, fetching, whole
 from interlingua.client.call.chain import routed
 from interlingua.client.call.core import Outcome, follow
-from interlingua.client.call.job import Job
 from interlingua.client.call.live import begin, opened
 from interlingua.client.call.needs import needs_of, shortfall
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
-from interlingua.dialects.table import get_service
-from interlingua.errors import DecodeError, Error, HistoryError, UnsupportedError
+from interlingua.dialects.table import get_service, stream_type
+from interlingua.errors import BadRequestError, DecodeError, Error, HistoryError, UnsupportedError
 from interlingua.gateway.calls.asked import read
 from interlingua.gateway.calls.media import with_media, with_way_out
-from interlingua.gateway.calls.openrouter import with_provider
 from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
-from interlingua.gateway.calls.passing_answer import as_sent, kept_headers
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
 from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, ContinuedStream, behind, continuation, is_paused, joined
 from interlingua.gateway.calls.plan import UNREAD, is_same
-from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
+from interlingua.gateway.calls.replies import kept_headers, limit_headers, own_headers, trail_headers, with_provider
 from interlingua.gateway.calls.socket_events import posted
 from interlingua.gateway.calls.streams import Course, streamed
-from interlingua.gateway.calls.warm_up import warmed_up
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.offload.cost import CHEAP_BYTES
 from interlingua.gateway.state.keep import Keeping
+from interlingua.stream.unfold import unfold
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
 from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.client.call.effect import Steps
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.client.call.live import Live
+    from interlingua.dialects._contract import Dialect, ServerContext
     from interlingua.gateway.calls.asked import Asked
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.types.response import Attempt, Response
+    from interlingua.types.response import Attempt
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["asked_of", "converse", "job_of"]
+__all__ = ["asked_of", "converse", "job_of", "warmed_up"]
 
 _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
@@ -265,12 +267,38 @@ async def _whole(asked: Asked, job: Job) -> GatewayReply:
             else response
         )
         context = partial(asked.context, lane.dialect.name)
-        told, response = as_sent(asked.dialect, told, shown, context, is_whole=shown is response)
+        told, response = _as_sent(asked.dialect, told, shown, context, is_whole=shown is response)
         status, body = told.status, told.body
         headers = (("content-type", asked.dialect.service.body_type), *kept_headers(told.headers))
     if asked.keeping is not None:
         await asked.keep(response, lane, body)
     return _replied(asked, response, lane, (status, headers, body))
+
+
+def _as_sent(
+    dialect: Dialect,
+    reply: HttpReply,
+    response: Response[Any],
+    context: Callable[[], ServerContext],
+    *,
+    is_whole: bool = True,
+) -> tuple[HttpReply, Response[Any]]:
+    """The reply that a client of the same dialect gets for one that says `response`, and what it says then.
+
+    `context` tells how an answer is written; a reply in normal form is passed on without the changes of reading it.
+    `is_whole` says that the body holds all that the client is to get.
+    """
+    made = [change for change in response.changes if change.stage == "decode_response"]
+    is_harmless = not made or dialect.frame_check().harmless.issuperset([change.code for change in made])
+    if is_whole and is_harmless and dialect.is_normal(reply.body):
+        if made:
+            response = msgspec.structs.replace(
+                response, changes=tuple([one for one in response.changes if one not in made])
+            )
+        return reply, response
+    told = context()
+    encoded = dialect.encode_response(response, msgspec.structs.replace(told, model=response.wire_model or told.model))
+    return msgspec.structs.replace(encoded, headers=reply.headers), response
 
 
 def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:
@@ -451,3 +479,32 @@ def _begin(asked: Asked, job: Job, lane: Lane, kind: type[Live] | None = None) -
         if asked.grant is not None:
             asked.grant.failed(error, lane)
         raise
+
+
+# A turn of a WebSocket without a model
+#
+# `generate: false` prepares what the next turn goes on from. The request is read, its model looked up and its key asked
+# for, as with any other; no target is called, and nothing is charged. The input is kept.
+
+
+async def warmed_up(asked: Asked) -> GatewayReply:
+    """The stream of an answer that says nothing, kept as any other answer of the gateway's own.
+
+    Raises: BadRequestError where it would go on from an answer that a provider keeps: nobody here knows that.
+    """
+    if asked.grant is not None:
+        await done(asked.grant.settle(None))
+    keeping, dialect = asked.keeping, asked.dialect
+    if keeping is None or asked.head.body.get("previous_response_id") is not None:
+        raise BadRequestError(
+            "/generate: an answer that its provider keeps cannot be gone on from without a model; leave `generate` out",
+            status=400,
+        )
+    response: Response[None] = Response(
+        parts=(), finish_reason="stop", usage=Usage(input_tokens=0, output_tokens=0), id=keeping.id
+    )
+    whole = msgspec.structs.replace(asked.context(None), changes=None)
+    await keeping.keep_here(keeping.id, lambda: dialect.encode_response(response, whole).body)
+    encode_event = dialect.stream_encoder(asked.context(None)).encode
+    body = b"".join(map(encode_event, unfold(response)))
+    return GatewayReply(headers=(("content-type", stream_type(dialect.name, json_array=False)),), body=body)

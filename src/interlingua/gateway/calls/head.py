@@ -4,29 +4,51 @@ Rules
 - Every question is answered from what was read: members by their names, the words of a history or of tools. Nothing is
   looked for in the text.
 - A word is the name of a member, or the value of `role` or `type`, outside of data.
+- A name is looked at where it stands: the type of a source or of bytes, the format of a sound, the head of a data URL.
+- What a dialect itself calls a type is no other name of it (`mp3` in Chat, `audio/mp3` at Google).
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from interlingua.dialects._shapes import SHAPES
-from interlingua.dialects.table import get_service
-from interlingua.errors import DecodeError
-from interlingua.gateway.calls.reading import checked_model, rules_of
-from interlingua.gateway.calls.spellings import respelled, spelling_of
-from interlingua.wire.body import objects_in
+from interlingua.dialects.table import DIALECTS, get_service, services
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.gateway.offload.cost import is_cheap
+from interlingua.types.change import Changes
+from interlingua.wire.body import body_rules, objects_in, read_body
+from interlingua.wire.media import media_type_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from interlingua.dialects._service import Service
     from interlingua.gateway.http import GatewayRequest
     from interlingua.types.change import Change
-    from interlingua.wire.body import Body
+    from interlingua.wire.body import Body, BodyRules
+    from interlingua.wire.json import WireStruct
 
-__all__ = ["Head", "missing", "nothing_said", "read_head"]
+__all__ = [
+    "MAX_MODEL_CHARACTERS",
+    "PASSED_RULES",
+    "Head",
+    "body_of",
+    "checked_model",
+    "missing",
+    "nothing_said",
+    "read_head",
+    "read_object",
+    "read_request",
+    "respelled",
+    "rules_of",
+    "spelling_of",
+]
 
 _OUR_ID = re.compile(r"_il[a-z0-9]{22}")
 """What tells that a turn of the history came from another dialect: our own ids."""
@@ -179,3 +201,98 @@ def missing(member: str, hint: str) -> DecodeError:
 def nothing_said(name: str) -> DecodeError:
     """The error of a body in the dialect `name` that says nothing to the model."""
     return missing(get_service(name).said_in[0], "there is nothing to say to the model")
+
+
+# Names of media types that a provider of the client's dialect does not take
+
+
+MAX_TOLD = 8
+"""How many names are told of one request."""
+_TYPES = ("media_type", "mimeType", "mime_type")
+_URLS = ("url", "image_url", "file_data", "document_url")
+_LONGEST_HEAD = 128
+_OWN = frozenset[str]().union(*[service.media_names for service in services().values()])
+
+
+def spelling_of(node: dict[str, Any]) -> tuple[str, str] | None:
+    """The other name of a media type that an object has, and the one that is taken; None where it has none."""
+    for name in _TYPES:
+        word = node.get(name)
+        if type(word) is str and (taken := media_type_of(word)) != word and word not in _OWN:
+            return word, taken
+    word = node.get("format")
+    if type(word) is str and "data" in node and word not in _OWN:
+        plain = word if "/" in word else f"audio/{word}"
+        taken = media_type_of(plain)
+        return (word, taken) if taken != plain or "/" in word else None
+    for name in _URLS:
+        url = node.get(name)
+        if type(url) is str and url.startswith("data:"):
+            word = url[5:_LONGEST_HEAD].partition(",")[0].partition(";")[0]
+            if (taken := media_type_of(word)) != word:
+                return word, taken
+    return None
+
+
+def respelled(nodes: Iterable[dict[str, Any]], dialect: str, path: str) -> tuple[Change, ...]:
+    """An entry for each other name that the objects of a history have."""
+    changes = Changes(dialect, "decode_request")
+    found = dict.fromkeys([spelling for node in nodes if (spelling := spelling_of(node)) is not None])
+    for word, taken in list(found)[:MAX_TOLD]:
+        changes.add("media_type_corrected", path, f"{word[:_LONGEST_HEAD]} is {taken}")
+    return changes.done()
+
+
+# Bodies of clients, each read once: what is wrong with one is the client's fault, with the status 400
+
+
+MAX_MODEL_CHARACTERS = 1_024
+"""How long the name of a model may be, a chain included."""
+_DATA = ("arguments", "env", "headers", "labels", "logit_bias", "logprobs", "metadata", "parameters", "schema")
+"""Members whose inside is somebody else's in any dialect."""
+PASSED_RULES: BodyRules = body_rules(("model",), _DATA)
+"""The rules for bodies of which the name of the model alone is read."""
+
+
+@cache
+def rules_of(dialect: str) -> BodyRules:
+    """How the request bodies of a dialect are read: the members it defines, those that hold data, and usual forms."""
+    wire: type[WireStruct] = import_module(f"{DIALECTS[dialect]}.wire").RequestWire
+    shapes = {name: shape.kind for name, shape in SHAPES.get(dialect, {}).items()}
+    return body_rules(wire.__struct_encode_fields__, (*_DATA, *get_service(dialect).data), shapes)
+
+
+def read_request(body: bytes, dialect: str) -> Body:
+    """The body of a request in a dialect; of any other request where that is empty.
+
+    Raises: DecodeError, LimitExceededError with the status 400, and the place of what is ambiguous.
+    """
+    return read_body(body, rules_of(dialect) if dialect else PASSED_RULES)
+
+
+def body_of(request: GatewayRequest, dialect: str) -> Body:
+    """The body of a request in a dialect, read once.
+
+    Raises: as `read_request`.
+    """
+    return read_request(request.body, dialect) if request.read is None else request.read
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """The JSON object that a body is, on a route that takes no conversation.
+
+    Raises: as `read_request`, and LimitExceededError with the status 413 for a body that would take long.
+    """
+    if not is_cheap(body):
+        raise LimitExceededError("the body is too large, or holds too many values, for this path", status=413)
+    return read_body(body).value
+
+
+def checked_model(name: str) -> str:
+    """The name of a model, which is short enough to be looked up and remembered.
+
+    Raises: DecodeError with the status 400.
+    """
+    if len(name) > MAX_MODEL_CHARACTERS:
+        raise DecodeError(f"/model: a name has at most {MAX_MODEL_CHARACTERS} characters", path="/model", status=400)
+    return name

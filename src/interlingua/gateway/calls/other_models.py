@@ -17,23 +17,23 @@ generation", "Tool search"; Vertex "RoutingConfig"; LiteLLM "Clientside LLM Cred
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import is_list, is_object
-from interlingua.dialects.table import get_service
-from interlingua.errors import PermissionDeniedError
-from interlingua.gateway.calls.overrides import overrides
+from interlingua.dialects.table import DIALECTS, get_service
+from interlingua.errors import DecodeError, PermissionDeniedError
 from interlingua.types.change import Changes
 from interlingua.wire.body import folded, objects_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from interlingua.dialects._service import Service
+    from interlingua.dialects._service import Override, Service
     from interlingua.types.change import Change
     from interlingua.wire.body import Body, BodyRules
 
-__all__ = ["other_models"]
+__all__ = ["asks_background", "check_overrides", "other_models", "overrides"]
 
 LISTS = ("models", "fallbacks")
 """Members that list models, by name or as objects with `model`."""
@@ -108,3 +108,58 @@ def _check(nodes: list[dict[str, Any]], member: str, data: frozenset[str], may_u
         kind = node.get("type")
         if isinstance(kind, str) and kind not in _OFFERED:
             _check(objects_in(node.get("parameters"), data), member, data, may_use)
+
+
+# Members that are written over a request in one dialect
+#
+# Keys, limits and budgets are checked by what a request says in its own words. A model, a limit, a number of answers, a
+# stream or a tier of service in one of these members is refused (400), however it is spelled: a target would obey it.
+
+
+_DECIDED = frozenset({"model", "stream", "servicetier"})
+"""What every dialect says of who answers, how, and at which price."""
+_NESTED = frozenset({"extra", "continues"})
+"""What our own format would write over a request in its turn."""
+_NOTHING: frozenset[str] = frozenset()
+
+
+def overrides(body: Body, service: Service) -> Iterator[Override]:
+    """The members of a body that are written over its request in another dialect."""
+    return iter(()) if service.overrides is None else service.overrides(body)
+
+
+def check_overrides(body: Body, service: Service) -> None:
+    """Raises: DecodeError with the status 400 for a member that says again what the request says itself."""
+    for place, dialect, members in overrides(body, service):
+        top, holders, limits = _decided_in(dialect) if dialect in DIALECTS else (_DECIDED, _NOTHING, _NOTHING)
+        for name, value in members.items():
+            if folded(name) in top:
+                raise _decided(f"{place}/{name}")
+            for inner in value if folded(name) in holders and is_object(value) else ():
+                if folded(inner) in limits:
+                    raise _decided(f"{place}/{name}/{inner}")
+
+
+def asks_background(body: Body, service: Service) -> bool:
+    """Whether a body, or what it has written over a request, asks for an answer in the background."""
+    values = [body.get(service.background)] if service.background else []
+    for _, dialect, members in overrides(body, service):
+        name = get_service(dialect).background if dialect in DIALECTS else ""
+        values += [value for member, value in members.items() if name and folded(member) == name]
+    return any([value not in (None, False) for value in values])
+
+
+@cache
+def _decided_in(dialect: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """The names at the top of a body, the objects that hold limits, and the names in these, as they read folded."""
+    service = get_service(dialect)
+    fields = service.limits
+    limits = frozenset([folded(name) for name in (*fields.limits, *fields.choices)])
+    own = _DECIDED if service.overrides is None else _DECIDED | _NESTED
+    holders = frozenset([folded(name) for name in fields.inside])
+    return (own, holders, limits) if holders else (own | limits, holders, limits)
+
+
+def _decided(path: str) -> DecodeError:
+    told = "`model`, `stream`, `service_tier`, `max_tokens` and `n` are said by the request itself"
+    return DecodeError(f"{path}: {told}", path=path, status=400)

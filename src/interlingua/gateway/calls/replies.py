@@ -7,19 +7,28 @@ Rules
   it asks, wait, leave out what nobody takes. Any other exhausted chain is a 502.
 - Rate limits are told under the names that the client's SDK knows, whoever's they are.
 - A header holds visible ASCII alone: nothing that a client or an upstream wrote can break out of it.
+- LiteLLM, langchain and many agents look for phrases: the vendor's comes first, our detail after it. A message that has
+  the phrase is left as it is.
+- Only what the gateway tells its clients is worded so. The codec keeps the message of an error, so that it is the same
+  error again where it is read.
+- The member `provider` is for clients that ask under OpenRouter's path, or with the headers by which its clients name
+  their application: these insist on it. What a provider says of it itself stays, and so do passed frames without it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from copy import copy
 from math import ceil
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from interlingua.client.call.report import in_brief
 from interlingua.dialects._contract import ServerContext
-from interlingua.dialects.table import get_dialect, get_service
+from interlingua.dialects.table import get_dialect, get_service, services
 from interlingua.errors import (
     AuthenticationError,
     ChainExhaustedError,
@@ -27,33 +36,45 @@ from interlingua.errors import (
     DecodeError,
     InternalServerError,
     LimitExceededError,
+    NotFoundError,
+    OverloadedError,
     RateLimitError,
     RequestTooLargeError,
     UnsupportedError,
 )
-from interlingua.gateway.calls.wording import wording
 from interlingua.gateway.http import GatewayReply
+from interlingua.types.event import StreamStart
 from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from interlingua.dialects._service import Phrase
     from interlingua.errors import Error
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
     from interlingua.types.change import Change
+    from interlingua.types.event import Event
     from interlingua.types.limit import RateLimit
-    from interlingua.types.response import Attempt
+    from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers, HttpReply
 
 __all__ = [
     "MAX_CHANGES_BYTES",
+    "cut_off",
     "error_reply",
+    "kept_headers",
     "limit_headers",
+    "names_provider",
     "own_fault",
     "own_headers",
     "reply_of",
+    "start_with_provider",
     "told_changes",
     "trail_headers",
     "visible",
+    "with_provider",
+    "wording",
 ]
 
 MAX_CHANGES_BYTES = 2_048
@@ -222,3 +243,94 @@ def own_fault(error: Exception) -> Error:
 
     logging.getLogger("interlingua.gateway").error("a request failed inside the gateway", exc_info=error)
     return InternalServerError("the gateway failed inside; its log says why, under the id of this request", status=500)
+
+
+# The words of a surface's vendor for errors, by which its clients tell the classes
+
+
+_NO_MODELS = frozenset({"unknown_url", "response_not_found", "id_not_found"})
+"""Codes of ours for what was not found and is no model."""
+
+
+def wording(dialect: str, error: Error) -> str:
+    """The message of an error as a surface of `dialect` tells it."""
+    phrase = get_service(dialect).phrases.get(type(error))
+    if phrase is None:
+        return error.message
+    message, wait = _phrased(phrase, error), error.retry_after_s
+    if not phrase.wait or wait is None or "try again in" in message:
+        return message
+    return f"{message.rstrip('.')}. Please try again in {wait:g}s."
+
+
+def _phrased(phrase: Phrase, error: Error) -> str:
+    message = error.message
+    low = message.lower()
+    if phrase.mark in low:
+        return message
+    if isinstance(error, NotFoundError) and ("model" not in low or error.code in _NO_MODELS):
+        return message
+    return f"{phrase.sentence} {message}"
+
+
+# Requests that the end of the gateway cuts off
+
+
+def cut_off(gateway: Gateway, cancelled: asyncio.CancelledError) -> OverloadedError:
+    """The error to tell in the place of a cancellation that is the gateway's own end.
+
+    Raises: the cancellation itself where it is anybody else's.
+    """
+    task = asyncio.current_task()
+    if not gateway.is_ending or task is None:
+        raise cancelled
+    task.uncancel()
+    return OverloadedError("this gateway is being stopped, and the time to finish is over; ask again", status=503)
+
+
+# Headers of a provider's reply that are passed on
+
+
+_KEPT = ("x-ratelimit-", "retry-after", *[name for each in services().values() for name in each.limit_prefixes])
+"""How headers of a reply begin that are passed on."""
+
+
+def kept_headers(headers: Headers) -> Headers:
+    """The headers of a reply that are the client's business."""
+    return tuple([pair for pair in headers if _is_kept[pair[0]]])
+
+
+def _is_passed_on(name: str) -> bool:
+    return name.startswith(_KEPT)
+
+
+_is_kept = ByteCache(200_000, _is_passed_on)
+"""Whether headers are passed on, by their names; servers have the same ones each time."""
+
+# The member `provider`
+
+
+def names_provider(http: GatewayRequest, dialect: str) -> bool:
+    """Whether a client of `dialect` asks as OpenRouter is asked."""
+    service = get_service(dialect) if dialect else None
+    if service is None or not service.provider_paths:
+        return False
+    return http.path.startswith(service.provider_paths) or any(
+        [name in http.named for name in service.provider_headers]
+    )
+
+
+def with_provider(response: Response[Any], provider: str, dialect: str) -> Response[Any]:
+    """The answer to a client of `dialect` with who gave it, unless that says so itself."""
+    return replace(response, extra=_extra(response.extra, provider, dialect))
+
+
+def start_with_provider(event: Event, provider: str, dialect: str) -> Event:
+    """The event with who gives the answer, where it is the start."""
+    if not isinstance(event, StreamStart):
+        return event
+    return replace(event, extra=_extra(event.extra, provider, dialect))
+
+
+def _extra(extra: dict[str, dict[str, Any]], provider: str, dialect: str) -> dict[str, dict[str, Any]]:
+    return {**extra, dialect: {"provider": provider, **extra.get(dialect, {})}}

@@ -16,21 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from interlingua.client.call.core import Outcome
 from interlingua.client.call.reply_head import told_by
 from interlingua.client.price import price_of
 from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
-from interlingua.gateway.calls.openrouter import start_with_provider
-from interlingua.gateway.calls.passing_answer import kept_headers
 from interlingua.gateway.calls.passing_stream import PassedStream, is_broken
 from interlingua.gateway.calls.pauses import PausingOutcome
-from interlingua.gateway.calls.replies import limit_headers, own_fault, trail_headers
-from interlingua.gateway.calls.wording import wording
+from interlingua.gateway.calls.replies import (
+    cut_off,
+    kept_headers,
+    limit_headers,
+    own_fault,
+    start_with_provider,
+    trail_headers,
+    wording,
+)
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.keys.grant import done
-from interlingua.gateway.serving.ending import cut_off
 from interlingua.providers.price import cost_usd
 from interlingua.stream.build import stream_error
 from interlingua.transport.override import answers_alone
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
     from interlingua.client.aio.pump import AsyncPump
+    from interlingua.client.call.core import Outcome
     from interlingua.client.call.live import Live
     from interlingua.dialects._contract import ServerContext, StreamEncoder
     from interlingua.gateway.calls.asked import Asked

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.client.estimate import estimate_body
 from interlingua.errors import BadRequestError, BillingError, Error, PermissionDeniedError, RateLimitError
-from interlingua.gateway.calls.overrides import asks_background
+from interlingua.gateway.calls.other_models import asks_background
 from interlingua.gateway.keys.accounts import MAX_COUNT
 from interlingua.gateway.keys.budget import Call, Refusal
 from interlingua.gateway.keys.cap import cap_change, fitted, least_of, wish_of

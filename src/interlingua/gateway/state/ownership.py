@@ -32,7 +32,7 @@ from interlingua.errors import (
     NotFoundError,
     PermissionDeniedError,
 )
-from interlingua.gateway.calls.reading import body_of
+from interlingua.gateway.calls.head import body_of
 from interlingua.gateway.http import STRICT, dialect_by_headers
 from interlingua.gateway.keys.id_secret import secret_for
 from interlingua.gateway.offload.cost import is_cheap

@@ -23,7 +23,7 @@ import msgspec
 from interlingua.dialects._shapes import SHAPES
 from interlingua.dialects.table import store_dialect
 from interlingua.errors import BadRequestError, DecodeError, NotFoundError
-from interlingua.gateway.calls.reading import read_request
+from interlingua.gateway.calls.head import read_request
 from interlingua.gateway.state.items import (
     ID_PATTERN,
     OWN_RESPONSE,

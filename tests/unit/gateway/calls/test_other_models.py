@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from interlingua.errors import PermissionDeniedError
+from interlingua.gateway.calls.head import read_request, rules_of
 from interlingua.gateway.calls.other_models import other_models
-from interlingua.gateway.calls.reading import read_request, rules_of
 from interlingua.types.change import Change
 
 SAID = b'"contents":[{"role":"user","parts":[{"text":"Hi"}]}]'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from interlingua.gateway.offload.turns import Turns
+from interlingua.gateway.offload.pool import Turns
 
 
 async def _rounds(turns: Turns, count: int, leaves: int | None = None) -> list[tuple[int, int]]:

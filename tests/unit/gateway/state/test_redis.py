@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
 
 from interlingua.errors import InternalServerError
-from interlingua.gateway.calls.reading import read_request
+from interlingua.gateway.calls.head import read_request
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Account, Call, Refusal, Used
 from interlingua.gateway.keys.operations import Enter, Leave
