@@ -104,7 +104,10 @@ class _Question:
 
     @contextmanager
     def failures(self) -> Generator[None]:
-        """What goes wrong in the code, as an error of ours."""
+        """What goes wrong in the code, as an error of ours.
+
+        Its words are those of its `__cause__` alone: they may hold anything, and errors go to clients of a gateway.
+        """
         try:
             yield
         except Error:
@@ -112,9 +115,11 @@ class _Question:
         except TimeoutError as error:
             raise APITimeoutError(f"{self.spec}: {self._called} timed out") from error
         except OSError as error:
-            raise APIConnectionError(f"{self.spec}: {self._called} raised {kind_of(error)}: {error}") from error
+            raise APIConnectionError(f"{self.spec}: {self._called} raised {kind_of(error)}") from error
         except Exception as error:
-            raise InternalServerError(f"{self.spec}: {self._called} raised {kind_of(error)}: {error}") from error
+            # Code that fails so fails so again.
+            message = f"{self.spec}: {self._called} raised {kind_of(error)}"
+            raise InternalServerError(message, retryable=False) from error
 
     def whole(self, answer: object) -> HttpReply:
         """An answer that is there, or the events of a stream, as a whole answer on the wire."""
@@ -133,7 +138,8 @@ class _Question:
         if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | dict):
             raise InternalServerError(
                 f"{self.spec}: {self._called} gave {kind_of(cast('object', answer))}, "
-                "which is neither an il.Response nor the events of a stream"
+                "which is neither an il.Response nor the events of a stream",
+                retryable=False,
             )
         return (self.event(value) for value in cast("Iterable[object]", answer))
 
@@ -144,7 +150,8 @@ class _Question:
         """
         if isinstance(value, _EVENTS):
             return cast("Event", value)
-        raise InternalServerError(f"{self.spec}: {self._called} gave {kind_of(value)} among the events of a stream")
+        message = f"{self.spec}: {self._called} gave {kind_of(value)} among the events of a stream"
+        raise InternalServerError(message, retryable=False)
 
 
 class _CodeTransport:

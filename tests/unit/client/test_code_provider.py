@@ -274,13 +274,13 @@ FAILURES: list[tuple[object, type[il.Error], str]] = [
     (
         ValueError("no such thing"),
         il.InternalServerError,
-        r"corp/small: Failing\.\w+ raised a ValueError: no such thing",
+        r"corp/small: Failing\.\w+ raised a ValueError$",
     ),
     (il.RateLimitError("slow down", status=429, retry_after_s=9), il.RateLimitError, "slow down"),
     (
         ConnectionResetError("gone"),
         il.APIConnectionError,
-        r"corp/small: Failing\.\w+ raised a ConnectionResetError: gone",
+        r"corp/small: Failing\.\w+ raised a ConnectionResetError$",
     ),
     (TimeoutError(), il.APITimeoutError, r"corp/small: Failing\.\w+ timed out"),
     ("text", il.InternalServerError, r"corp/small: Failing\.\w+ gave a str"),
@@ -314,7 +314,7 @@ def test_a_stream_that_breaks_in_the_middle_keeps_what_came() -> None:
     """The error is the code's, and `partial` what it had said."""
     registry = registered(Failing(ValueError("gone"), late=True))
     stream = il.model("corp/small", registry=registry).stream("Hi")
-    with pytest.raises(il.Error, match="raised a ValueError: gone"), stream:
+    with pytest.raises(il.Error, match="raised a ValueError$"), stream:
         list(stream)
     assert stream.partial is not None
     assert stream.partial.text == "corp/small: Hi"
