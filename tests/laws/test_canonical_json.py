@@ -16,7 +16,7 @@ from interlingua.types.dump import dump, load
 from interlingua.types.event import Event, StreamEnd
 from interlingua.types.message import Message, user
 from interlingua.types.request import Request
-from interlingua.types.response import Response
+from interlingua.types.response import RawReply, Response
 from interlingua.types.tool import Tool
 from interlingua.wire.json import decode_any, encode
 from tests.support import strategies as some
@@ -103,7 +103,7 @@ def test_the_document_is_exactly_this() -> None:
 def test_handlers_raw_and_output_stay_behind() -> None:
     """What is code, or not ours, is not written; a loaded tool has no handler."""
     tool = Tool(name="f", handler=print)
-    response = Response[Any](raw={"id": 1}, output=object(), request=Request(tools=(tool,)))
+    response = Response[Any](raw_reply=RawReply.of({"id": 1}), output=object(), request=Request(tools=(tool,)))
     loaded = load(dump(response))
     assert loaded.raw is None
     assert loaded.output is None

@@ -93,8 +93,8 @@ def _parse(name: str, value: str) -> Proxy:
     if not separator:
         scheme, rest = "http", value
     if scheme.lower() != "http":
-        way_out = "LibraryTransport of the extra: pip install 'interlingua[http]'"
-        raise ConfigError(f"{name}: {scheme[:20]}:// proxies are not spoken here, only http://; use the {way_out}")
+        way_out = "il.model(…, transport=httpx.Client(proxy=…)) does, with the extra: pip install 'interlingua[http]'"
+        raise ConfigError(f"{name}: {scheme[:20]}:// proxies are not spoken here, only http://; {way_out}")
     credential, at, place = rest.rpartition("@")
     try:
         origin = parse_url(f"http://{place}").origin

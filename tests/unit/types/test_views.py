@@ -12,7 +12,7 @@ from interlingua.types.change import CODES, Change, Changes
 from interlingua.types.content import BrokenToolCall, ImagePart, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, system, user
 from interlingua.types.request import Request
-from interlingua.types.response import Attempt, Response
+from interlingua.types.response import Attempt, RawReply, Response
 from interlingua.types.usage import Usage, add_usage, merge_usage
 
 CALL = ToolCall("a", "f", '{"id": 9007199254740993}')
@@ -77,7 +77,9 @@ def test_a_response_shows_its_parts_and_its_conversation() -> None:
 def test_what_was_answered_makes_responses_equal() -> None:
     """Changes, tries, the raw body, the request and the typed answer take no part; a hash there is none."""
     one = Response(parts=(TextPart("a"),))
-    other = msgspec.structs.replace(one, changes=(Change("dropped", "cache_unsupported", ""),), raw={}, output=1)
+    other = msgspec.structs.replace(
+        one, changes=(Change("dropped", "cache_unsupported", ""),), raw_reply=RawReply.of({}), output=1
+    )
     assert one == other
     assert not one != other  # noqa: SIM202 - the operator itself
     assert one != Response(parts=(TextPart("b"),))
