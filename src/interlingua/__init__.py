@@ -456,7 +456,12 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r} yet: `import {__name__}.{name}` loads it")
     else:
         # With both facts Python itself proposes the name that was meant.
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        from interlingua.compat.words import word_for  # only who errs needs it
+
+        instead = word_for(__name__, name)
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}{instead}", name=name, obj=sys.modules[__name__]
+        )
     globals()[name] = value
     return value
 

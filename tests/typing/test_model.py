@@ -87,7 +87,11 @@ def streams(model: il.Model) -> None:
                     pass
         assert_type(stream.finish().output, Invoice)
     for partial in model.stream("Hi", output=list[Invoice], repair="safe").partials:
-        assert_type(partial, Any)
+        assert_type(partial, list[Invoice | dict[str, Any]])
+    for fields in model.stream("Hi", output=Invoice).partials:
+        assert_type(fields, dict[str, Any])
+    for text in model.stream("Hi", output=Literal["yes", "no"]).partials:
+        assert_type(text, str)
 
 
 async def awaited_streams(model: aio.Model) -> None:
@@ -101,7 +105,9 @@ async def awaited_streams(model: aio.Model) -> None:
     assert_type(await stream.finish(), il.Response[None])
     typed = model.stream("Hi", output=Literal[1, 2])
     async for partial in typed.partials:
-        assert_type(partial, Any)
+        assert_type(partial, Literal[1, 2])
+    async for fields in model.stream("Hi", output=Invoice).partials:
+        assert_type(fields, dict[str, Any])
     assert_type((await typed.finish()).output, Literal[1, 2])
 
 

@@ -45,6 +45,7 @@ __all__ = [
     "call_told",
     "converse",
     "counts_told",
+    "failovers_told",
     "failures_told",
     "manner_arguments",
     "manner_of",
@@ -79,6 +80,8 @@ class Manner(NamedTuple):
     """Whether token counts are shown."""
     plain: bool = False
     """Whether text is written as it came where a terminal would show Markdown."""
+    failovers: bool = True
+    """Whether it is said that a chain goes on to another target."""
     approve: str = "auto"
     """Which calls may run: `auto` all, `ask` those that somebody at the terminal lets, `never` none."""
 
@@ -104,6 +107,7 @@ def manner_of(options: Namespace, *, silent: bool = False) -> Manner:
         quiet=options.quiet,
         usage=options.usage,
         plain=options.plain,
+        failovers=not (options.quiet or getattr(options, "fault", None)),  # a drill tells every try itself
         approve=approve,
     )
 
@@ -113,7 +117,7 @@ def converse(model: Model, question: Question, history: Response[Any] | None, ma
 
     Raises: what `generate` and `stream` raise; Error when the model still calls tools after `MAX_STEPS` answers.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), failovers_told(model, wanted=manner.failovers):
         warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
         return _Turn(model, question, manner).run(history)
 
@@ -126,6 +130,7 @@ class _Turn:
         self._question = question
         self._manner = manner
         self._usage: Usage | None = None
+        self._cost_usd: float | None = 0.0
         self._told: set[str] = set()
 
     def run(self, history: Response[Any] | None) -> Response[Any]:
@@ -197,6 +202,8 @@ class _Turn:
         for change in reply.changes:
             self._tell_change(change)
         self._usage = add_usage(self._usage, reply.usage)
+        cost = reply.cost_usd
+        self._cost_usd = None if cost is None or self._cost_usd is None else self._cost_usd + cost
 
     def _tell_change(self, change: Change) -> None:
         text = str(change)
@@ -211,7 +218,7 @@ class _Turn:
             if isinstance(part, RefusalPart):
                 note(f"the model refused: {shortened(part.text)}")
         if self._manner.usage:
-            note(f"{counts_told(self._usage)}; {reply.model}", head="usage: ")
+            note(f"{counts_told(self._usage, self._cost_usd)}; {reply.model}", head="usage: ")
 
     def _say(self, text: str, *, head: str = "") -> None:
         if not self._manner.quiet:
@@ -306,12 +313,34 @@ def result_told(result: ToolResult) -> str:
             return ", ".join([part.text if isinstance(part, TextPart) else type(part).__name__ for part in parts])
 
 
-def counts_told(usage: Usage | None) -> str:
-    """Token counts in words; what is not known is not said."""
-    if usage is None:
-        return "no counts given"
-    known = [(name, getattr(usage, name)) for name in COUNTS]
-    return ", ".join([f"{count} {name.replace('_', ' ')}" for name, count in known if count is not None])
+def counts_told(usage: Usage | None, cost_usd: float | None) -> str:
+    """Token counts and what they cost, in words; what is not known is not said."""
+    known = [(name, getattr(usage, name, None)) for name in COUNTS]
+    counts = [f"{count} {name.replace('_', ' ')}" for name, count in known if count is not None]
+    return ", ".join([*(counts or ["no counts given"]), *([] if cost_usd is None else [f"${cost_usd:.4g}"])])
+
+
+@contextmanager
+def failovers_told(model: Model, *, wanted: bool = True) -> Generator[None]:
+    """Each time that a chain goes on to another target is told on one line, as long as the block lasts."""
+    if not wanted or not _is_chain(model):
+        yield
+        return
+    from interlingua.client.narrate import Failovers  # who has one target has nothing to tell
+    from interlingua.client.observe import Observation
+
+    with Observation(Failovers(note), content=False).open():
+        yield
+
+
+def _is_chain(model: Model) -> bool:
+    """Whether there may be another target; what is wrong with the spec is said by the call."""
+    from interlingua.registry.resolve import default_registry
+
+    try:
+        return len(default_registry().resolve(model.spec)) > 1
+    except Error:
+        return "," in model.spec
 
 
 @contextmanager

@@ -72,6 +72,14 @@ class Face:
         """The options that hold for every call."""
         return self._settings
 
+    if not TYPE_CHECKING:  # type checkers are to know what there is alone
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: the error says what there is instead of another library's word."""
+            from interlingua.types.words import no_attribute  # only who errs needs it
+
+            no_attribute(self, name)
+
     def __deepcopy__(self, memo: object) -> Self:
         """The model itself: nothing of it changes."""
         return self

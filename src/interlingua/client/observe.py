@@ -16,6 +16,7 @@ from _thread import allocate_lock  # every call comes by here, and `threading` t
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from sys import modules
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
@@ -30,6 +31,7 @@ from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from contextvars import Token
+    from logging import Logger
     from types import TracebackType
     from typing import Self
 
@@ -391,9 +393,41 @@ _changing = allocate_lock()
 
 def is_observed() -> bool:
     """Whether anybody listens here, so that events are worth making."""
+    if _log.logger is None or _log.logger.isEnabledFor(_INFO) is not _log.is_on:
+        _log.look()
     if not _everywhere and not _contexts:
         return False
     return bool(listeners())
+
+
+_INFO = 20
+"""The level of `logging`, which is not loaded for its number."""
+
+
+class _Log:
+    """The logger `interlingua`, which hears of calls for as long as its level says so."""
+
+    logger: Logger | None = None
+    is_on = False
+    _observation: Observation | None = None
+
+    def look(self) -> None:
+        """Begin or end listening; who logs has loaded `logging`."""
+        logging = modules.get("logging")
+        if logging is None:
+            return
+        logger: Logger = logging.getLogger("interlingua")
+        self.logger, self.is_on = logger, logger.isEnabledFor(_INFO)
+        if self._observation is not None:
+            self._observation.close()
+            self._observation = None
+        if self.is_on:
+            from interlingua.client.narrate import log_events  # who logs nothing needs no sentences
+
+            self._observation = Observation(log_events(logger), content=False).open()
+
+
+_log = _Log()
 
 
 def listeners() -> tuple[Observation, ...]:

@@ -225,8 +225,10 @@ def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:
 
 
 def _key(endpoint: Endpoint) -> tuple[str, str] | None:
-    if endpoint.auth == "none":
+    """The header of the key and the variable that holds it; None for a target that is sent none."""
+    credential = endpoint.credential
+    if endpoint.auth == "none" or not (endpoint.key_required or credential.dynamic or credential.origin()):
         return None
     header = "authorization" if endpoint.auth == "bearer" else endpoint.auth
-    variable = re.match(_VARIABLE, endpoint.credential.source)
+    variable = re.match(_VARIABLE, credential.origin() or credential.source)
     return header, variable[0] if variable else "API_KEY"

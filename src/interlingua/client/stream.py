@@ -10,7 +10,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -32,6 +32,37 @@ if TYPE_CHECKING:
 __all__ = ["ModelStream"]
 
 T = TypeVar("T")
+S = TypeVar("S", bound=str)
+N = TypeVar("N", bound=float | None)
+E = TypeVar("E")
+
+
+class _Partials:
+    """The typed answer so far, each time that something new has come of it.
+
+    Shape: an object that has not ended is a dict under the field names, the outermost one always; a list has the items
+    so far, a text grows, and what has ended is a value of its type.
+    Raises: UsageError for a stream without `output`, and for one of which something was read otherwise.
+    """
+
+    @overload
+    def __get__(self, stream: None, owner: type[Any]) -> Self: ...
+
+    @overload
+    def __get__(self, stream: ModelStream[S], owner: type[Any]) -> Generator[str]: ...
+
+    @overload
+    def __get__(self, stream: ModelStream[N], owner: type[Any]) -> Generator[N]: ...
+
+    @overload
+    def __get__(self, stream: ModelStream[list[E]], owner: type[Any]) -> Generator[list[E | dict[str, Any]]]: ...
+
+    @overload
+    def __get__(self, stream: ModelStream[Any], owner: type[Any]) -> Generator[dict[str, Any]]: ...
+
+    def __get__(self, stream: Any, owner: type[Any]) -> Any:
+        """The generator of one stream."""
+        return self if stream is None else stream._partial_values()  # noqa: SLF001 - its own
 
 
 class ModelStream(Generic[T]):
@@ -93,14 +124,10 @@ class ModelStream(Generic[T]):
         """The text of the first choice, piece by piece."""
         return (event.text for event in self if type(event) is TextDelta and event.choice == 0)
 
-    @property
-    def partials(self) -> Generator[Any]:
-        """The typed answer so far, each time that something new has come of it.
+    partials: _Partials = _Partials()
+    """The typed answer so far, each time that something new has come of it."""
 
-        Shape: an object that has not ended is a dict under the field names, the outermost one always; a list has the
-        items so far, a text grows, and what has ended is a value of its type.
-        Raises: UsageError for a stream without `output`, and for one of which something was read otherwise.
-        """
+    def _partial_values(self) -> Generator[Any]:
         from interlingua.client.typed.output import Partials  # only typed answers need schemas
 
         partials = self._partials

@@ -92,7 +92,12 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        from interlingua.compat.words import word_for  # only who errs needs it
+
+        instead = word_for(__name__, name)
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}{instead}", name=name, obj=sys.modules[__name__]
+        )
     module, own_name = _PLACES[name]
     value = getattr(import_module(f"interlingua.{module}"), own_name)
     globals()[name] = value

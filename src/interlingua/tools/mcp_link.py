@@ -15,8 +15,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import math
-import os
-import sys
+import re
+import shlex
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -24,8 +24,7 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.errors import (
     APIConnectionError,
@@ -37,6 +36,7 @@ from interlingua.errors import (
     redact,
 )
 from interlingua.tools.mcp_servers import Address, Place
+from interlingua.tools.mcp_stderr import ErrorOutput
 from interlingua.tools.outcome import log_of_tools
 from interlingua.types.tool import Tool
 
@@ -60,6 +60,8 @@ __all__ = ["Link"]
 
 MAX_PAGES = 100
 """How many pages a server's list of tools may have."""
+_LONGEST_COMMAND = 300
+_HIDDEN_ARGUMENT = r"(?i)((?:key|token|secret|password)[\w-]*[= ])[^\s-]\S*"
 CLOSING_S = 10.0
 """How long the end of a connection is waited for: longer than a server is given to end by itself."""
 
@@ -87,6 +89,7 @@ class Link:
         self._scope: anyio.CancelScope | None = None
         self._thread: threading.Thread | None = None
         self._client: Client | None = None
+        self._complaint = ""
 
     @property
     def is_open(self) -> bool:
@@ -110,7 +113,7 @@ class Link:
         try:
             self._opened.result()
         except Exception as error:
-            raise _explained(self.place, error, self._timeout_s) from error
+            raise _explained(self.place, error, self._timeout_s, self._complaint) from error
 
     def stop(self) -> None:
         """Begin to close the connection."""
@@ -159,7 +162,10 @@ class Link:
             self._scope, self._loop = scope, asyncio.get_running_loop()
             async with AsyncExitStack() as stack:
                 aside: list[ToolSetAside] = []
-                client = await stack.enter_async_context(await _client(self.place, stack, aside))
+                output = ErrorOutput(self._loop)
+                stack.callback(output.close)
+                stack.callback(self._take_complaint, output)
+                client = await stack.enter_async_context(await _client(self.place, stack, aside, output))
                 self.tools = _of_one_name(await _tools(client), aside)
                 self.aside = tuple(aside)
                 scope.deadline = math.inf
@@ -168,11 +174,17 @@ class Link:
                 for name, sentence in self.aside:
                     log_of_tools().warning("MCP server %s, tool %s is set aside: %s", self.name, name, sentence)
                 self._client = client
+                output.release()
                 self._opened.set_result(None)
                 if not self._is_over:
                     await anyio.sleep_forever()  # until `stop` cancels this
         if not self._opened.done():
             raise ConnectionError("it was closed") if self._is_over else TimeoutError
+
+    def _take_complaint(self, output: ErrorOutput) -> None:
+        """Keep the last words of a server that was never ready."""
+        if not self._opened.done():
+            self._complaint = output.last_line()
 
 
 def _submitted(call: Coroutine[Any, Any, CallToolResult], loop: asyncio.AbstractEventLoop) -> Future[CallToolResult]:
@@ -188,29 +200,20 @@ async def _noted(note: Callable[[str], None], progress: float, total: float | No
     note(message or (f"{progress:g}" if total is None else f"{progress:g} of {total:g}"))
 
 
-async def _client(place: Place, stack: AsyncExitStack, aside: list[ToolSetAside]) -> Client:
+async def _client(place: Place, stack: AsyncExitStack, aside: list[ToolSetAside], output: ErrorOutput) -> Client:
     me = Implementation(name="interlingua", version=version("interlingua"))
-    return Client(sifted(await _transport(place, stack), aside), client_info=me)
+    return Client(sifted(await _transport(place, stack, output), aside), client_info=me)
 
 
-async def _transport(place: Place, stack: AsyncExitStack) -> Transport:
+async def _transport(place: Place, stack: AsyncExitStack, output: ErrorOutput) -> Transport:
     if not isinstance(place, Address):
         started = StdioServerParameters(command=place.program, args=list(place.arguments), env=place.env, cwd=place.cwd)
-        return stdio_client(started, errlog=_error_output())
+        return stdio_client(started, errlog=output.file)
     if place.is_sse:
         return sse_client(place.url, headers=dict(place.headers))
     http = httpx2.AsyncClient(headers=place.headers, timeout=httpx2.Timeout(30, read=300))
     await stack.enter_async_context(http)
     return streamable_http_client(place.url, http_client=http)
-
-
-def _error_output() -> TextIO:
-    """Where a server's complaints go: our own error output, where it is a real file, which a notebook's is not."""
-    for stream in (sys.stderr, sys.__stderr__):
-        with suppress(OSError, ValueError, AttributeError):
-            stream.fileno()  # pyright: ignore[reportOptionalMemberAccess]  # a program without a console has none
-            return stream  # pyright: ignore[reportReturnType]  # the line above has just used it
-    return Path(os.devnull).open("w", encoding="utf-8")  # the server's, until the program ends
 
 
 async def _tools(client: Client) -> tuple[Tool, ...]:
@@ -244,19 +247,29 @@ def _of_one_name(tools: tuple[Tool, ...], aside: list[ToolSetAside]) -> tuple[To
     return tuple(first.values())
 
 
-def _explained(place: Place, error: Exception, timeout_s: float) -> Error:
-    """Why a server could not be opened, in our words."""
+def _explained(place: Place, error: Exception, timeout_s: float, complaint: str) -> Error:
+    """Why a server could not be opened, in our words, with its command and the last line of its error output."""
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     where = f"MCP server {place.name}"
     if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError):
         return ConfigError(f"{where}: {error.filename or 'the command'}: {error.strerror}")
+    if isinstance(place, Address):
+        secrets, started = place.headers.values(), ""
+    else:
+        command = re.sub(_HIDDEN_ARGUMENT, r"\1***", shlex.join([place.program, *place.arguments]))
+        secrets, started = (place.env or {}).values(), f" (started as `{_shortened(command)}`)"
     if isinstance(error, TimeoutError):
-        return APITimeoutError(f"{where}: not ready after {timeout_s:g} s", phase="connect")
+        last = f"; it said {complaint!r}" if complaint else ""
+        return APITimeoutError(redact(f"{where}: not ready after {timeout_s:g} s{last}", *secrets), phase="connect")
     if isinstance(error, Error):
         return type(error)(f"{where}: {error.message}")
-    secrets = place.headers.values() if isinstance(place, Address) else (place.env or {}).values()
-    return APIConnectionError(redact(f"{where} could not be opened: {error or type(error).__name__}", *secrets))
+    why = complaint or error or type(error).__name__
+    return APIConnectionError(redact(f"{where} could not be opened: {why}{started}", *secrets))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_COMMAND else f"{text[:_LONGEST_COMMAND]}…"
 
 
 def _close_all() -> None:

@@ -11,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -181,6 +181,14 @@ class ToolCall(Canonical, frozen=True, gc=False):
     """Sealed state that came with the call (thought signatures, item ids)."""
     extra: dict[str, dict[str, Any]] = {}
     """Wire members without a canonical field, by dialect."""
+
+    if not TYPE_CHECKING:  # type checkers are to know what there is alone
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: the error says what there is instead of another library's word."""
+            from interlingua.types.words import no_attribute  # only who errs needs it
+
+            no_attribute(self, name)
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -64,6 +64,18 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     """The author's name, where a dialect has one."""
     extra: dict[str, dict[str, Any]] = {}
     """Wire members without a canonical field, by dialect."""
+
+    if not TYPE_CHECKING:  # type checkers are to know what there is alone
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: the error says what there is instead of another library's word."""
+            from interlingua.types.words import no_attribute  # only who errs needs it
+
+            no_attribute(self, name)
+
+    def __str__(self) -> str:
+        """What it says; the value itself, as `repr` shows it, where it says nothing."""
+        return self.text or repr(self)
 
     @property
     def text(self) -> str:

@@ -108,7 +108,7 @@ class Response(
     finish_reason_raw: str | None = None
     """The provider's own word."""
     usage: Usage | None = None
-    """Token counts; None when the provider gave none."""
+    """Token counts, each None where the provider gave none. Only an answer of a pure decoder may have none at all."""
     model: str = ""
     """The target that served, `provider/model`; the wire's own string from a pure decoder."""
     wire_model: str | None = None
@@ -183,6 +183,18 @@ class Response(
     def __hash__(self) -> int:
         """Not available: responses hold dicts."""
         raise TypeError("a Response is not hashable")
+
+    if not TYPE_CHECKING:  # type checkers are to know what there is alone
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: the error says what there is instead of another library's word."""
+            from interlingua.types.words import no_attribute  # only who errs needs it
+
+            no_attribute(self, name)
+
+    def __str__(self) -> str:
+        """What it says; the value itself, as `repr` shows it, where it says nothing."""
+        return self.text or repr(self)
 
     def _repr_markdown_(self) -> str:
         """The answer as a notebook shows it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import msgspec
 
@@ -33,6 +33,14 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=
     """Of the output: spent on reasoning."""
     extra: dict[str, dict[str, Any]] = {}
     """Further counts, by dialect, as the provider names them."""
+
+    if not TYPE_CHECKING:  # type checkers are to know what there is alone
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: the error says what there is instead of another library's word."""
+            from interlingua.types.words import no_attribute  # only who errs needs it
+
+            no_attribute(self, name)
 
     @property
     def total_tokens(self) -> int | None:

@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of, repair_argument
+from interlingua.cli.conversing import failovers_told
 from interlingua.cli.loading import load_schema
 from interlingua.cli.outcome import FAILED, UNFIT
 from interlingua.cli.terminal import note, write
@@ -88,7 +89,7 @@ def run(options: Namespace) -> int:
 
 def _extract(work: Work[Any], terms: Terms, model: Model, inputs: list[InputFile]) -> int:
     tally = _Tally(len(inputs))
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), failovers_told(model):
         warnings.simplefilter("ignore", ChangeWarning)  # one for each of thousands of files helps nobody
         try:
             for item in mapped(work, model, inputs, terms):

@@ -20,6 +20,7 @@ from interlingua.cli.conversing import (
     ask_approval,
     call_told,
     counts_told,
+    failovers_told,
     failures_told,
     manner_arguments,
     manner_of,
@@ -77,8 +78,10 @@ def run(options: Namespace) -> int:
     silent = options.json or options.schema is not None
     with warnings.catch_warnings(), failures_told():
         warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
-        work = _Work(options, question, manner_of(options, silent=silent))
-        done = work.carried_out()
+        manner = manner_of(options, silent=silent)
+        work = _Work(options, question, manner)
+        with failovers_told(work.model, wanted=manner.failovers):
+            done = work.carried_out()
     if done.steps:
         Conversation().add(question.prompt, done.steps[-1].response)
     if options.json:
@@ -104,7 +107,7 @@ class _Work:
         self._manner = manner
         self._prompt = question.prompt
         self._told: set[str] = set()
-        model = model_of(options)
+        model = self.model = model_of(options)
         self._page = Page(manner, waits_for=model.spec)
         tools: list[Any] = list(question.toolbox.tools) if question.toolbox else []
         self._agent: Agent[Any] = Agent(
@@ -126,7 +129,7 @@ class _Work:
             finally:
                 self._page.end()
         if self._manner.usage:
-            note(f"{counts_told(live.usage)}; {len(live.steps)} steps", head="usage: ")
+            note(f"{counts_told(live.usage, live.cost_usd)}; {len(live.steps)} steps", head="usage: ")
         return live
 
     def _tell(self, live: Run[Any], event: RunEvent) -> None:

@@ -82,6 +82,17 @@ class AsyncModel(Face):
     ) -> Response[Any]:
         """The answer to `prompt`, after `history`, and as a value of the type `output` where that is given.
 
+        Options, which `il.model`, `with_options`, `stream`, `map` and `explain` take as well:
+            tools: system tools tool_choice parallel_tool_calls
+            answer: output_schema schema_name schema_description schema_strict json_mode repair max_repairs n verbosity
+            bounds: max_tokens stop timeout_s timeouts retries
+            sampling: temperature top_p top_k min_p seed presence_penalty frequency_penalty logit_bias logprobs
+            thinking: effort thinking thinking_summary thinking_budget
+            provider: cache cache_key service_tier user metadata store continues extra headers
+            losses: strict allow call_ids history_policy
+            chain: persist hedge_after_s require
+            calls: hooks
+
         Raises: UsageError and its kinds, TransportError, UpstreamError and their kinds, DecodeError,
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
         """

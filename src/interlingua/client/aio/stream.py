@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -31,6 +31,39 @@ if TYPE_CHECKING:
 __all__ = ["AsyncModelStream"]
 
 T = TypeVar("T")
+S = TypeVar("S", bound=str)
+N = TypeVar("N", bound=float | None)
+E = TypeVar("E")
+
+
+class _Partials:
+    """The typed answer so far, each time that something new has come of it.
+
+    Shape: an object that has not ended is a dict under the field names, the outermost one always; a list has the items
+    so far, a text grows, and what has ended is a value of its type.
+    Raises: UsageError for a stream without `output`, and for one of which something was read otherwise.
+    """
+
+    @overload
+    def __get__(self, stream: None, owner: type[Any]) -> Self: ...
+
+    @overload
+    def __get__(self, stream: AsyncModelStream[S], owner: type[Any]) -> AsyncGenerator[str]: ...
+
+    @overload
+    def __get__(self, stream: AsyncModelStream[N], owner: type[Any]) -> AsyncGenerator[N]: ...
+
+    @overload
+    def __get__(
+        self, stream: AsyncModelStream[list[E]], owner: type[Any]
+    ) -> AsyncGenerator[list[E | dict[str, Any]]]: ...
+
+    @overload
+    def __get__(self, stream: AsyncModelStream[Any], owner: type[Any]) -> AsyncGenerator[dict[str, Any]]: ...
+
+    def __get__(self, stream: Any, owner: type[Any]) -> Any:
+        """The generator of one stream."""
+        return self if stream is None else stream._partial_values()  # noqa: SLF001 - its own
 
 
 class AsyncModelStream(Generic[T]):
@@ -90,14 +123,10 @@ class AsyncModelStream(Generic[T]):
         """The text of the first choice, piece by piece."""
         return (event.text async for event in self if type(event) is TextDelta and event.choice == 0)
 
-    @property
-    def partials(self) -> AsyncGenerator[Any]:
-        """The typed answer so far, each time that something new has come of it.
+    partials: _Partials = _Partials()
+    """The typed answer so far, each time that something new has come of it."""
 
-        Shape: an object that has not ended is a dict under the field names, the outermost one always; a list has the
-        items so far, a text grows, and what has ended is a value of its type.
-        Raises: UsageError for a stream without `output`, and for one of which something was read otherwise.
-        """
+    def _partial_values(self) -> AsyncGenerator[Any]:
         from interlingua.client.typed.output import Partials  # only typed answers need schemas
 
         partials = self._partials

@@ -29,6 +29,7 @@ from interlingua.client.observe import is_observed
 from interlingua.client.price import cost_of
 from interlingua.errors import Error, UpstreamError, UsageError
 from interlingua.types.event import StreamEnd, StreamError, ToolCallDelta
+from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from interlingua.types.event import Event
@@ -48,6 +49,7 @@ DRAIN_S = 2.0
 """Seconds that are waited for the rest of a stream after its terminal signal."""
 GRACE_S = 0.05
 """Seconds that are waited for the end of a body whose answer is complete, so that its connection can be used again."""
+_NO_COUNTS = Usage()
 _ENDS = frozenset({StreamEnd, StreamError})
 _LAST_READ = Read(GRACE_S, needed=False)
 
@@ -76,12 +78,17 @@ class Outcome:
         Raises: UsageError where there is none, with the reason.
         """
         if self.response is not None:
-            return self.response
+            return _counted(self.response)
         if self.given_up:
             raise closed_early()
         if ended:
             raise UsageError("this stream failed, so there is no whole response; .partial holds what came")
         raise UsageError("this stream has not come to its end; read it to the end, or call finish()")
+
+
+def _counted(response: Response[Any]) -> Response[Any]:
+    """The response with counts, each of them None where the provider gave none, so that they need not be asked for."""
+    return response if response.usage is not None else msgspec.structs.replace(response, usage=_NO_COUNTS)
 
 
 def closed_early() -> UsageError:
@@ -105,7 +112,7 @@ def call(job: Job) -> Steps[Response[Any]]:
 
         return (yield from hooked_call(job, call))
     answer, attempts = yield from routed(job, whole)
-    return msgspec.structs.replace(answer, attempts=attempts)
+    return _counted(msgspec.structs.replace(answer, attempts=attempts))
 
 
 def stream(job: Job, outcome: Outcome) -> Steps[None]:
