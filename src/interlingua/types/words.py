@@ -82,7 +82,10 @@ def no_attribute(owner: object, name: str) -> NoReturn:
 
     Raises: AttributeError, always.
     """
-    kind = type(owner).__name__
     tables = [WORDS[base.__name__] for base in type(owner).__mro__ if base.__name__ in WORDS]
     instead = tables[0].get(name) if tables else None
-    raise AttributeError(f"a {kind} has no {name!r}{f': {instead}' if instead else ''}", name=name, obj=owner)
+    raise AttributeError(
+        f"{type(owner).__name__!r} object has no attribute {name!r}{f': {instead}' if instead else ''}",
+        name=name,
+        obj=owner,
+    )
