@@ -91,7 +91,7 @@ class AsyncModel(Face):
             provider: cache cache_key service_tier user metadata store continues extra headers
             losses: strict allow call_ids history_policy
             chain: persist hedge_after_s require
-            calls: hooks
+            calls: hooks raw http transport clock
 
         Raises: UsageError and its kinds, TransportError, UpstreamError and their kinds, DecodeError,
         MalformedArgumentsError, ChainExhaustedError when every target of a chain failed; OutputError.
