@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from interlingua.client.health import health
     from interlingua.client.hooks.cache import ResponseCache
     from interlingua.client.hooks.hook import Hook, HookContext
+    from interlingua.client.hooks.webhook import Webhook
     from interlingua.client.item import Input, Item
     from interlingua.client.keywords import Options
     from interlingua.client.meter import Meter, meter
@@ -328,6 +329,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "UsageUpdate",
+    "Webhook",
     "WireError",
     "aio",
     "assistant",
@@ -373,6 +375,7 @@ _NAMES = {
     "client.health": "health",
     "client.hooks.cache": "ResponseCache",
     "client.hooks.hook": "Hook HookContext",
+    "client.hooks.webhook": "Webhook",
     "client.item": "Item Input",
     "client.meter": "Meter meter",
     "client.model": "Model model",

@@ -1,6 +1,7 @@
 """The hooks of a gateway: what its file says of them, and the hooks themselves.
 
-Shape: `[policy]` (`policy`), `[hooks]` with `use`, a list of import paths (`package.module:name`), and `[cache]`.
+Shape: `[policy]` (`policy`), `[hooks]` with `use`, a list of import paths (`package.module:name`), `[webhooks.<name>]`,
+and `[cache]`.
 
 Rules
 - They lie around a call in that order; hooks that code brings along come after the policy. The cache is the innermost
@@ -10,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
     from interlingua.client.hooks.hook import Hook
 
-__all__ = ["HOOK_SECTIONS", "NO_HOOKS", "CacheSettings", "HookSettings", "made_hooks"]
+__all__ = ["HOOK_SECTIONS", "NO_HOOKS", "CacheSettings", "HookSettings", "WebhookSettings", "made_hooks"]
 
 
-HOOK_SECTIONS = frozenset({"policy", "hooks", "cache"})
+HOOK_SECTIONS = frozenset({"policy", "hooks", "webhooks", "cache"})
 """The tables of a file that speak of hooks."""
 
 
@@ -42,6 +43,23 @@ class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether keys share what is kept."""
 
 
+class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What `[webhooks.<name>]` says."""
+
+    name: str
+    """Its name."""
+    url: str
+    """Where it is."""
+    key_env: str = ""
+    """The variable with its key, read for each request; empty: it wants none."""
+    timeout_s: float = 2.0
+    """How long an answer is waited for."""
+    on_failure: Literal["refuse", "allow"] = "refuse"
+    """What becomes of a call when there is none."""
+    steps: tuple[Literal["before", "after"], ...] = ("before",)
+    """When it is asked."""
+
+
 class HookSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What a file says of hooks."""
 
@@ -49,6 +67,8 @@ class HookSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of the operator."""
     use: tuple[str, ...] = ()
     """Import paths of hooks."""
+    webhooks: tuple[WebhookSettings, ...] = ()
+    """Services that are asked."""
     cache: CacheSettings | None = None
     """The cache of answers; None for none."""
 
@@ -71,6 +91,7 @@ def made_hooks(settings: HookSettings, own: Sequence[Hook] = ()) -> tuple[Hook, 
         hooks.append(Policy(settings.policy))
     hooks += check_hooks(list(own))
     hooks += [_imported(path) for path in settings.use]
+    hooks += [_webhook(each) for each in settings.webhooks]
     if settings.cache is not None:
         from interlingua.client.hooks.cache import ResponseCache
 
@@ -79,6 +100,31 @@ def made_hooks(settings: HookSettings, own: Sequence[Hook] = ()) -> tuple[Hook, 
             ResponseCache(cache.store, ttl_s=cache.ttl_s, max_bytes=cache.max_mb * 1024 * 1024, shared=cache.shared)
         )
     return tuple(hooks)
+
+
+def _webhook(settings: WebhookSettings) -> Hook:
+    """The hook that asks a service.
+
+    Raises: ConfigError for what is no address.
+    """
+    import os
+
+    from interlingua.client.hooks.webhook import Webhook
+
+    def key() -> str:
+        found = os.environ.get(settings.key_env)
+        if not found:
+            raise ConfigError(f"[webhooks.{settings.name}] has no key: set {settings.key_env}")
+        return found
+
+    return Webhook(
+        settings.url,
+        key=key if settings.key_env else None,
+        timeout_s=settings.timeout_s,
+        on_failure=settings.on_failure,
+        steps=settings.steps,
+        name=settings.name,
+    )
 
 
 def _imported(path: str) -> Hook:

@@ -1,4 +1,4 @@
-"""`[policy]`, `[hooks]` and `[cache]` of a configuration file, read with the line of whatever is wrong."""
+"""`[policy]`, `[hooks]`, `[webhooks]` and `[cache]` of a file, read with the line of whatever is wrong."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from interlingua.client.options import Settings, settle
 from interlingua.errors import UsageError
-from interlingua.gateway.hooks import CacheSettings, HookSettings
+from interlingua.gateway.hooks import CacheSettings, HookSettings, WebhookSettings
 from interlingua.gateway.policy import PolicySettings
 from interlingua.registry.config import table_of
 from interlingua.registry.spec import instead, shown
@@ -39,7 +39,15 @@ _CACHE: dict[str, _Check] = {
     "shared": (bool, "true or false"),
 }
 _HOOKS: dict[str, _Check] = {"use": (list, 'a list of import paths, as "package.module:name"')}
-_ABOVE_0 = frozenset({"ttl_s", "max_mb", "max_tokens"})
+_WEBHOOK: dict[str, _Check] = {
+    "url": (str, "an address"),
+    "key_env": (str, "the name of a variable"),
+    "timeout_s": ((int, float), "a number of seconds above 0"),
+    "on_failure": (str, '"refuse" or "allow"'),
+    "steps": (list, 'a list of "before" and "after"'),
+}
+_WORDS = {"on_failure": frozenset({"refuse", "allow"}), "steps": frozenset({"before", "after"})}
+_ABOVE_0 = frozenset({"ttl_s", "max_mb", "max_tokens", "timeout_s"})
 _NOT_FILLED = frozenset({"messages", "tools", "continues"})
 """Members of a request that are what it asks, not how."""
 
@@ -50,17 +58,20 @@ def read_hooks(content: Table, file: ConfigFile) -> HookSettings:
     Raises: ConfigError, with the line, for what is not known or of the wrong type.
     """
     hooks = _checked(content.get("hooks", {}), file, "hooks", _HOOKS)
+    webhooks = table_of(content.get("webhooks", {}), file, "", "webhooks")
     cache = _checked(content["cache"], file, "cache", _CACHE) if "cache" in content else None
     return HookSettings(
         policy=_policy(content.get("policy", {}), file),
         use=tuple(hooks.get("use", ())),
+        webhooks=tuple([_webhook(name, told, file) for name, told in webhooks.items()]),
         cache=None if cache is None else CacheSettings(**cache),
     )
 
 
 def _checked(value: object, file: ConfigFile, where: str, known: dict[str, _Check]) -> Table:
     """A table whose keys are known and whose values have their types."""
-    table = table_of(value, file, "", where)
+    outer, _, last = where.rpartition(".")
+    table = table_of(value, file, outer, last)
     for name, found in table.items():
         if name not in known:
             file.refuse(f"unknown key {shown(name)} in [{where}]{instead(name, tuple(known), _GUIDE)}", where, name)
@@ -71,6 +82,19 @@ def _checked(value: object, file: ConfigFile, where: str, known: dict[str, _Chec
         if isinstance(found, int | float) and (found < 0 or (name in _ABOVE_0 and not found > 0)):
             file.refuse(f"{name} in [{where}] is not {told}", where, name)
     return table
+
+
+def _webhook(name: str, value: object, file: ConfigFile) -> WebhookSettings:
+    where = f"webhooks.{name}"
+    table = _checked(value, file, where, _WEBHOOK)
+    for key, words in _WORDS.items():
+        told = table.get(key, [])
+        if key in table and not (told and words.issuperset([told] if isinstance(told, str) else told)):
+            file.refuse(f"{key} in [{where}] is not {_WEBHOOK[key][1]}", where, key)
+    if not table.get("url", "").startswith(("http://", "https://")):
+        file.refuse(f"url in [{where}] is not an http:// or https:// address", where, "url")
+    said: dict[str, Any] = {**table, "steps": tuple(table.get("steps", ("before",)))}
+    return WebhookSettings(name=name, **said)
 
 
 def _policy(value: object, file: ConfigFile) -> PolicySettings:

@@ -3,7 +3,7 @@
 Shape: `[providers.work]` holds `dsn` or `dsn_env`; `[aliases]` maps a name to a spec, a list of targets, or a table
 `{ targets, policy, weights, require }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`;
 `[capabilities."ollama/gemma3*"]` holds what such models take (`tools = false`). `[keys]`, `[teams]`, `[server]`,
-`[policy]`, `[hooks]` and `[cache]` are the gateway's and are not read here.
+`[policy]`, `[hooks]`, `[webhooks]` and `[cache]` are the gateway's and are not read here.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -30,7 +30,8 @@ Table: TypeAlias = "dict[str, Any]"
 """A table of a file, parsed."""
 
 SECTIONS = (
-    "providers", "aliases", "capabilities", "keys", "limits", "server", "teams", "policy", "hooks", "cache"
+    "providers", "aliases", "capabilities", "keys", "limits", "server", "teams", "policy", "hooks",
+    "webhooks", "cache",
 )  # fmt: skip
 _ALIAS_KEYS = ("targets", "policy", "weights", "require")
 MAX_FILE_BYTES = 4 * 1024 * 1024

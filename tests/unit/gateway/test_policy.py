@@ -11,7 +11,7 @@ import interlingua as il
 from interlingua import testing
 from interlingua.gateway.config import read_server_config
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.hooks import NO_HOOKS, CacheSettings, HookSettings
+from interlingua.gateway.hooks import NO_HOOKS, CacheSettings, HookSettings, WebhookSettings
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.policy import PolicySettings, renamed
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
@@ -202,6 +202,11 @@ stop = "END"
 [hooks]
 use = ["tests.unit.gateway.test_hooks:Refusing"]
 
+[webhooks.guard]
+url = "http://127.0.0.1:9/check"
+timeout_s = 1
+steps = ["before", "after"]
+
 [cache]
 store = "memory"
 ttl_s = 60
@@ -222,6 +227,9 @@ def test_r70_the_file_says_it_all(tmp_path: Path) -> None:
             defaults={"fake/*": {"temperature": 0.2, "stop": ("END",)}},
         ),
         use=("tests.unit.gateway.test_hooks:Refusing",),
+        webhooks=(
+            WebhookSettings(name="guard", url="http://127.0.0.1:9/check", timeout_s=1, steps=("before", "after")),
+        ),
         cache=CacheSettings(store="memory", ttl_s=60, shared=True),
     )
     read_config(path)
@@ -253,6 +261,10 @@ def test_r70_the_file_says_it_all(tmp_path: Path) -> None:
         ("[cache]\nttl_s = 0\n", "line 2: ttl_s in [cache] is not a number of seconds above 0"),
         ("[cache]\nshared = 1\n", "line 2: shared in [cache] is not true or false"),
         ("[cache]\nttl = 5\n", "line 2: unknown key 'ttl' in [cache]; known: store, ttl_s, max_mb, shared"),
+        ("[webhooks.a]\ntimeout_s = 2\n", "line 1: url in [webhooks.a] is not an http:// or https:// address"),
+        ("[webhooks.a]\nurl = 'http://h'\non_failure = 'ignore'\n", "line 3: on_failure in [webhooks.a] is not"),
+        ("[webhooks.a]\nurl = 'http://h'\nsteps = ['during']\n", "line 3: steps in [webhooks.a] is not a list of"),
+        ("[webhooks.a]\nurl = 'http://h'\nkey = 'k'\n", "line 3: unknown key 'key' in [webhooks.a]"),
         ("[cashe]\nttl_s = 5\n", "line 1: unknown section 'cashe'"),
     ],
 )
@@ -268,6 +280,20 @@ def test_r70_what_is_wrong_in_the_file_is_told_with_its_line(text: str, sentence
 def _read(path: Path) -> None:
     read_server_config(path)
     read_config(path)
+
+
+async def test_r70_a_webhook_of_the_file_is_asked_fail_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is not there refuses each request with a 503; its key comes from the environment, or is a fault."""
+    settings = WebhookSettings(name="guard", url="http://127.0.0.1:9/check")
+    gateway = Gateway(GatewaySettings(hooks=HookSettings(webhooks=(settings,))))
+    with testing.use("Fine.") as fake:
+        status, sentence = await _asked(gateway, "fake/m")
+        assert (status, "webhook guard gave no answer" in sentence, fake.requests) == (503, True, [])
+        lax = WebhookSettings(name="guard", url=settings.url, on_failure="allow", key_env="GUARD_KEY")
+        gateway = Gateway(GatewaySettings(hooks=HookSettings(webhooks=(lax,))))
+        assert (await _asked(gateway, "fake/m"))[0] == 500
+        monkeypatch.setenv("GUARD_KEY", "k")
+        assert await _asked(gateway, "fake/m") == (200, "Fine.")
 
 
 async def test_r70_another_file_has_another_policy() -> None:

@@ -1,0 +1,246 @@
+"""A hook that asks a service over HTTP: the door for detectors and rules that somebody else runs.
+
+Shape: a POST of `{"step": "before" | "after", "context": {…}, "request": {…}, "response": {…}}`, request and answer as
+canonical JSON (`il.dump`), `response` after the call alone. It is answered with status 200 and one of
+`{"action": "allow"}`, `{"action": "refuse", "message": "…"}` and `{"action": "change", "request": {…}}`; after the
+call, `response` is what may change.
+
+Rules
+- An answer is waited for `timeout_s` in all, and asked for once. It has at most `MAX_REPLY_BYTES`.
+- Where there is none, or one that is no such answer, the call fails, unless `on_failure="allow"` lets it through; both
+  are logged. A webhook that refuses is no failure.
+- It is asked as it is, past fakes and cassettes: it is no model. Its key stands in a header and in nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from interlingua.client.hooks.hook import Hook, HookContext
+from interlingua.errors import (
+    ConfigError,
+    ContentPolicyViolationError,
+    DecodeError,
+    Error,
+    InternalServerError,
+    LimitExceededError,
+)
+from interlingua.transport.base import Timeouts
+from interlingua.types.dump import dump, load
+from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.types.tool import Tool
+from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import decode_any, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from interlingua.types.tool import OpaqueTool
+    from interlingua.wire.http import Headers, HttpReply
+
+__all__ = ["MAX_REPLY_BYTES", "TIMEOUT_S", "Webhook"]
+
+TIMEOUT_S = 2.0
+"""How long an answer is waited for unless somebody says otherwise."""
+MAX_REPLY_BYTES = 64 * 1024 * 1024
+"""The largest answer."""
+Step: TypeAlias = Literal["before", "after"]
+_STEPS: tuple[Step, ...] = ("before", "after")
+
+
+class Webhook(Hook):
+    """Asks a service what to do with each call."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str | Callable[[], str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+        on_failure: Literal["refuse", "allow"] = "refuse",
+        steps: tuple[Step, ...] | list[Step] = ("before",),
+        name: str = "",
+    ) -> None:
+        """The service at `url`; `key` goes there as `Authorization: Bearer`, `name` is what errors and changes call it.
+
+        Raises: ConfigError for what is no address, no time and no step.
+        """
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError("a webhook is at an http:// or https:// address")
+        if not timeout_s > 0:
+            raise ConfigError("a webhook has more than 0 seconds to answer (timeout_s)")
+        if on_failure not in ("refuse", "allow"):
+            raise ConfigError("on_failure of a webhook is `refuse` or `allow`")
+        if not steps or not set(steps) <= set(_STEPS):
+            raise ConfigError(f"steps of a webhook are {' and '.join(_STEPS)}")
+        self._url = url
+        self._key = key
+        self._timeouts = Timeouts(
+            connect_s=timeout_s, first_byte_s=timeout_s, idle_s=timeout_s, total_s=timeout_s, pool_s=timeout_s
+        )
+        self._lets_pass = on_failure == "allow"
+        self._steps = frozenset(steps)
+        self._name = name or parts.hostname
+
+    @property
+    def name(self) -> str:
+        """`webhook` and its name."""
+        return f"webhook {self._name}"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def before(
+        self, request: Request, context: HookContext
+    ) -> Request | Response[Any] | Awaitable[Request | Response[Any]]:
+        """The request as the service wants it.
+
+        Raises: ContentPolicyViolationError where it refuses; InternalServerError where it does not answer.
+        """
+        if "before" not in self._steps:
+            return request
+        told = {"step": "before", "context": _told(context), "request": decode_any(dump(request).encode())}
+        return self._asked(told, lambda answer: _request_of(answer, request), request, context)
+
+    def after(self, response: Response[Any], context: HookContext) -> Response[Any] | Awaitable[Response[Any]]:
+        """The answer as the service wants it.
+
+        Raises: as `before`.
+        """
+        if "after" not in self._steps:
+            return response
+        bare = replace(response, request=None, raw=None, output=None)
+        told = {"step": "after", "context": _told(context), "response": decode_any(dump(bare).encode())}
+        if response.request is not None:
+            told["request"] = decode_any(dump(response.request).encode())
+        return self._asked(told, lambda answer: _response_of(answer, response), response, context)
+
+    def _asked(self, told: object, read: Callable[[dict[str, Any]], Any], same: object, context: HookContext) -> Any:
+        sent = HttpRequest(url=self._url, headers=self._headers(), body=encode(told))
+        if context.is_async:
+            return self._awaited(sent, read, same)
+        from interlingua.transport.base import fetch_of
+        from interlingua.transport.default import default_transport
+
+        try:
+            reply = fetch_of(default_transport())(sent, self._timeouts)
+        except Error as error:
+            return self._failed(error, same)
+        return self._settled(reply, read, same)
+
+    async def _awaited(self, sent: HttpRequest, read: Callable[[dict[str, Any]], Any], same: object) -> Any:
+        from interlingua.transport.base import async_fetch_of
+        from interlingua.transport.default import default_async_transport
+
+        try:
+            reply = await async_fetch_of(default_async_transport())(sent, self._timeouts)
+        except Error as error:
+            return self._failed(error, same)
+        return self._settled(reply, read, same)
+
+    def _headers(self) -> Headers:
+        key = self._key() if callable(self._key) else self._key
+        headers = (("content-type", "application/json"), ("accept", "application/json"), ("user-agent", "interlingua"))
+        return headers if key is None else (*headers, ("authorization", f"Bearer {key}"))
+
+    def _settled(self, reply: HttpReply, read: Callable[[dict[str, Any]], Any], same: object) -> Any:
+        """What the service wants.
+
+        Raises: ContentPolicyViolationError where it refuses; InternalServerError for what is no answer.
+        """
+        try:
+            answer = _answer(reply)
+            match answer.get("action"):
+                case "allow":
+                    return same
+                case "change":
+                    return read(answer)
+                case "refuse":
+                    pass
+                case other:
+                    raise DecodeError(f"the action {str(other)[:40]!r} is none", path="/action")
+        except Error as error:
+            return self._failed(error, same)
+        message = answer.get("message")
+        sentence = message[:1_000] if isinstance(message, str) and message else f"refused by the {self.name}"
+        raise ContentPolicyViolationError(sentence, status=400, code="webhook_refused")
+
+    def _failed(self, error: Error, same: object) -> Any:
+        """What there was, where failures are let through.
+
+        Raises: InternalServerError where they are not.
+        """
+        import logging  # only what fails needs it
+
+        what = "lets the call through" if self._lets_pass else "refuses the call"
+        logging.getLogger("interlingua").warning("the %s failed, which %s: %s", self.name, what, error.message)
+        if self._lets_pass:
+            return same
+        raise InternalServerError(
+            f"the {self.name} gave no answer ({type(error).__name__}), so that nothing is let through", status=503
+        ) from None
+
+
+def _answer(reply: HttpReply) -> dict[str, Any]:
+    """The object that a service answered with.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    if reply.status != 200:
+        raise DecodeError(f"status {reply.status}", path="")
+    if len(reply.body) > MAX_REPLY_BYTES:
+        raise LimitExceededError(f"{len(reply.body):,} bytes, and {MAX_REPLY_BYTES:,} are the most")
+    answer = decode_any(reply.body)
+    if not isinstance(answer, dict):
+        raise DecodeError("no JSON object", path="")
+    return cast("dict[str, Any]", answer)
+
+
+def _told(context: HookContext) -> dict[str, Any]:
+    return {
+        "model": context.model,
+        "targets": list(context.targets),
+        "stream": context.stream,
+        "owner": context.owner,
+        "client": context.client,
+    }
+
+
+def _request_of(answer: dict[str, Any], request: Request) -> Request:
+    """The request that a service gave back, with the handlers of the tools that it left as they were.
+
+    Raises: DecodeError for what is none.
+    """
+    changed = load(encode(answer.get("request")))
+    if not isinstance(changed, Request):
+        raise DecodeError("a change of a request has a canonical request", path="/request")
+    own = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
+    return replace(changed, tools=tuple([_handled(tool, own) for tool in changed.tools]))
+
+
+def _handled(tool: Tool | OpaqueTool, own: dict[str, Tool]) -> Tool | OpaqueTool:
+    if not isinstance(tool, Tool) or tool.name not in own:
+        return tool
+    return replace(tool, handler=own[tool.name].handler)
+
+
+def _response_of(answer: dict[str, Any], response: Response[Any]) -> Response[Any]:
+    """The answer that a service gave back; how it came about stays what it was.
+
+    Raises: DecodeError for what is none.
+    """
+    changed = load(encode(answer.get("response")))
+    if not isinstance(changed, Response):
+        raise DecodeError("a change of an answer has a canonical response", path="/response")
+    told = cast("Response[Any]", changed)
+    return replace(
+        response,
+        parts=told.parts,
+        finish_reason=told.finish_reason,
+        alternatives=told.alternatives,
+    )
