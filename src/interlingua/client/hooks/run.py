@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Hooking", "check_hooks", "context_of", "hooked_call", "hooked_stream"]
 
 _PIECES = frozenset({TextDelta, ThinkingDelta, RefusalDelta})
-_SILENT = frozenset({"changes", "attempts", "raw", "request", "output", "rate_limits", "request_id"})
+_SILENT = frozenset({"changes", "attempts", "raw_reply", "request", "output", "rate_limits", "request_id"})
 """Fields of an answer that say how it came about, not what it says."""
 _BEFORE, _AFTER, _DURING = "before", "after", "during"
 

@@ -114,7 +114,7 @@ class Webhook(Hook):
         """
         if "after" not in self._steps:
             return response
-        bare = replace(response, request=None, raw=None, output=None)
+        bare = replace(response, request=None, raw_reply=None, output=None)
         told = {"step": "after", "context": _told(context), "response": decode_any(dump(bare).encode())}
         if response.request is not None:
             told["request"] = decode_any(dump(response.request).encode())
