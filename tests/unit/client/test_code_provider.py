@@ -314,7 +314,7 @@ def test_a_stream_that_breaks_in_the_middle_keeps_what_came() -> None:
     """The error is the code's, and `partial` what it had said."""
     registry = registered(Failing(ValueError("gone"), late=True))
     stream = il.model("corp/small", registry=registry).stream("Hi")
-    with pytest.raises(il.Error, match="raised a ValueError$"), stream:
+    with pytest.raises(il.Error, match=r"raised a ValueError$"), stream:
         list(stream)
     assert stream.partial is not None
     assert stream.partial.text == "corp/small: Hi"
