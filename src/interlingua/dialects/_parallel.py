@@ -24,7 +24,7 @@ from interlingua.wire.json import WireStruct, decode_wire
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Undo
 
-__all__ = ["InnerCall", "inner_calls", "is_wrapper"]
+__all__ = ["WRAPPERS", "InnerCall", "inner_calls", "is_wrapper"]
 
 WRAPPERS = frozenset({"multi_tool_use.parallel", "parallel"})
 PREFIX = "functions."

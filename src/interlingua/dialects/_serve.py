@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
 
-from interlingua.dialects._history import prepare_history
+from interlingua.dialects._history import paired_calls, prepare_history
 from interlingua.errors import DecodeError, HistoryError
 from interlingua.types.content import BrokenToolCall, TextPart, ThinkingPart
 from interlingua.wire.http import HttpReply
@@ -75,6 +75,8 @@ def paired_history(
     """
     if any([message.parts and type(message.parts[0]) is ThinkingPart for message in messages]):
         messages = tuple([_told_once(message, changes, place) for place, message in enumerate(messages)])
+    if paired_calls(messages) is not None:
+        return messages
     if options.history == "refuse":
         _refuse_broken(messages)
     return prepare_history(messages, options.history, changes, continues=continues)

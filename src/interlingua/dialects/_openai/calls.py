@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UNSET
+from msgspec import UnsetType
 
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
@@ -13,7 +13,7 @@ from interlingua.types.tool import AllowedTools, NamedTool
 from interlingua.wire.json import decode_any, encode, raw_text
 
 if TYPE_CHECKING:
-    from msgspec import Raw, UnsetType
+    from msgspec import Raw
 
     from interlingua.dialects._contract import Undo
     from interlingua.types.change import Changes
@@ -35,9 +35,11 @@ CHOICES: dict[str, ToolChoice] = {"auto": "auto", "none": "none", "required": "r
 # Calls
 
 
-def arguments_text(arguments: Raw | UnsetType) -> tuple[str, bool]:
+def arguments_text(arguments: str | Raw | UnsetType) -> tuple[str, bool]:
     """The text of the arguments, and whether they came, wrongly, as an object."""
-    if arguments is UNSET:
+    if isinstance(arguments, str):
+        return arguments, False
+    if isinstance(arguments, UnsetType):
         return "", False
     raw = bytes(arguments)
     if raw[:1] == b'"':
@@ -109,10 +111,10 @@ def decode_choice(choice: str | dict[str, Any], changes: Changes, path: str = "/
 
 
 def _word(choice: str, path: str) -> ToolChoice:
-    found = CHOICES.get(choice)
-    if found is None:
+    word = CHOICES.get(choice)
+    if word is None:
         raise DecodeError(f"{path}: {choice!r} is no tool choice (auto, none, required)", path=path)
-    return found
+    return word
 
 
 def _named(choice: object, path: str) -> str:

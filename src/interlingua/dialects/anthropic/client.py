@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects._usual.histories import WriteUsual
-    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.anthropic.thinking import SaidWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -97,7 +96,6 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
 
 
 _write_usual: WriteUsual = late_pair("interlingua.dialects.anthropic.history_usual", "write_usual_history")
-_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.anthropic.tools_usual", "write_usual_tools")
 
 
 class _RequestEncoder(RequestWriter):
@@ -106,7 +104,6 @@ class _RequestEncoder(RequestWriter):
     dialect = NAME
     said = SAID
     write_usual = staticmethod(_write_usual)
-    write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "anthropic"
     call_id_rule = "anthropic"
     sampling = frozenset(SAMPLING)
@@ -221,7 +218,10 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("tool_choice_approximated", "/tools", f"left out, not allowed: {', '.join(left_out)}")
 
     def _tool(self, tool: Tool, path: str) -> ToolWire:
-        return encode_tool(tool, self.names, path, quirks=self.quirks, marks=self.marks, changes=self.changes)
+        schema = self.schemas.get(path)
+        return encode_tool(
+            tool, self.names, path, schema=schema, quirks=self.quirks, marks=self.marks, changes=self.changes
+        )
 
     def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
         if tool.kind == MCP_SERVER:

@@ -22,7 +22,6 @@ from interlingua.dialects.anthropic.reasons import encode_error_body, encode_fin
 from interlingua.dialects.anthropic.server_usual import write_usual
 from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
-from interlingua.dialects.anthropic.tools_usual import read_usual_tools
 from interlingua.dialects.anthropic.usage import encode_usage
 from interlingua.dialects.anthropic.whole import complete_text
 from interlingua.dialects.anthropic.wire import MessagesWire, ReceivedWire, ResponseWire, ToolsWire
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
 
-_TOOLS = ToolCache(read_usual_tools)
+_TOOLS = ToolCache()
 
 # The request
 

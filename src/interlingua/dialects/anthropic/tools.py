@@ -37,7 +37,7 @@ WORDS: dict[str, str] = {"auto": "auto", "none": "none", "required": "any"}
 """The wire's words."""
 MEMBERS = ("defer_loading", "eager_input_streaming", "input_examples", "allowed_callers")
 """Members of the caller's own tools that only pass through."""
-NOTHING_SAID = (None, None, None, None)
+NO_MEMBERS = (None, None, None, None)
 """Their values in nearly every tool."""
 MCP_SERVER = "mcp_server"
 """Kind of a tool server that the provider connects to by itself."""
@@ -66,9 +66,9 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
         raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
     cache = decode_mark(wire)
     extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
-    said = (wire.defer_loading, wire.eager_input_streaming, wire.input_examples, wire.allowed_callers)
-    if said != NOTHING_SAID:
-        extra |= {name: value for name, value in zip(MEMBERS, said, strict=True) if value is not None}
+    members = (wire.defer_loading, wire.eager_input_streaming, wire.input_examples, wire.allowed_callers)
+    if members != NO_MEMBERS:
+        extra |= {name: value for name, value in zip(MEMBERS, members, strict=True) if value is not None}
     return Tool(
         name=wire.name,
         description=wire.description,
@@ -104,13 +104,13 @@ def decode_choice(choice: object, changes: Changes, path: str = "/tool_choice") 
     if is_object(kind):
         changes.add("foreign_shape", path, "wrapped twice")
         members, kind = kind, kind.get("type")
-    found = CHOICES.get(kind) if isinstance(kind, str) else None
+    word = CHOICES.get(kind) if isinstance(kind, str) else None
     disabled = members.get("disable_parallel_tool_use")
     parallel = None if disabled is None else not disabled
-    if found is not None:
+    if word is not None:
         if not is_object(choice) or kind == "required":
             changes.add("foreign_shape", path, "the shape of another dialect")
-        return found, parallel
+        return word, parallel
     name = members.get("name")
     if kind == "function":
         changes.add("foreign_shape", path, "the shape of another dialect")
@@ -125,16 +125,27 @@ def decode_choice(choice: object, changes: Changes, path: str = "/tool_choice") 
 
 
 def encode_tool(
-    tool: Tool, names: Mapping[str, str], path: str, *, quirks: Quirks, marks: Marks, changes: Changes
+    tool: Tool,
+    names: Mapping[str, str],
+    path: str,
+    *,
+    schema: Any = None,
+    quirks: Quirks,
+    marks: Marks,
+    changes: Changes,
 ) -> ToolWire:
-    """One entry of `tools`."""
-    wire = ToolWire(name=names.get(tool.name, tool.name), description=tool.description, input_schema=tool.parameters)
+    """One entry of `tools`; `schema` is the JSON text of the parameters of a plain tool."""
+    name = names.get(tool.name, tool.name)
+    if schema is not None:
+        strict = tool.strict if quirks.strict_schemas else None
+        return ToolWire(name=name, description=tool.description, input_schema=schema, strict=strict)
+    wire = ToolWire(name=name, description=tool.description, input_schema=tool.parameters)
     if tool.freeform is not None:
         changes.add("freeform_as_function", path, "the dialect has no freeform tools")
         wire.input_schema = FREEFORM_PARAMETERS
         if tool.freeform.definition is not None:
-            told = f"The input must match this {tool.freeform.syntax} grammar:\n{tool.freeform.definition}"
-            wire.description = "\n\n".join([text for text in (tool.description, told) if text])
+            rule = f"The input must match this {tool.freeform.syntax} grammar:\n{tool.freeform.definition}"
+            wire.description = "\n\n".join([text for text in (tool.description, rule) if text])
     if quirks.strict_schemas:
         wire.strict = tool.strict
     elif tool.strict:

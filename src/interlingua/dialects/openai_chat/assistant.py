@@ -25,7 +25,7 @@ from interlingua.dialects._openai.calls import (
     mended_arguments,
 )
 from interlingua.dialects._openai.citations import read_annotation, url_members
-from interlingua.dialects._parallel import inner_calls, is_wrapper
+from interlingua.dialects._parallel import WRAPPERS, inner_calls, is_wrapper
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects.openai_chat.parts import (
@@ -42,6 +42,9 @@ from interlingua.dialects.openai_chat.wire import (
     FunctionCallWire,
     MessageWire,
     PartWire,
+    PlainCallWire,
+    PlainFunctionWire,
+    PlainTurnWire,
     ToolCallWire,
 )
 from interlingua.errors import DecodeError
@@ -82,6 +85,7 @@ __all__ = [
     "call_extra",
     "encode_call",
     "hosted_call",
+    "is_plain",
     "nest",
     "note_audio",
     "reasoning_text",
@@ -122,7 +126,10 @@ class AssistantDecoder:
         if message.reasoning_content or message.reasoning or message.reasoning_details:
             parts.append(self._thinking(message))
         content = message.content
-        if content:
+        if type(content) is str:
+            if content:
+                parts.append(TextPart(content))
+        elif content:
             parts.extend(decode_content(content))
         if message.annotations:
             _annotate(parts, message)
@@ -157,7 +164,7 @@ class AssistantDecoder:
             cut_off = self.cut_off and place == len(calls)
             try:
                 function = call.function
-                if function is None or not is_wrapper(function.name or "", self.undo):
+                if function is None or function.name not in WRAPPERS or not is_wrapper(function.name, self.undo):
                     self.parts.append(self._call(call, cut_off=cut_off))
                     continue
                 for one in self._apart(call, function):
@@ -306,6 +313,11 @@ def call_extra(call: ToolCallWire) -> dict[str, dict[str, Any]] | None:
 # Writing
 
 
+def is_plain(part: TextPart) -> bool:
+    """Whether there is nothing to a text but the text: it can stand anywhere."""
+    return not (part.cache or part.extra or part.annotations or part.sealed)
+
+
 class AssistantEncoder:
     """Writes assistant turns, each into one message."""
 
@@ -326,6 +338,24 @@ class AssistantEncoder:
         self.names: dict[str, str] = names or {}
         self.ids: dict[str, str] = ids or {}
         self.changes: Changes = changes
+
+    def plain(self, parts: Sequence[Part]) -> PlainTurnWire | None:
+        """The message of a turn in a history that has a text, then calls, and nothing else; None for any other."""
+        text: str | None = None
+        calls: list[PlainCallWire] = []
+        for part in parts:
+            if type(part) is ToolCall and not (part.freeform or part.sealed is not None or part.extra):
+                name, call_id = self.names.get(part.name, part.name), self.ids.get(part.id, part.id)
+                function = PlainFunctionWire(name, part.arguments_json)
+                calls.append(PlainCallWire(id=call_id, type="function", function=function))
+            elif type(part) is TextPart and text is None and not calls and is_plain(part):
+                text = part.text
+            else:
+                return None
+        quirks = self.target.quirks
+        if not parts or quirks.reasoning_echo == "always" or (calls and quirks.reasoning_echo == "calls"):
+            return None
+        return PlainTurnWire(_EMPTY[quirks.tool_only_content] if text is None else text, calls or None)
 
     def encode(self, parts: Sequence[Part], path: str, *, reply: bool) -> MessageWire:
         """The message of one turn, which stands at `path`.

@@ -34,7 +34,7 @@ from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, Resp
 from interlingua.errors import DecodeError, UpstreamError
 from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool
-from interlingua.wire.json import decode_wire
+from interlingua.wire.json import decode_wire, encode_exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects._usual.histories import WriteUsual
-    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkChoiceWire, ChunkWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -100,17 +98,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late_pair("interlingua.dialects.openai_chat.history_usual", "write_usual_history")
-_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.openai_chat.tools_usual", "write_usual_tools")
-
-
 class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
     said = SAID
-    write_usual = staticmethod(_write_usual)
-    write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
@@ -134,15 +126,12 @@ class _RequestEncoder(OpenAIRequestWriter):
         return self.done(PATH, self.wire)
 
     def _messages(self, history: tuple[Message, ...], ids: dict[str, str]) -> None:
-        system = self.told_system()
-
-        def write(messages: tuple[Message, ...]) -> list[MessageWire]:
-            return MessageEncoder(self.target, self.names, ids, self.changes).encode(system, messages)
-
-        told = self.written(history, ids, system, write)
-        if isinstance(told, list):
-            self.nulls += sum([message.content is None for message in told])
-        self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
+        encoder = MessageEncoder(self.target, self.names, ids, self.changes)
+        wires = encoder.encode(self.told_system(), history)
+        text = encode_exact(wires) if wires and encoder.is_plain else None
+        if text is None:
+            self.nulls += sum([message.content is None for message in wires])
+        self.wire.messages = cast("list[MessageWire]", wires if text is None else self.kept.place(text))
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)
@@ -173,7 +162,8 @@ class _RequestEncoder(OpenAIRequestWriter):
                 wires.append(ToolWire())
                 merge_members(wires[-1], tool.raw)
             else:
-                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
+                schema = self.schemas.get(path)
+                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path, schema=schema))
         return wires
 
     def _output(self) -> None:

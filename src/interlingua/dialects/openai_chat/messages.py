@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import msgspec
 
@@ -20,10 +20,17 @@ from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import members_of, merge_members
 from interlingua.dialects._openai.requests import system_role
 from interlingua.dialects._seals import note_seal
-from interlingua.dialects._turns import Turns
-from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder
+from interlingua.dialects._serve import read_member
+from interlingua.dialects.openai_chat.assistant import AssistantDecoder, AssistantEncoder, is_plain
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, decode_images, encode_cache, encode_content
-from interlingua.dialects.openai_chat.wire import MessageWire
+from interlingua.dialects.openai_chat.wire import (
+    MessagesWire,
+    MessageWire,
+    PlainMessageWire,
+    PlainResultWire,
+    PlainSystemWire,
+    PlainUserWire,
+)
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import (
@@ -38,9 +45,12 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.types.message import Message
+from interlingua.wire.json import exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from msgspec import UnsetType
 
     from interlingua.dialects._contract import Quirks
     from interlingua.dialects.openai_chat.wire import PartWire
@@ -59,39 +69,58 @@ class _History:
     def __init__(self, changes: Changes) -> None:
         self.changes = changes
         self.system: tuple[TextPart, ...] = ()
-        self.messages: Turns = Turns()
+        self.messages: list[Message] = []
+        self.results: list[Part] = []
         self.names: dict[str, str] = {}
         self.unnamed: list[str] = []
         self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), _NOBODY, _NOTHING, changes)
 
+    def read(self, wires: Sequence[MessageWire]) -> None:
+        for place, wire in enumerate(wires):
+            role = wire.role or ""
+            if self.results and role not in _RESULTS:
+                self.close()
+            try:
+                (_ROLES.get(role) or _unknown_role(wire.role))(self, wire)
+            except DecodeError as error:
+                raise error.under(f"/messages/{place}") from None
+        if self.results:
+            self.close()
+
+    def close(self) -> None:
+        """The results of a step are one message."""
+        self.messages.append(Message("tool", tuple(self.results)))
+        self.results = []
+
+    def _here(self) -> str:
+        return f"/messages/{len(self.messages) + bool(self.results)}"
+
     def assistant(self, wire: MessageWire) -> None:
         self.turns.prefix = f"/messages/{len(self.messages)}"
         parts = tuple(self.turns.decode(wire))
-        if wire.tool_calls or wire.function_call:
-            self._remember(parts, deprecated=not wire.tool_calls)
+        for part in parts:
+            if type(part) is ToolCall or type(part) is BrokenToolCall:
+                self.names[part.id] = part.name
+                if not wire.tool_calls:
+                    self.unnamed.append(part.id)
         members = _unread(wire)
         self.messages.append(Message("assistant", parts, wire.name, {NAME: members} if members else {}))
 
-    def _remember(self, parts: Sequence[Part], *, deprecated: bool) -> None:
-        for part in parts:
-            if isinstance(part, (ToolCall, BrokenToolCall)):
-                self.names[part.id] = part.name
-                if deprecated:
-                    self.unnamed.append(part.id)
-
     def user(self, wire: MessageWire) -> None:
-        parts = _prompt_parts(wire) + self._images(wire)
-        self.messages.append(Message("user", parts, wire.name, members_of(wire, NAME)))
+        self.messages.append(Message("user", self._prompt(wire), wire.name, members_of(wire, NAME)))
 
-    def _images(self, wire: MessageWire) -> tuple[Part, ...]:
+    def _prompt(self, wire: MessageWire) -> tuple[Part, ...]:
+        content = wire.content
+        parts = (TextPart(content),) if content and type(content) is str else tuple(decode_content(content))
+        return (*parts, *self._images(wire.images)) if wire.images else parts
+
+    def _images(self, images: Sequence[PartWire | str]) -> list[Part]:
         """The images beside the content, as clients of Ollama send them."""
-        if not wire.images:
-            return ()
-        self.changes.add("foreign_shape", f"/messages/{len(self.messages)}", "images beside the content")
-        return tuple(decode_images(wire.images))
+        self.changes.add("foreign_shape", self._here(), "images beside the content")
+        return decode_images(images)
 
     def system_text(self, wire: MessageWire) -> None:
-        parts = _prompt_parts(wire) + self._images(wire)
+        parts = self._prompt(wire)
         extra = members_of(wire, NAME)
         if wire.role == "developer":
             extra = {NAME: {"role": "developer", **extra.get(NAME, {})}}
@@ -107,28 +136,25 @@ class _History:
         self._result(wire.tool_call_id or "", wire)
 
     def function(self, wire: MessageWire) -> None:
-        self.changes.add("functions_deprecated", f"/messages/{len(self.messages)}")
+        self.changes.add("functions_deprecated", self._here())
         self._result(self.unnamed.pop(0) if self.unnamed else "", wire)
 
     def _result(self, call_id: str, wire: MessageWire) -> None:
-        content, is_error = _decode_result(wire)
+        content, is_error = _decode_result(wire.content)
         if wire.images:
             texts = (TextPart(content),) if isinstance(content, str) and content else content or ()
-            content = cast("tuple[Any, ...]", (*texts, *self._images(wire)))
+            content = cast("tuple[Any, ...]", (*texts, *self._images(wire.images)))
         extra = members_of(wire, NAME)
         if wire.name and wire.role == "tool":
             extra = {NAME: {"name": wire.name, **extra.get(NAME, {})}}
         name = self.names.get(call_id) or wire.name or ""
-        result = ToolResult(call_id, name, content, is_error, None, extra)
-        if self.messages.last_role == "tool":
-            self.messages.extend((result,))
-        else:
-            self.messages.append(Message("tool", (result,)))
+        self.results.append(ToolResult(call_id, name, content, is_error, None, extra))
 
 
 _NOBODY = Target()
 _NOTHING = Undo()
-_ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
+_RESULTS = frozenset({"tool", "function"})
+_ROLES: dict[str, Callable[[_History, Any], None]] = {
     "system": _History.system_text,
     "developer": _History.system_text,
     "user": _History.user,
@@ -138,27 +164,22 @@ _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
 }
 
 
-def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    """The system text and the messages of a request.
+def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text and the messages of a request, whose `messages` are this text.
 
-    Raises: DecodeError for an unknown role and for parts that cannot be read.
+    Raises: DecodeError for an unknown role and for parts that cannot be read; LimitExceededError.
     """
     history = _History(changes)
-    for place, wire in enumerate(wires):
-        try:
-            (_ROLES.get(wire.role or "") or _unknown_role(wire))(history, wire)
-        except DecodeError as error:
-            raise error.under(f"/messages/{place}") from None
-    return history.system, history.messages.done()
+    wires = cast("list[MessageWire] | None", _read_plain(text))  # they have its members
+    history.read(read_member(b"messages", text, MessagesWire).messages if wires is None else wires)
+    return history.system, tuple(history.messages)
 
 
-def _unknown_role(wire: MessageWire) -> NoReturn:
-    raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
+_read_plain = exact_reader(list[PlainMessageWire])
 
 
-def _prompt_parts(wire: MessageWire) -> tuple[Part, ...]:
-    content = wire.content
-    return (TextPart(content),) if content and type(content) is str else tuple(decode_content(content))
+def _unknown_role(role: str | None) -> NoReturn:
+    raise DecodeError(f"{role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
 
 
 def _unread(wire: MessageWire) -> dict[str, Any]:
@@ -173,8 +194,7 @@ def _unread(wire: MessageWire) -> dict[str, Any]:
     return members
 
 
-def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
-    content = wire.content
+def _decode_result(content: str | list[PartWire] | UnsetType | None) -> tuple[str | tuple[Any, ...], bool]:
     if type(content) is str:
         return (content.removeprefix(ERROR_PREFIX), True) if content.startswith(ERROR_PREFIX) else (content, False)
     parts = decode_content(content)
@@ -193,10 +213,8 @@ def _decode_result(wire: MessageWire) -> tuple[str | tuple[Any, ...], bool]:
 # Writing
 
 
-def _is_plain(parts: tuple[Part, ...]) -> TypeGuard[tuple[TextPart]]:
-    """Whether the parts are one text without a mark, as nearly always: it can stand anywhere."""
-    part = parts[0] if len(parts) == 1 else None
-    return type(part) is TextPart and not (part.cache or part.extra or part.annotations or part.sealed)
+_PLAIN_PROMPTS: dict[str, type[PlainUserWire | PlainSystemWire]] = {"user": PlainUserWire, "system": PlainSystemWire}
+"""Role on the wire -> the message of one text."""
 
 
 class MessageEncoder:
@@ -208,16 +226,28 @@ class MessageEncoder:
         self.names = names
         self.ids = ids
         self.changes = changes
-        self.wires: list[MessageWire] = []
+        self.wires: list[MessageWire | PlainMessageWire] = []
+        self.is_plain: bool = True
+        """Whether all of them are plain."""
         self.turns: AssistantEncoder = AssistantEncoder(target, changes, names, ids)
 
-    def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...], first: int = 0) -> list[MessageWire]:
-        """The messages on the wire, the system text first; `first` is the place of the first of them in the request."""
+    def encode(
+        self, system: tuple[TextPart, ...], messages: tuple[Message, ...]
+    ) -> list[MessageWire | PlainMessageWire]:
+        """The messages on the wire, the system text first."""
         if system:
             self._prompt(Message("system", system), "/system", within="")
-        for place, message in enumerate(messages, first):
+        for place, message in enumerate(messages):
             self._message(message, f"/messages/{place}")
         return self.wires
+
+    def _add(self, wire: MessageWire, message: Message) -> None:
+        """A message with what else is said of it."""
+        wire.name = message.name
+        if message.extra:
+            merge_members(wire, message.extra.get(NAME, {}))
+        self.wires.append(wire)
+        self.is_plain = False
 
     def _message(self, message: Message, path: str) -> None:
         match message.role:
@@ -231,31 +261,30 @@ class MessageEncoder:
             note_foreign(self.changes, message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
-        if _is_plain(message.parts) and self.quirks.reasoning_echo != "always":
-            wire = MessageWire(role="assistant", content=message.parts[0].text)
+        plain = None if message.name is not None or message.extra else self.turns.plain(message.parts)
+        if plain is None:
+            self._add(self.turns.encode(message.parts, path, reply=False), message)
         else:
-            wire = self.turns.encode(message.parts, path, reply=False)
-        wire.name = message.name
-        if message.extra:
-            merge_members(wire, message.extra.get(NAME, {}))
-        self.wires.append(wire)
+            self.wires.append(plain)
 
     def _prompt(self, message: Message, path: str, within: str = "/parts") -> None:
         """Write a message of the user or of the system; its parts stand `within` what `path` points to."""
-        if _is_plain(message.parts):
-            content = message.parts[0].text
+        parts, role = message.parts, message.role
+        part = parts[0] if len(parts) == 1 else None
+        if type(part) is TextPart and is_plain(part):
+            wire_role = system_role(self.target, role) if role == "system" else role
+            kind = _PLAIN_PROMPTS.get(wire_role or "")
+            if kind is not None and message.name is None and not message.extra:
+                self.wires.append(kind(part.text))
+                return
+            content = part.text
         else:
-            content = self._prompt_content(message.parts, path + within)
-        wire = MessageWire(role=message.role, content=content, name=message.name)
-        if message.extra:
-            merge_members(wire, message.extra.get(NAME, {}))
-        if message.role == "system":
+            kept = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}{within}/{place}")]
+            content = encode_content(kept, self.quirks)
+        wire = MessageWire(role=role, content=content)
+        self._add(wire, message)
+        if role == "system":
             wire.role = system_role(self.target, wire.role)
-        self.wires.append(wire)
-
-    def _prompt_content(self, parts: Sequence[Part], path: str) -> str | list[PartWire]:
-        kept = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}/{place}")]
-        return encode_content(kept, self.quirks)
 
     def _keeps(self, part: Part, path: str) -> bool:
         """Whether a part can stand in a prompt; what cannot is refused or dropped with an entry."""
@@ -294,9 +323,13 @@ class MessageEncoder:
         if moved:
             self._prompt(Message("user", tuple(moved)), path)
 
-    def _result(self, result: ToolResult, moved: list[Part], path: str) -> MessageWire:
+    def _result(self, result: ToolResult, moved: list[Part], path: str) -> MessageWire | PlainResultWire:
         content = self._result_content(result, moved, path)
-        wire = MessageWire(role="tool", content=content, tool_call_id=self.ids.get(result.call_id, result.call_id))
+        call_id = self.ids.get(result.call_id, result.call_id)
+        if type(content) is str and result.cache is None and not (result.extra or self.quirks.result_name):
+            return PlainResultWire(content, call_id)
+        self.is_plain = False
+        wire = MessageWire(role="tool", content=content, tool_call_id=call_id)
         if self.quirks.result_name:
             wire.name = self.names.get(result.name, result.name)
         if result.cache is not None:

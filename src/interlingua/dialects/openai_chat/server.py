@@ -16,19 +16,16 @@ from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.openai_chat.assistant import AssistantEncoder
-from interlingua.dialects.openai_chat.history_usual import read_usual_history
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
 from interlingua.dialects.openai_chat.server_usual import write_usual
 from interlingua.dialects.openai_chat.tools import decode_function, decode_tool
-from interlingua.dialects.openai_chat.tools_usual import read_usual_tools
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import (
     AudioWire,
     ChoiceWire,
     FunctionWire,
-    MessagesWire,
     ReceivedWire,
     ResponseWire,
     ToolsWire,
@@ -64,7 +61,7 @@ __all__ = [
     "reply_members",
 ]
 
-_TOOLS = ToolCache(read_usual_tools)
+_TOOLS = ToolCache()
 _AS_READ = Target()
 SUMMARIES = ("auto", "concise", "detailed")
 """How much of the thinking is to be shown, in the words of Responses, which some clients use on Chat."""
@@ -92,11 +89,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes) -> Read:
-    usual = read_usual_history(text)
-    if usual is not None:
-        return usual.read(changes)
-    wire = read_member(b"messages", text, MessagesWire)
-    system, messages = decode_messages(wire.messages, changes)
+    system, messages = decode_messages(text, changes)
     return system, paired_history(messages, options, changes)
 
 

@@ -133,9 +133,15 @@ def _grammar(given: dict[str, Any] | None) -> Freeform | None:
 # Writing
 
 
-def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:
-    """One entry of `tools`."""
+def encode_tool(
+    tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str, *, schema: Any = None
+) -> ToolWire:
+    """One entry of `tools`; `schema` is the JSON text of the parameters of a plain tool."""
     name = names.get(tool.name, tool.name)
+    if schema is not None:
+        strict = tool.strict if quirks.strict_schemas else None
+        function = FunctionWire(name=name, description=tool.description, parameters=schema, strict=strict)
+        return ToolWire(type="function", function=function)
     if tool.freeform is not None and not quirks.freeform_tools:
         changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
         tool = as_function(tool)

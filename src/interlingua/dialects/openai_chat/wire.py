@@ -9,12 +9,12 @@ Source: vendor reference "Chat Completions", official SDK types, recorded traffi
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.types.usage import Count, Total
-from interlingua.wire.json import WireStruct
+from interlingua.wire.json import ExactStruct, WireStruct
 
 __all__ = [
     "AudioWire",
@@ -29,6 +29,13 @@ __all__ = [
     "MessageWire",
     "MessagesWire",
     "PartWire",
+    "PlainCallWire",
+    "PlainFunctionWire",
+    "PlainMessageWire",
+    "PlainResultWire",
+    "PlainSystemWire",
+    "PlainTurnWire",
+    "PlainUserWire",
     "ReceivedWire",
     "RequestWire",
     "ResponseFormatWire",
@@ -114,6 +121,81 @@ class MessageWire(WireStruct):
     annotations: list[JsonObject] | None = None
     audio: AudioWire | None = None
     images: list[PartWire | str] | None = None
+
+
+class PlainFunctionWire(ExactStruct):
+    """Name and arguments of a plain call."""
+
+    id: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    name: str
+    arguments: str
+
+
+class PlainCallWire(ExactStruct, kw_only=True, omit_defaults=True):
+    """A call with nothing to it but its function."""
+
+    custom: ClassVar[None] = None
+    extra_content: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    id: str
+    type: Literal["function"] | None = None
+    function: PlainFunctionWire
+
+
+class PlainTextWire(ExactStruct):
+    """A message of one text; its role is its type."""
+
+    name: ClassVar[None] = None
+    images: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str
+
+
+class PlainSystemWire(PlainTextWire, tag_field="role", tag="system"):
+    """A system message of one text."""
+
+    role: ClassVar[str] = "system"
+
+
+class PlainUserWire(PlainTextWire, tag_field="role", tag="user"):
+    """What a user says, where that is one text."""
+
+    role: ClassVar[str] = "user"
+
+
+class PlainResultWire(PlainTextWire, tag_field="role", tag="tool"):
+    """The result of a call, where that is a text."""
+
+    role: ClassVar[str] = "tool"
+
+    tool_call_id: str
+
+
+class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant", omit_defaults=True):
+    """A turn of one text, plain calls, or both."""
+
+    role: ClassVar[str] = "assistant"
+    name: ClassVar[None] = None
+    reasoning_content: ClassVar[None] = None
+    reasoning: ClassVar[None] = None
+    reasoning_details: ClassVar[None] = None
+    images: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str | UnsetType | None = UNSET
+    tool_calls: list[PlainCallWire] | None = None
+    refusal: None = None
+    annotations: tuple[()] | None = None
+    audio: None = None
+    function_call: None = None
+
+
+PlainMessageWire: TypeAlias = PlainUserWire | PlainTurnWire | PlainResultWire | PlainSystemWire
+"""A message as nearly all of them are: it has the members of `MessageWire`, most of them for the class as a whole."""
 
 
 class FunctionWire(WireStruct):

@@ -7,21 +7,15 @@ import pytest
 from interlingua.dialects._contract import Target
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, marked_text, plain_messages
 from interlingua.dialects.anthropic import history_usual as anthropic
-from interlingua.dialects.openai_chat.history_usual import read_usual_history, write_usual_history
 from interlingua.dialects.unified import history_usual as unified
 from interlingua.types.change import Change
 from interlingua.types.content import Sealed, TextPart, ToolCall, ToolResult
-from interlingua.types.message import Message, assistant, user
+from interlingua.types.message import Message, user
 
 CALL = ("call_1", "look", '{"at":1}')
 STEP = (
     Message("assistant", (TextPart("Hm."), ToolCall(*CALL))),
     Message("tool", (ToolResult("call_1", "look", "seen"),)),
-)
-STEP_TEXT = (
-    b'{"role":"assistant","content":"Hm.","tool_calls":[{"id":"call_1","type":"function",'
-    b'"function":{"name":"look","arguments":"{\\"at\\":1}"}}]},'
-    b'{"role":"tool","content":"seen","tool_call_id":"call_1"}'
 )
 
 
@@ -110,17 +104,6 @@ def test_an_id_that_is_made_says_where() -> None:
 def test_a_message_with_anything_else_is_not_plain(message: Message) -> None:
     """Whatever a dialect may have to be told of makes the general writer write all."""
     assert plain_messages((user("Look."), message), "openai-chat") is None
-
-
-def test_chat_reads_and_writes_a_usual_step() -> None:
-    """Both ways, byte for byte; what nobody knows is left to the general reader."""
-    read = read_usual_history(b"[%b]" % STEP_TEXT)
-    assert read is not None
-    assert tuple(read.messages) == STEP
-    assert write_usual_history(STEP, Target()) == STEP_TEXT
-    assert read_usual_history(b'[{"role":"user","content":"Hi.","name":"Ann"}]') is None
-    assert read_usual_history(b'[{"role":"user","content":"Hi."}],[]') is None
-    assert write_usual_history((assistant("Hm."),), Target()) == b'{"role":"assistant","content":"Hm."}'
 
 
 def test_our_own_format_says_how_a_result_named_its_call() -> None:

@@ -17,9 +17,7 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "descripti
 TOOL = Tool(name="look", description="Looks.", parameters=SCHEMA)
 PARAMETERS = b'{"type":"object","properties":{"city":{"type":"string","description":"City."}}}'
 WIRES = {
-    "openai-chat": b'{"type":"function","function":{"name":"look","description":"Looks.","parameters":%b}}',
     "openai-responses": b'{"type":"function","name":"look","description":"Looks.","parameters":%b,"strict":false}',
-    "anthropic": b'{"name":"look","description":"Looks.","input_schema":%b}',
     "google": b'{"functionDeclarations":[{"name":"look","description":"Looks.","parametersJsonSchema":%b}]}',
     "unified": b'{"name":"look","description":"Looks.","parameters":%b}',
 }
