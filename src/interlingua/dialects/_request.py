@@ -26,7 +26,7 @@ from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
 from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire, encode_wires
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from msgspec import Raw
 
@@ -300,22 +300,23 @@ class RequestWriter:
             self.changes.entries.extend(written.entries)
         return self.kept.place(written.text)
 
-    def offered(self, only: frozenset[str] | None = None) -> Iterator[tuple[str, Tool | OpaqueTool]]:
+    def offered(self, only: frozenset[str] | None = None) -> list[tuple[str, Tool | OpaqueTool]]:
         """The tools that are sent, each with its path; of the caller's own `only` those, if it is given."""
-        takes_tools = self.takes_tools()
+        takes_tools, sent = self.takes_tools(), list[tuple[str, Tool | OpaqueTool]]()
         for place, tool in enumerate(self.request.tools):
             path = f"/tools/{place}"
-            if type(tool) is Tool and takes_tools and (only is None or tool.name in only):
-                yield path, tool
+            if isinstance(tool, Tool) and takes_tools and (only is None or tool.name in only):
+                sent.append((path, tool))
             elif isinstance(tool, OpaqueTool):
                 if tool.dialect == self.dialect:
-                    yield path, tool
+                    sent.append((path, tool))
                 else:
                     self.changes.add("server_tools", path, f"{tool.kind} of {tool.dialect}")
             elif only is not None and tool.name not in only:
                 self.leave_out(path)
             else:
                 self.changes.add("tools", path, f"{self.target.model} takes no tools on this dialect")
+        return sent
 
     def takes_tools(self) -> bool:
         """Whether the model takes tools in a request like this."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import UnsetType
+from msgspec import UNSET
 
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
@@ -13,7 +13,7 @@ from interlingua.types.tool import AllowedTools, NamedTool
 from interlingua.wire.json import decode_any, encode, raw_text
 
 if TYPE_CHECKING:
-    from msgspec import Raw
+    from msgspec import Raw, UnsetType
 
     from interlingua.dialects._contract import Undo
     from interlingua.types.change import Changes
@@ -39,7 +39,7 @@ def arguments_text(arguments: str | Raw | UnsetType) -> tuple[str, bool]:
     """The text of the arguments, and whether they came, wrongly, as an object."""
     if isinstance(arguments, str):
         return arguments, False
-    if isinstance(arguments, UnsetType):
+    if arguments is UNSET:
         return "", False
     raw = bytes(arguments)
     if raw[:1] == b'"':

@@ -103,16 +103,15 @@ class _History:
                 self.names[part.id] = part.name
                 if not wire.tool_calls:
                     self.unnamed.append(part.id)
-        members = _unread(wire)
-        self.messages.append(Message("assistant", parts, wire.name, {NAME: members} if members else {}))
+        has_more = wire.extra or wire.annotations or wire.reasoning_content == "" or wire.reasoning == ""
+        self.messages.append(Message("assistant", parts, wire.name, {NAME: _unread(wire)} if has_more else {}))
 
     def user(self, wire: MessageWire) -> None:
-        self.messages.append(Message("user", self._prompt(wire), wire.name, members_of(wire, NAME)))
-
-    def _prompt(self, wire: MessageWire) -> tuple[Part, ...]:
-        content = wire.content
+        content, extra = wire.content, members_of(wire, NAME) if wire.extra else {}
         parts = (TextPart(content),) if content and type(content) is str else tuple(decode_content(content))
-        return (*parts, *self._images(wire.images)) if wire.images else parts
+        if wire.images:
+            parts = (*parts, *self._images(wire.images))
+        self.messages.append(Message("user", parts, wire.name, extra))
 
     def _images(self, images: Sequence[PartWire | str]) -> list[Part]:
         """The images beside the content, as clients of Ollama send them."""
@@ -120,8 +119,8 @@ class _History:
         return decode_images(images)
 
     def system_text(self, wire: MessageWire) -> None:
-        parts = self._prompt(wire)
-        extra = members_of(wire, NAME)
+        content, extra = wire.content, members_of(wire, NAME)
+        parts = (*decode_content(content), *(self._images(wire.images) if wire.images else ()))
         if wire.role == "developer":
             extra = {NAME: {"role": "developer", **extra.get(NAME, {})}}
         first = not self.messages and not self.system
@@ -132,19 +131,18 @@ class _History:
                 return
         self.messages.append(Message("system", parts, wire.name, extra))
 
-    def tool(self, wire: MessageWire) -> None:
-        self._result(wire.tool_call_id or "", wire)
-
-    def function(self, wire: MessageWire) -> None:
-        self.changes.add("functions_deprecated", self._here())
-        self._result(self.unnamed.pop(0) if self.unnamed else "", wire)
-
-    def _result(self, call_id: str, wire: MessageWire) -> None:
-        content, is_error = _decode_result(wire.content)
+    def result(self, wire: MessageWire) -> None:
+        call_id = wire.tool_call_id or ""
+        if wire.role == "function":
+            self.changes.add("functions_deprecated", self._here())
+            call_id = self.unnamed.pop(0) if self.unnamed else ""
+        content, is_error = wire.content, False
+        if type(content) is not str or content.startswith(ERROR_PREFIX):
+            content, is_error = _decode_result(content)
         if wire.images:
             texts = (TextPart(content),) if isinstance(content, str) and content else content or ()
             content = cast("tuple[Any, ...]", (*texts, *self._images(wire.images)))
-        extra = members_of(wire, NAME)
+        extra = members_of(wire, NAME) if wire.extra else {}
         if wire.name and wire.role == "tool":
             extra = {NAME: {"name": wire.name, **extra.get(NAME, {})}}
         name = self.names.get(call_id) or wire.name or ""
@@ -159,8 +157,8 @@ _ROLES: dict[str, Callable[[_History, Any], None]] = {
     "developer": _History.system_text,
     "user": _History.user,
     "assistant": _History.assistant,
-    "tool": _History.tool,
-    "function": _History.function,
+    "tool": _History.result,
+    "function": _History.result,
 }
 
 
@@ -195,8 +193,8 @@ def _unread(wire: MessageWire) -> dict[str, Any]:
 
 
 def _decode_result(content: str | list[PartWire] | UnsetType | None) -> tuple[str | tuple[Any, ...], bool]:
-    if type(content) is str:
-        return (content.removeprefix(ERROR_PREFIX), True) if content.startswith(ERROR_PREFIX) else (content, False)
+    if isinstance(content, str):
+        return content.removeprefix(ERROR_PREFIX), True
     parts = decode_content(content)
     first = parts[0] if parts else None
     if not isinstance(first, TextPart):
@@ -238,7 +236,19 @@ class MessageEncoder:
         if system:
             self._prompt(Message("system", system), "/system", within="")
         for place, message in enumerate(messages):
-            self._message(message, f"/messages/{place}")
+            path, role = f"/messages/{place}", message.role
+            if role == "assistant":
+                plain = None if message.name is not None or message.extra else self.turns.plain(message.parts)
+                if plain is None:
+                    self._add(self.turns.encode(message.parts, path, reply=False), message)
+                else:
+                    self.wires.append(plain)
+            elif role == "tool":
+                self._results(message, path)
+            else:
+                self._prompt(message, path)
+            if message.extra:
+                note_foreign(self.changes, message.extra, path)
         return self.wires
 
     def _add(self, wire: MessageWire, message: Message) -> None:
@@ -248,24 +258,6 @@ class MessageEncoder:
             merge_members(wire, message.extra.get(NAME, {}))
         self.wires.append(wire)
         self.is_plain = False
-
-    def _message(self, message: Message, path: str) -> None:
-        match message.role:
-            case "assistant":
-                self._assistant(message, path)
-            case "tool":
-                self._results(message, path)
-            case _:
-                self._prompt(message, path)
-        if message.extra:
-            note_foreign(self.changes, message.extra, path)
-
-    def _assistant(self, message: Message, path: str) -> None:
-        plain = None if message.name is not None or message.extra else self.turns.plain(message.parts)
-        if plain is None:
-            self._add(self.turns.encode(message.parts, path, reply=False), message)
-        else:
-            self.wires.append(plain)
 
     def _prompt(self, message: Message, path: str, within: str = "/parts") -> None:
         """Write a message of the user or of the system; its parts stand `within` what `path` points to."""
@@ -324,7 +316,9 @@ class MessageEncoder:
             self._prompt(Message("user", tuple(moved)), path)
 
     def _result(self, result: ToolResult, moved: list[Part], path: str) -> MessageWire | PlainResultWire:
-        content = self._result_content(result, moved, path)
+        content = result.content
+        if type(content) is not str or result.is_error or content.startswith(ERROR_PREFIX):
+            content = self._result_content(result, moved, path)
         call_id = self.ids.get(result.call_id, result.call_id)
         if type(content) is str and result.cache is None and not (result.extra or self.quirks.result_name):
             return PlainResultWire(content, call_id)

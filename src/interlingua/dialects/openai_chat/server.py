@@ -20,15 +20,15 @@ from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
 from interlingua.dialects.openai_chat.server_usual import write_usual
-from interlingua.dialects.openai_chat.tools import decode_function, decode_tool
+from interlingua.dialects.openai_chat.tools import decode_tool
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import (
     AudioWire,
     ChoiceWire,
-    FunctionWire,
     ReceivedWire,
     ResponseWire,
     ToolsWire,
+    ToolWire,
 )
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
@@ -147,7 +147,8 @@ class _RequestDecoder:
         tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered)
         if wire.functions is not None:
             self.changes.add("functions_deprecated", "/tools")
-            functions = [self._function(function, place) for place, function in enumerate(wire.functions)]
+            entries = [ToolWire(function=function) for function in wire.functions]
+            functions = [decode_tool(entry, self.changes, f"/functions/{place}") for place, entry in enumerate(entries)]
             tools = (*tools, *functions)
         return tools
 
@@ -156,9 +157,6 @@ class _RequestDecoder:
         return tuple(
             [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())]
         )
-
-    def _function(self, function: FunctionWire, place: int) -> Tool:
-        return decode_function(function, f"/functions/{place}")
 
     def _choice(self) -> Any:
         choice = self.wire.tool_choice

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from interlingua.types.tool import ToolChoice
 
 __all__ = [
-    "decode_function",
     "decode_tool",
     "encode_choice",
     "encode_format",
@@ -52,29 +51,24 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
     Raises: DecodeError for an entry without a name.
     """
     function = wire.function
-    if function is not None:
-        return decode_function(function, path, wire)
-    if wire.custom is not None:
-        return _freeform(wire, wire.custom, path)
-    if wire.type in (None, "function") and wire.name:
+    if function is None:
+        if wire.custom is not None:
+            return _freeform(wire, wire.custom, path)
+        if wire.type not in (None, "function"):
+            return OpaqueTool(NAME, wire.type or "unknown", plain(wire))
+        if not wire.name:
+            raise DecodeError(f"{path}: a tool without a function", path=path)
         changes.add("foreign_shape", path, "the flat shape of another dialect")
-        flat = FunctionWire(
+        function = FunctionWire(
             name=wire.name, description=wire.description, parameters=wire.parameters, strict=wire.strict
         )
-        return decode_function(flat, path, ToolWire(extra=wire.extra, cache_control=wire.cache_control))
-    if wire.type in (None, "function"):
-        raise DecodeError(f"{path}: a tool without a function", path=path)
-    return OpaqueTool(NAME, wire.type or "unknown", plain(wire))
-
-
-def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = None) -> Tool:
-    """A function that may be called; `wire` is the entry around it.
-
-    Raises: DecodeError for a function without a name.
-    """
+        wire = ToolWire(extra=wire.extra, cache_control=wire.cache_control)
     if not function.name:
         raise DecodeError(f"{path}/function/name: a tool must have a name", path=f"{path}/function/name")
-    cache, extra = _beside(wire) if wire is not None else (None, {})
+    is_bare = (
+        wire.name is wire.description is wire.parameters is wire.strict is wire.cache_control is wire.extra is None
+    )
+    cache, extra = (None, {}) if is_bare else _beside(wire)
     if function.extra:
         extra["function"] = dict(function.extra)
     return Tool(
@@ -89,8 +83,6 @@ def decode_function(function: FunctionWire, path: str, wire: ToolWire | None = N
 
 def _beside(wire: ToolWire) -> tuple[Cache | None, dict[str, Any]]:
     """The cache mark and the members beside the function, those of the flat shape among them."""
-    if wire.name is wire.description is wire.parameters is wire.strict is wire.cache_control is wire.extra is None:
-        return None, {}
     extra = passed_on(wire, FLAT)
     if wire.cache_control is None:
         return None, extra
