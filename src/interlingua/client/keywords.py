@@ -6,7 +6,7 @@ is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from interlingua.client.options import SystemText
@@ -130,5 +130,5 @@ class Options(TypedDict, total=False):
     """Whether a chain goes on also when a target refuses the request itself."""
     hedge_after_s: float | None
     """Seconds after which a chain asks its next target beside one that has not begun to answer."""
-    hooks: Iterable[Hook] | None
+    hooks: Sequence[Hook] | None
     """What runs before, during and after the call, as layers around it: `il.Hook`."""

@@ -242,6 +242,10 @@ async def test_r70_a_hit_costs_a_key_nothing_and_counts_as_a_request() -> None:
             for _ in range(4)
         ]
         assert (statuses, len(fake.requests)) == ([200, 200, 200, 429], 1)
+    rows = await gateway.admission.accounts.used("team-a")
+    assert sum(row.requests for row in rows) == 3
+    assert [(row.failed, row.estimated, row.unpriced) for row in rows] == [(0, 0, 0)] * len(rows)
+    assert 0 < sum(row.output_tokens for row in rows) < 10
 
 
 class Greedy(il.Hook):

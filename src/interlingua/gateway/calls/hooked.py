@@ -23,12 +23,16 @@ from interlingua.gateway.keys.grant import done
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import first_changes
 from interlingua.types.response import Response
+from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job
     from interlingua.gateway.calls.asked import Asked
 
 __all__ = ["hooked"]
+
+_UNUSED: Response[None] = Response(usage=Usage(input_tokens=0, output_tokens=0), cost_usd=0.0)
+"""What an answer costs its key that no target gave."""
 
 
 async def hooked(asked: Asked, job: Job) -> Job | GatewayReply:
@@ -53,7 +57,7 @@ async def hooked(asked: Asked, job: Job) -> Job | GatewayReply:
 async def _replied(asked: Asked, response: Response[Any]) -> GatewayReply:
     """The reply of an answer that no target gave, whole or as a stream."""
     if asked.grant is not None:
-        await done(asked.grant.settle(None))
+        await done(asked.grant.settle(replace(_UNUSED, model=response.model)))
     dialect, context, keeping = asked.dialect, asked.context(None), asked.keeping
     if keeping is not None:
         response = replace(response, id=keeping.id)
@@ -70,6 +74,6 @@ async def _replied(asked: Asked, response: Response[Any]) -> GatewayReply:
         status, headers, body = told.status, own_headers(told.headers), told.body
     changes = first_changes((*asked.read_changes, *response.changes, *asked.changes))
     if asked.http.entry is not None:
-        asked.http.entry.answered(response, changes)
+        asked.http.entry.answered(replace(response, usage=None), changes)  # what nobody was asked for was not used
     trail = trail_headers(response.attempts, changes, response.cost_usd)
     return GatewayReply(status=status, headers=(*headers, *trail, *asked.hook_headers), body=body)
