@@ -39,8 +39,8 @@ PREFIXES = {
 """Providers that LiteLLM calls otherwise."""
 _STEERING = {
     "api_version": "an api version belongs in the provider's DSN: LLM_WORK='azure://key@host?api_version=…'",
-    "cache": "answers are not cached here",
-    "caching": "answers are not cached here",
+    "cache": "il.ResponseCache among the hooks of il.model keeps answers",
+    "caching": "il.ResponseCache among the hooks of il.model keeps answers",
     "context_window_fallback_dict": "a chain as the model goes on to the next target",
     "cooldown_time": "a target that fails is benched by itself, for longer each time",
     "custom_llm_provider": "the model's name says who serves it: 'provider/model'",

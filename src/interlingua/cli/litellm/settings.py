@@ -32,7 +32,7 @@ _BENCH = "a target that fails twice in a row is benched, for longer each time; n
 _RETRIES = (
     "a target is asked once more and a chain at most eight times in all; who knows what failed decides, not a count"
 )
-_CACHE = "answers are not cached here; prompt caches of providers are used"
+_CACHE = "[cache] of the file keeps exact answers; write it there"
 _KEYS = "keys are in SQLite or in the file: il keys create NAME; those of a database are made anew"
 _ALERTS = "nothing is sent by itself; metrics and logs are there to be watched"
 _TEAMS = "teams are [teams.NAME] with limits and budgets of their own"
@@ -66,7 +66,10 @@ _WORDS: dict[str, _Word] = {
     "litellm_settings.default_team_settings": ("missing", _TEAMS),
     "litellm_settings.max_budget": ("missing", "budgets are those of keys and teams: il keys create --budget"),
     "litellm_settings.budget_duration": ("missing", "budgets are those of keys and teams: il keys create --budget"),
-    "litellm_settings.guardrails": ("missing", "contents are not judged here"),
+    "litellm_settings.guardrails": (
+        "missing",
+        "[webhooks] of the file ask a service of yours; there is no detector here",
+    ),
     "litellm_settings.mcp_aliases": ("missing", "tools are given to agents (il run --mcp), not to the gateway"),
     "litellm_settings.enable_json_schema_validation": (
         "needless",
@@ -166,7 +169,7 @@ _WORDS: dict[str, _Word] = {
     "router_settings.debug_level": ("missing", "[server] log tells one line for each request"),
     "router_settings.client_ttl": ("needless", "connections are kept and given back by themselves"),
     "callback_settings": ("missing", _SPANS),
-    "guardrails": ("missing", "contents are not judged here"),
+    "guardrails": ("missing", "[webhooks] of the file ask a service of yours; there is no detector here"),
     "mcp_servers": ("missing", "tools are given to agents (il run --mcp), not to the gateway"),
     "mcp_tools": ("missing", "tools are given to agents (il run --mcp), not to the gateway"),
     "vector_store_registry": ("missing", "no store of documents is searched here"),
