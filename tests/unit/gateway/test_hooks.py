@@ -29,7 +29,8 @@ LIKE = "fake/m"
 
 
 def _gateway(*hooks: il.Hook, **settings: Any) -> Gateway:
-    return Gateway(GatewaySettings(**settings), hooks=hooks)
+    registry = Registry({"LLM_HUB": "interlingua://hub.example"})
+    return Gateway(GatewaySettings(**settings), registry=registry, hooks=hooks)
 
 
 async def _text(client: str, reply: GatewayReply, *, stream: bool) -> str:
