@@ -12,6 +12,7 @@ from interlingua import testing
 from interlingua.gateway.config import read_server_config
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import NO_HOOKS, CacheSettings, HookSettings, WebhookSettings
+from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.policy import PolicySettings, renamed
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
@@ -307,3 +308,16 @@ async def test_r70_another_file_has_another_policy() -> None:
         with pytest.raises(il.ConfigError):
             gateway.set_up(GatewaySettings(hooks=HookSettings(use=("no_such_module:Hook",))))
         assert gateway.settings is before
+
+
+async def test_r70_models_hold_for_every_surface() -> None:
+    """Embeddings of another model are refused, and the list of models shows what may be asked for."""
+    gateway = _gateway({"fast": "fake/small", "slow": "fake/large"}, models=("fast",))
+    headers = (("host", "localhost"), ("content-type", "application/json"))
+    body = b'{"model":"slow","input":"a"}'
+    asked = GatewayRequest(path="/v1/embeddings", headers=headers, body=body, peer="127.0.0.1")
+    with testing.use("Fine."):
+        assert (await gateway(asked)).status == 403
+        listed = GatewayRequest(method="GET", path="/v1/models", headers=headers, peer="127.0.0.1")
+        told = json.loads(await body_of(await gateway(listed)))
+    assert [model["id"] for model in told["data"]] == ["fast"]
