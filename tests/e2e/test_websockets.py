@@ -117,6 +117,17 @@ def test_outside_of_the_block_http_carries_everything(monkeypatch: pytest.Monkey
     assert gate.sockets == [True, False]
 
 
+def test_r54_a_turn_over_a_socket_keeps_its_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole it is the body, streamed the frames, as over HTTP."""
+    gate = _Gate("One two.", "Three.")
+    with gate.serving(monkeypatch), il.websockets():
+        model = il.model(MODEL, raw=True)
+        assert model.generate("Hi").raw["object"] == "response"
+        with model.stream("Hi") as stream:
+            frames = stream.finish().raw
+    assert (frames[0]["type"], frames[-1]["type"]) == ("response.created", "response.completed")
+
+
 def test_two_conversations_keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each turn finds the connection that it goes on from."""
     gate = _Gate(*[f"{number}." for number in range(6)])
