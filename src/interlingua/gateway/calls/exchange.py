@@ -33,7 +33,7 @@ from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
 from interlingua.dialects.table import get_service, stream_type
 from interlingua.errors import BadRequestError, DecodeError, Error, HistoryError, UnsupportedError
-from interlingua.gateway.calls.asked import read
+from interlingua.gateway.calls.client_exchange import read
 from interlingua.gateway.calls.media import with_media, with_way_out
 from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
@@ -60,14 +60,14 @@ if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.call.live import Live
     from interlingua.dialects._contract import Dialect, ServerContext
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.types.response import Attempt
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["asked_of", "converse", "job_of", "warmed_up"]
+__all__ = ["converse", "job_of", "read_exchange", "warmed_up"]
 
 _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
@@ -82,31 +82,31 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
-    asked = await asked_of(gateway, http, dialect)
-    job = await _made_job(asked)
-    if asked.key is not None:
-        await gateway.admission.admit(asked, asked.key, job)
-        job = _capped(asked, job)
-    if asked.warms_up:
-        return await warmed_up(asked)
+    exchange = await read_exchange(gateway, http, dialect)
+    job = await _made_job(exchange)
+    if exchange.key is not None:
+        await gateway.admission.admit(exchange, exchange.key, job)
+        job = _capped(exchange, job)
+    if exchange.warms_up:
+        return await warmed_up(exchange)
     try:
         if gateway.hooks:
             from interlingua.gateway.calls.hooked import hooked  # who has no hooks pays nothing
 
-            result = await hooked(asked, job)
+            result = await hooked(exchange, job)
             if isinstance(result, GatewayReply):
                 return result
             job = result
-        return await (_streamed(asked, job) if asked.head.stream else _whole(asked, job))
+        return await (_streamed(exchange, job) if exchange.head.stream else _whole(exchange, job))
     except Unreserved as refusal:
         raise refusal.error from None
     except BaseException as error:
-        if asked.grant is not None:
-            await done(asked.grant.settle_failed(error))
+        if exchange.grant is not None:
+            await done(exchange.grant.settle_failed(error))
         raise
 
 
-async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Asked:
+async def read_exchange(gateway: Gateway, http: GatewayRequest, dialect: str) -> ClientExchange:
     """What a client asks; what a Responses client goes on from is told in the request itself, where it is kept here.
 
     Raises: as `read`; BadRequestError for an answer that is not kept.
@@ -121,74 +121,74 @@ async def asked_of(gateway: Gateway, http: GatewayRequest, dialect: str) -> Aske
         prepared = await latest.responses.prepare(owner, posted(body))
     if prepared.body is not body:
         http = msgspec.structs.replace(http, body=prepared.body.text, read=prepared.body)
-    asked = read(gateway, http, dialect, prepared.body)
-    asked.keeping = Keeping(gateway, owner, prepared, wanted=body.get("store") is not False, latest=latest)
-    asked.warms_up = latest is not None and body.get("generate") is False
-    return asked
+    exchange = read(gateway, http, dialect, prepared.body)
+    exchange.keeping = Keeping(gateway, owner, prepared, wanted=body.get("store") is not False, latest=latest)
+    exchange.warms_up = latest is not None and body.get("generate") is False
+    return exchange
 
 
-def _capped(asked: Asked, job: Job) -> Job:
+def _capped(exchange: ClientExchange, job: Job) -> Job:
     """The job with the cap of its grant in the request, as far as that is translated."""
-    cap = None if asked.grant is None else asked.grant.cap
+    cap = None if exchange.grant is None else exchange.grant.cap
     if cap is None or not job.request.messages:
         return job
     return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, max_tokens=cap))
 
 
-async def job_of(asked: Asked) -> Job:
+async def job_of(exchange: ClientExchange) -> Job:
     """The client's job for what is asked.
 
     Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
     body that has to be translated and cannot be read.
     """
-    return _weighed(asked, await _made_job(asked))
+    return _weighed(exchange, await _made_job(exchange))
 
 
-async def _made_job(asked: Asked) -> Job:
-    plan = _planned(asked)
-    if asked.head.body.is_costly and (asked.key is not None or is_observed() or not asked.relayed):
-        await asked.decode()
-    elif len(asked.http.body) > CHEAP_BYTES:
-        await asked.gateway.offload.turns.wait()
-    return _job(asked, plan, await _request(asked, plan))
+async def _made_job(exchange: ClientExchange) -> Job:
+    plan = _planned(exchange)
+    if exchange.head.body.is_costly and (exchange.key is not None or is_observed() or not exchange.relayed):
+        await exchange.decode()
+    elif len(exchange.http.body) > CHEAP_BYTES:
+        await exchange.gateway.offload.turns.wait()
+    return _job(exchange, plan, await _request(exchange, plan))
 
 
-def _planned(asked: Asked) -> Plan:
+def _planned(exchange: ClientExchange) -> Plan:
     """Resolve the request's targets, and note which of them can get the body as it came.
 
     Raises: as `Plans.plan`.
     """
-    head = asked.head
-    plan = asked.gateway.plans.plan(head.model, asked.dialect.name, tools=head.has_tools)
-    asked.relayed = () if asked.gateway.hooks else relayed(asked, plan)
-    if plan.own and not asked.relayed:
-        asked.respelled = head.respelled
+    head = exchange.head
+    plan = exchange.gateway.plans.plan(head.model, exchange.dialect.name, tools=head.has_tools)
+    exchange.relayed = () if exchange.gateway.hooks else relayed(exchange, plan)
+    if plan.own and not exchange.relayed:
+        exchange.respelled = head.respelled
     return plan
 
 
-async def _request(asked: Asked, plan: Plan) -> Request:
+async def _request(exchange: ClientExchange, plan: Plan) -> Request:
     """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name."""
-    if asked.relayed:
-        lanes = _lanes(asked, plan)
-        if asked.relayed is lanes or all([lane in asked.relayed for lane in lanes]):
-            return _unread(asked)
-    gateway, request = asked.gateway, await asked.whole()
+    if exchange.relayed:
+        lanes = _lanes(exchange, plan)
+        if exchange.relayed is lanes or all([lane in exchange.relayed for lane in lanes]):
+            return _unread(exchange)
+    gateway, request = exchange.gateway, await exchange.whole()
     return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
 
 
-def _job(asked: Asked, plan: Plan, request: Request) -> Job:
+def _job(exchange: ClientExchange, plan: Plan, request: Request) -> Job:
     """The job of a plan, with what is different for one request, its client, and what stands around its call."""
-    gateway = asked.gateway
+    gateway = exchange.gateway
     changed: dict[str, Any] = {}
-    if asked.head.body.is_costly:
-        changed["writer"] = partial(gateway.offload.encode, owner=asked.owner)
-    if asked.http.kept_by or asked.keeping is not None:
-        changed["lanes"] = _lanes(asked, plan)
+    if exchange.head.body.is_costly:
+        changed["writer"] = partial(gateway.offload.encode, owner=exchange.owner)
+    if exchange.http.kept_by or exchange.keeping is not None:
+        changed["lanes"] = _lanes(exchange, plan)
     if request is not UNREAD:
-        changed["request"], changed["provider_ids"] = request, asked.provider_ids
-    if asked.keeping is not None:
-        changed["make_id"], changed["provider_ids"] = gateway.make_id, asked.provider_ids
-    if asked.http.header(STRICT) == "1":
+        changed["request"], changed["provider_ids"] = request, exchange.provider_ids
+    if exchange.keeping is not None:
+        changed["make_id"], changed["provider_ids"] = gateway.make_id, exchange.provider_ids
+    if exchange.http.header(STRICT) == "1":
         changed["settings"] = plan.strict
     if gateway.spans is not None:
         settings = changed.get("settings", plan.job.settings)
@@ -198,41 +198,41 @@ def _job(asked: Asked, plan: Plan, request: Request) -> Job:
     return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
 
 
-def _lanes(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
+def _lanes(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
     """The targets of a plan that know what the request goes on with.
 
     Raises: BadRequestError where there is none.
     """
-    lanes = plan.lanes if asked.keeping is None else asked.keeping.lanes(plan.lanes)
-    return asked.gateway.ids.lanes(lanes, asked.http)
+    lanes = plan.lanes if exchange.keeping is None else exchange.keeping.lanes(plan.lanes)
+    return exchange.gateway.ids.lanes(lanes, exchange.http)
 
 
-def _unread(asked: Asked) -> Request:
+def _unread(exchange: ClientExchange) -> Request:
     """What is known of a request that goes out as it came: all of it only where somebody looks at it."""
     if is_observed():
         with suppress(Error):  # what we cannot read, its provider may
-            return asked.decoded.request
-    return _COMMITTED if asked.head.is_committed else UNREAD
+            return exchange.decoded.request
+    return _COMMITTED if exchange.head.is_committed else UNREAD
 
 
-def _weighed(asked: Asked, job: Job) -> Job:
+def _weighed(exchange: ClientExchange, job: Job) -> Job:
     """The job with about how many tokens a request has that nobody read, where a limit wants to know."""
     covers = limiter().covers
     if job.request.messages or not any([covers(lane.endpoint.spec) for lane in job.lanes]):
         return job
-    return msgspec.structs.replace(job, input_tokens=estimate_body(asked.http.body))
+    return msgspec.structs.replace(job, input_tokens=estimate_body(exchange.http.body))
 
 
-def _kept(asked: Asked, job: Job, lane: Lane) -> Job:
+def _kept(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
     """The job for one of several targets: one of the client's own dialect keeps the provider's ids."""
-    if asked.keeping is not None:
-        job = msgspec.structs.replace(job, request=asked.keeping.asked(job.request, lane))
-    return msgspec.structs.replace(job, make_id=None) if is_same(lane, asked.dialect.name) else job
+    if exchange.keeping is not None:
+        job = msgspec.structs.replace(job, request=exchange.keeping.asked(job.request, lane))
+    return msgspec.structs.replace(job, make_id=None) if is_same(lane, exchange.dialect.name) else job
 
 
-def _with_thoughts(asked: Asked, job: Job, lane: Lane) -> Job:
+def _with_thoughts(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
     """The job with thoughts shown, where thinking is asked for and the client has no word for showing it."""
-    if lane.dialect.service.thoughts != "if_asked" or asked.dialect.service.thoughts != "unasked":
+    if lane.dialect.service.thoughts != "if_asked" or exchange.dialect.service.thoughts != "unasked":
         return job
     request = job.request
     is_thinking = request.thinking or request.thinking_budget or request.effort not in (None, "none")
@@ -241,38 +241,38 @@ def _with_thoughts(asked: Asked, job: Job, lane: Lane) -> Job:
     return msgspec.structs.replace(job, request=msgspec.structs.replace(request, thinking_summary="auto"))
 
 
-async def _whole(asked: Asked, job: Job) -> GatewayReply:
+async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
     """A whole answer."""
     found: list[_Served] = []
     try:
-        response = await carried_out(_answered(asked, _weighed(asked, job), found))
+        response = await carried_out(_answered(exchange, _weighed(exchange, job), found))
     except UnsupportedError as error:
         raise with_way_out(error) from error
     last, lane, told = found[-1]
-    settling = None if asked.grant is None else asked.grant.settle(last, lane)
+    settling = None if exchange.grant is None else exchange.grant.settle(last, lane)
     if settling is not None:
         await settling
-    if asked.hooking is not None:
-        response = await carried_out(asked.hooking.after(response))
+    if exchange.hooking is not None:
+        response = await carried_out(exchange.hooking.after(response))
     if told is None:
-        await asked.remember(response)
-        shown = response if asked.keeping is None else asked.keeping.answer(response, lane)
-        if asked.http.seen.names_provider:
-            shown = with_provider(shown, lane.endpoint.provider, asked.dialect.name)
-        status, headers, body = _translated(asked, shown, lane)
+        await exchange.remember(response)
+        shown = response if exchange.keeping is None else exchange.keeping.answer(response, lane)
+        if exchange.http.seen.names_provider:
+            shown = with_provider(shown, lane.endpoint.provider, exchange.dialect.name)
+        status, headers, body = _translated(exchange, shown, lane)
     else:
         shown = (
-            with_provider(response, lane.endpoint.provider, asked.dialect.name)
-            if asked.http.seen.names_provider
+            with_provider(response, lane.endpoint.provider, exchange.dialect.name)
+            if exchange.http.seen.names_provider
             else response
         )
-        context = partial(asked.context, lane.dialect.name)
-        told, response = _as_sent(asked.dialect, told, shown, context, is_whole=shown is response)
+        context = partial(exchange.context, lane.dialect.name)
+        told, response = _as_sent(exchange.dialect, told, shown, context, is_whole=shown is response)
         status, body = told.status, told.body
-        headers = (("content-type", asked.dialect.service.body_type), *kept_headers(told.headers))
-    if asked.keeping is not None:
-        await asked.keep(response, lane, body)
-    return _replied(asked, response, lane, (status, headers, body))
+        headers = (("content-type", exchange.dialect.service.body_type), *kept_headers(told.headers))
+    if exchange.keeping is not None:
+        await exchange.keep(response, lane, body)
+    return _replied(exchange, response, lane, (status, headers, body))
 
 
 def _as_sent(
@@ -301,115 +301,119 @@ def _as_sent(
     return msgspec.structs.replace(encoded, headers=reply.headers), response
 
 
-def _translated(asked: Asked, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:
+def _translated(exchange: ClientExchange, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:
     """Status, headers and body of an answer in the client's dialect."""
-    told = asked.dialect.encode_response(response, asked.context(lane.dialect.name))
+    told = exchange.dialect.encode_response(response, exchange.context(lane.dialect.name))
     headers = own_headers(told.headers)
     if response.rate_limits:
-        headers += limit_headers(asked.dialect.name, response.rate_limits)
+        headers += limit_headers(exchange.dialect.name, response.rate_limits)
     return told.status, headers, told.body
 
 
-def _replied(asked: Asked, response: Response[Any], lane: Lane, reply: tuple[int, Headers, bytes]) -> GatewayReply:
+def _replied(
+    exchange: ClientExchange, response: Response[Any], lane: Lane, reply: tuple[int, Headers, bytes]
+) -> GatewayReply:
     """The reply, with who answered and what was changed."""
     status, headers, body = reply
-    changes = first_changes((*asked.read_changes, *response.changes, *asked.changes))
-    if asked.http.entry is not None:
-        asked.http.entry.answered(response, changes)
-    sign = asked.signing(lane)
+    changes = first_changes((*exchange.read_changes, *response.changes, *exchange.changes))
+    if exchange.http.entry is not None:
+        exchange.http.entry.answered(response, changes)
+    sign = exchange.signing(lane)
     if sign is not None:
         body = sign(body)
     trail = trail_headers(response.attempts, changes, response.cost_usd)
-    if asked.hooking is not None:
-        trail += asked.hook_headers
+    if exchange.hooking is not None:
+        trail += exchange.hook_headers
     return GatewayReply(status=status, headers=headers + trail, body=body)
 
 
-def _answered(asked: Asked, job: Job, found: list[_Served]) -> Steps[Response[Any]]:
+def _answered(exchange: ClientExchange, job: Job, found: list[_Served]) -> Steps[Response[Any]]:
     """The answer, with every try; `found` gets the last one that a target gave."""
     if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
-        return (yield from watched_call(job, lambda watched: _answered(asked, watched, found)))
-    answer, attempts = yield from routed(job, partial(_answer, asked))
+        return (yield from watched_call(job, lambda watched: _answered(exchange, watched, found)))
+    answer, attempts = yield from routed(job, partial(_answer, exchange))
     found.append(answer)
     response, lane, _ = answer
-    if response.finish_reason == "pause" and is_paused(response, asked.dialect.name, lane.dialect.name):
-        return (yield from _continued(asked, job, found, attempts))
+    if response.finish_reason == "pause" and is_paused(response, exchange.dialect.name, lane.dialect.name):
+        return (yield from _continued(exchange, job, found, attempts))
     return msgspec.structs.replace(response, attempts=attempts)
 
 
-def _continued(asked: Asked, job: Job, found: list[_Served], attempts: tuple[Attempt, ...]) -> Steps[Response[Any]]:
+def _continued(
+    exchange: ClientExchange, job: Job, found: list[_Served], attempts: tuple[Attempt, ...]
+) -> Steps[Response[Any]]:
     """One answer of a paused one, the last of `found`, and its continuations."""
     response, lane, _ = found[-1]
     for _ in range(MAX_CONTINUATIONS):
-        if asked.grant is not None:
-            asked.grant.paused(found[-1][0], lane)
+        if exchange.grant is not None:
+            exchange.grant.paused(found[-1][0], lane)
         try:
-            answer, tries = yield from routed(continuation(job, lane, response, attempts), partial(_answer, asked))
+            answer, tries = yield from routed(continuation(job, lane, response, attempts), partial(_answer, exchange))
         except Error as error:
             error.attempts = attempts + error.attempts
             raise
         found.append(answer)
         attempts += tries
         response = joined(response, answer[0], lane.dialect.name)
-        if not is_paused(answer[0], asked.dialect.name, lane.dialect.name):
+        if not is_paused(answer[0], exchange.dialect.name, lane.dialect.name):
             break
     else:
         response = msgspec.structs.replace(response, finish_reason="length")
     return msgspec.structs.replace(response, attempts=attempts)
 
 
-def _answer(asked: Asked, job: Job, lane: Lane) -> Steps[_Served]:
+def _answer(exchange: ClientExchange, job: Job, lane: Lane) -> Steps[_Served]:
     """One try at a whole answer."""
     if lane.said:
-        lane = _taking(asked, job, lane)
+        lane = _taking(exchange, job, lane)
     if job.make_id is not None:
-        job = _kept(asked, job, lane)
-    if asked.grant is not None:
-        yield from asked.grant.again(lane)
+        job = _kept(exchange, job, lane)
+    if exchange.grant is not None:
+        yield from exchange.grant.again(lane)
     try:
-        if lane not in asked.relayed:
-            return (yield from whole(_with_thoughts(asked, job, lane), lane)), lane, None
-        encoded = outgoing(asked, lane, strict=job.settings.strict)
+        if lane not in exchange.relayed:
+            return (yield from whole(_with_thoughts(exchange, job, lane), lane)), lane, None
+        encoded = outgoing(exchange, lane, strict=job.settings.strict)
         reply = yield fetching(job, lane, encoded)
         response = answered(job, lane, encoded, reply)
     except Error as error:
-        _check_lacking(asked, job, error)
-        if asked.grant is not None:
-            asked.grant.failed(error, lane)
+        _check_lacking(exchange, job, error)
+        if exchange.grant is not None:
+            exchange.grant.failed(error, lane)
         raise
     return response, lane, reply
 
 
-def _taking(asked: Asked, job: Job, lane: Lane) -> Lane:
+def _taking(exchange: ClientExchange, job: Job, lane: Lane) -> Lane:
     """The target, where it takes what goes out as it came although it has said that it lacks something.
 
     Raises: UnsupportedError for a request that has just that.
     """
     with suppress(DecodeError, HistoryError):  # what we cannot read, its provider may
-        error = shortfall(msgspec.structs.replace(job, request=asked.decoded.request), lane, lane.said)
+        error = shortfall(msgspec.structs.replace(job, request=exchange.decoded.request), lane, lane.said)
         if error is not None:
             raise error
     return msgspec.structs.replace(lane, said=frozenset())
 
 
-def _check_lacking(asked: Asked, job: Job, error: Error) -> None:
+def _check_lacking(exchange: ClientExchange, job: Job, error: Error) -> None:
     """Believe a target that it lacks something only where the request that went out as it came has that."""
     if error.lacking is not None and not job.request.messages:
         try:
-            has_it = error.lacking in needs_of(asked.decoded.request)
+            has_it = error.lacking in needs_of(exchange.decoded.request)
         except Error:
             has_it = False
         if not has_it:
             error.lacking = None
 
 
-async def _streamed(asked: Asked, job: Job) -> GatewayReply:
+async def _streamed(exchange: ClientExchange, job: Job) -> GatewayReply:
     """A stream, as soon as there are first events."""
-    course = Course(asked)
-    steps = _told(asked, _weighed(asked, job), course.outcome, course)
-    course.pump = AsyncPump(steps if asked.hooking is None else asked.hooking.through(course.outcome, steps))
+    course = Course(exchange)
+    steps = _told(exchange, _weighed(exchange, job), course.outcome, course)
+    course.pump = AsyncPump(steps if exchange.hooking is None else exchange.hooking.through(course.outcome, steps))
     try:
         events = await course.pump.pull()
     except UnsupportedError as error:
@@ -421,30 +425,30 @@ async def _streamed(asked: Asked, job: Job) -> GatewayReply:
         raise
 
 
-def _told(asked: Asked, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
+def _told(exchange: ClientExchange, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
     if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
-        yield from watched_stream(job, outcome, lambda watched, result: _told(asked, watched, result, course))
+        yield from watched_stream(job, outcome, lambda watched, result: _told(exchange, watched, result, course))
         return
-    live, attempts = yield from routed(job, partial(_begin, asked))
+    live, attempts = yield from routed(job, partial(_begin, exchange))
     course.live, course.attempts, course.outcome.target = live, attempts, live.lane.dialect.name
     yield from follow(job, live, attempts, outcome)
     if outcome.response is None:
-        yield from _streamed_on(asked, job, course)
+        yield from _streamed_on(exchange, job, course)
 
 
-def _streamed_on(asked: Asked, job: Job, course: Course) -> Steps[None]:
+def _streamed_on(exchange: ClientExchange, job: Job, course: Course) -> Steps[None]:
     """The continuations of a stream that paused, as further events of it."""
     outcome, lane = course.outcome, course.live.lane
     while outcome.response is None and outcome.before is not None and outcome.last is not None:
         before, paused, outcome.last = outcome.before, outcome.last, None
-        if asked.grant is not None:
-            asked.grant.paused(paused, lane)
+        if exchange.grant is not None:
+            exchange.grant.paused(paused, lane)
         further = continuation(job, lane, before, course.attempts)
         course.is_opening = True
         try:
-            live, tries = yield from routed(further, partial(_begin, asked, kind=ContinuedStream))
+            live, tries = yield from routed(further, partial(_begin, exchange, kind=ContinuedStream))
         except Unreserved as refusal:
             course.is_opening = False
             raise refusal.error from None
@@ -461,23 +465,23 @@ def _streamed_on(asked: Asked, job: Job, course: Course) -> Steps[None]:
         yield from follow(further, live, course.attempts, outcome)
 
 
-def _begin(asked: Asked, job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
+def _begin(exchange: ClientExchange, job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
     """One try at a stream; `kind` reads what comes of one that is translated."""
     if lane.said:
-        lane = _taking(asked, job, lane)
+        lane = _taking(exchange, job, lane)
     if job.make_id is not None:
-        job = _kept(asked, job, lane)
-    if asked.grant is not None:
-        yield from asked.grant.again(lane)
+        job = _kept(exchange, job, lane)
+    if exchange.grant is not None:
+        yield from exchange.grant.again(lane)
     try:
-        if lane not in asked.relayed:
-            return (yield from begin(_with_thoughts(asked, job, lane), lane, kind))
-        kind = CountedStream if asks_usage(asked, lane) else PassedStream
-        return (yield from opened(job, lane, outgoing(asked, lane, strict=job.settings.strict), kind))
+        if lane not in exchange.relayed:
+            return (yield from begin(_with_thoughts(exchange, job, lane), lane, kind))
+        kind = CountedStream if asks_usage(exchange, lane) else PassedStream
+        return (yield from opened(job, lane, outgoing(exchange, lane, strict=job.settings.strict), kind))
     except Error as error:
-        _check_lacking(asked, job, error)
-        if asked.grant is not None:
-            asked.grant.failed(error, lane)
+        _check_lacking(exchange, job, error)
+        if exchange.grant is not None:
+            exchange.grant.failed(error, lane)
         raise
 
 
@@ -487,15 +491,15 @@ def _begin(asked: Asked, job: Job, lane: Lane, kind: type[Live] | None = None) -
 # for, as with any other; no target is called, and nothing is charged. The input is kept.
 
 
-async def warmed_up(asked: Asked) -> GatewayReply:
+async def warmed_up(exchange: ClientExchange) -> GatewayReply:
     """The stream of an answer that says nothing, kept as any other answer of the gateway's own.
 
     Raises: BadRequestError where it would go on from an answer that a provider keeps: nobody here knows that.
     """
-    if asked.grant is not None:
-        await done(asked.grant.settle(None))
-    keeping, dialect = asked.keeping, asked.dialect
-    if keeping is None or asked.head.body.get("previous_response_id") is not None:
+    if exchange.grant is not None:
+        await done(exchange.grant.settle(None))
+    keeping, dialect = exchange.keeping, exchange.dialect
+    if keeping is None or exchange.head.body.get("previous_response_id") is not None:
         raise BadRequestError(
             "/generate: an answer that its provider keeps cannot be gone on from without a model; leave `generate` out",
             status=400,
@@ -503,8 +507,8 @@ async def warmed_up(asked: Asked) -> GatewayReply:
     response: Response[None] = Response(
         parts=(), finish_reason="stop", usage=Usage(input_tokens=0, output_tokens=0), id=keeping.id
     )
-    whole = msgspec.structs.replace(asked.context(None), changes=None)
+    whole = msgspec.structs.replace(exchange.context(None), changes=None)
     await keeping.keep_here(keeping.id, lambda: dialect.encode_response(response, whole).body)
-    encode_event = dialect.stream_encoder(asked.context(None)).encode
+    encode_event = dialect.stream_encoder(exchange.context(None)).encode
     body = b"".join(map(encode_event, unfold(response)))
     return GatewayReply(headers=(("content-type", stream_type(dialect.name, json_array=False)),), body=body)

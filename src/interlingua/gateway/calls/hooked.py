@@ -27,7 +27,7 @@ from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
 
 __all__ = ["hooked"]
 
@@ -35,45 +35,45 @@ _UNUSED: Response[None] = Response(usage=Usage(input_tokens=0, output_tokens=0),
 """What an answer costs its key that no target gave."""
 
 
-async def hooked(asked: Asked, job: Job) -> Job | GatewayReply:
+async def hooked(exchange: ClientExchange, job: Job) -> Job | GatewayReply:
     """The job with the request that the hooks make of it, or the reply of one that answers.
 
     Raises: what a hook raises.
     """
     context = context_of(
-        job, stream=asked.head.stream, model=asked.head.model, owner=asked.owner, client=asked.dialect.name
+        job, stream=exchange.head.stream, model=exchange.head.model, owner=exchange.owner, client=exchange.dialect.name
     )
-    hooking = asked.hooking = Hooking(asked.gateway.hooks, context)
+    hooking = exchange.hooking = Hooking(exchange.gateway.hooks, context)
     result = await carried_out(hooking.before(job.request))
     if isinstance(result, Response):
-        return await _replied(asked, await carried_out(hooking.after(replace(result, request=job.request))))
-    asked.hook_changes = hooking.told
-    cap = None if asked.grant is None else asked.grant.cap
+        return await _replied(exchange, await carried_out(hooking.after(replace(result, request=job.request))))
+    exchange.hook_changes = hooking.told
+    cap = None if exchange.grant is None else exchange.grant.cap
     if cap is not None and (result.max_tokens is None or result.max_tokens > cap):
         result = replace(result, max_tokens=cap)
     return replace(job, request=result, hooking=hooking)
 
 
-async def _replied(asked: Asked, response: Response[Any]) -> GatewayReply:
+async def _replied(exchange: ClientExchange, response: Response[Any]) -> GatewayReply:
     """The reply of an answer that no target gave, whole or as a stream."""
-    if asked.grant is not None:
-        await done(asked.grant.settle(replace(_UNUSED, model=response.model)))
-    dialect, context, keeping = asked.dialect, asked.context(None), asked.keeping
+    if exchange.grant is not None:
+        await done(exchange.grant.settle(replace(_UNUSED, model=response.model)))
+    dialect, context, keeping = exchange.dialect, exchange.context(None), exchange.keeping
     if keeping is not None:
         response = replace(response, id=keeping.id)
         whole = replace(context, changes=None)
         await keeping.keep_here(keeping.id, lambda: dialect.encode_response(response, whole).body)
-    await asked.remember(response)
-    if asked.head.stream:
+    await exchange.remember(response)
+    if exchange.head.stream:
         encode_event = dialect.stream_encoder(context).encode
         body = b"".join([encode_event(event) for event in unfold(response)])
-        kind = stream_type(dialect.name, json_array=asked.head.json_array)
+        kind = stream_type(dialect.name, json_array=exchange.head.json_array)
         status, headers = 200, (("content-type", kind), *STREAM_HEADERS)
     else:
         told = dialect.encode_response(response, context)
         status, headers, body = told.status, own_headers(told.headers), told.body
-    changes = first_changes((*asked.read_changes, *response.changes, *asked.changes))
-    if asked.http.entry is not None:
-        asked.http.entry.answered(replace(response, usage=None), changes)  # what nobody was asked for was not used
+    changes = first_changes((*exchange.read_changes, *response.changes, *exchange.changes))
+    if exchange.http.entry is not None:
+        exchange.http.entry.answered(replace(response, usage=None), changes)  # what nobody was asked for was not used
     trail = trail_headers(response.attempts, changes, response.cost_usd)
-    return GatewayReply(status=status, headers=(*headers, *trail, *asked.hook_headers), body=body)
+    return GatewayReply(status=status, headers=(*headers, *trail, *exchange.hook_headers), body=body)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.job import Lane
     from interlingua.dialects._contract import Quirks
     from interlingua.dialects._service import Service
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.calls.head import Head
     from interlingua.gateway.calls.plan import Plan
     from interlingua.gateway.http import GatewayRequest
@@ -129,10 +129,10 @@ def _needs(quirks: Quirks, untaken: tuple[str, ...]) -> Needs:
     return Needs(quirks.unsupported.union(everything, active_members), words)
 
 
-def relayed(asked: Asked, plan: Plan) -> tuple[Lane, ...]:
+def relayed(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
     """The targets to which the body can go out as it came; those of the plan themselves, where it is all of them."""
-    head, own = asked.head, plan.own
-    if not own or head.json_array or (asked.keeping is not None and asked.keeping.is_changed):
+    head, own = exchange.head, plan.own
+    if not own or head.json_array or (exchange.keeping is not None and exchange.keeping.is_changed):
         return ()
     fitting = [lane for lane, needs in own if _takes(head, needs)]
     if not fitting or not head.is_normal or head.is_ours:
@@ -147,12 +147,12 @@ def _takes(head: Head, needs: Needs) -> bool:
     return all([words.isdisjoint(head.words(member)) for member, words in needs.words.items()])
 
 
-def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
+def outgoing(exchange: ClientExchange, lane: Lane, *, strict: bool) -> Encoded:
     """The request for one target, in the client's own words.
 
     Raises: UnsupportedError under `strict` for a member that the target does not take.
     """
-    name, service, endpoint, body = asked.dialect.name, asked.dialect.service, lane.endpoint, asked.head.body
+    name, service, endpoint, body = exchange.dialect.name, exchange.dialect.service, lane.endpoint, exchange.head.body
     changes = Changes(name, "encode_request")
     betas = service.beta_members
     left_out = () if not betas or "*" in endpoint.target.quirks.betas else betas.intersection(body.members)
@@ -167,30 +167,30 @@ def outgoing(asked: Asked, lane: Lane, *, strict: bool) -> Encoded:
     edits: dict[str, bytes | None] = dict.fromkeys(left_out)
     if service.read_path is None and "model" in body:
         edits["model"] = encode_text(endpoint.model)
-    if (grant := asked.grant) is not None and grant.cap is not None:
-        edits |= cap_edits(asked, lane, grant.cap, is_own=not grant.changes)
-    if asks_usage(asked, lane):
+    if (grant := exchange.grant) is not None and grant.cap is not None:
+        edits |= cap_edits(exchange, lane, grant.cap, is_own=not grant.changes)
+    if asks_usage(exchange, lane):
         options = body.get("stream_options")
         edits["stream_options"] = encode({**(options if is_object(options) else {}), "include_usage": True})
     return Encoded(
-        path=service.path if service.path and not asked.http.query else _path(asked, service, endpoint.model),
+        path=service.path if service.path and not exchange.http.query else _path(exchange, service, endpoint.model),
         body=edited_body(body, edits),
-        headers=_headers(asked.http, service, has_betas=not left_out),
+        headers=_headers(exchange.http, service, has_betas=not left_out),
         changes=changes.done(),
         undo=Undo(first_index=body.text.count(_MADE)),
     )
 
 
-def asks_usage(asked: Asked, lane: Lane) -> bool:
+def asks_usage(exchange: ClientExchange, lane: Lane) -> bool:
     """Whether a stream is asked for its counts of tokens, which its client does not want and its key is charged by."""
-    is_counted = asked.grant is not None and asked.grant.cap is not None
-    return is_counted and asked.head.stream and not asked.wants_usage and lane.endpoint.target.quirks.stream_usage
+    is_counted = exchange.grant is not None and exchange.grant.cap is not None
+    return is_counted and exchange.head.stream and not exchange.wants_usage and lane.endpoint.target.quirks.stream_usage
 
 
-def _path(asked: Asked, service: Service, model: str) -> str:
-    http = asked.http
+def _path(exchange: ClientExchange, service: Service, model: str) -> str:
+    http = exchange.http
     if service.path_of is not None:
-        return service.path_of(http.path, model, asked.head.stream)
+        return service.path_of(http.path, model, exchange.head.stream)
     return f"{service.path}?beta=true" if http.query and "beta=true" in http.query.split("&") else service.path
 
 

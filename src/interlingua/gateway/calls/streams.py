@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.core import Outcome
     from interlingua.client.call.live import Live
     from interlingua.dialects._contract import ServerContext, StreamEncoder
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.http import Sink
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
@@ -65,11 +65,11 @@ class Course:
     attempts: tuple[Attempt, ...]
     """The tries that it took."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, exchange: ClientExchange) -> None:
         """A stream that has not begun."""
-        self.asked: Asked = asked
+        self.exchange: ClientExchange = exchange
         """What is answered."""
-        self.outcome: PausingOutcome = PausingOutcome(asked.dialect.name)
+        self.outcome: PausingOutcome = PausingOutcome(exchange.dialect.name)
         """What it came to."""
         self.is_opening: bool = False
         """Whether a paused answer is being gone on with, and nothing of that has come yet."""
@@ -93,33 +93,35 @@ class Course:
 
     def context(self) -> ServerContext:
         """How it is written in the client's dialect."""
-        return self.asked.context(self.live.lane.dialect.name)
+        return self.exchange.context(self.live.lane.dialect.name)
 
     def encoder(self) -> StreamEncoder:
         """What writes it in the client's dialect."""
-        return self.asked.dialect.stream_encoder(self.context())
+        return self.exchange.dialect.stream_encoder(self.context())
 
     def shown(self, events: list[Event]) -> list[Event]:
         """Events of its beginning, its end or a call, as the client gets them."""
-        keeping, lane = self.asked.keeping, self.live.lane
-        if self.asked.http.seen.names_provider:
-            events = [start_with_provider(event, lane.endpoint.provider, self.asked.dialect.name) for event in events]
+        keeping, lane = self.exchange.keeping, self.live.lane
+        if self.exchange.http.seen.names_provider:
+            events = [
+                start_with_provider(event, lane.endpoint.provider, self.exchange.dialect.name) for event in events
+            ]
         return events if keeping is None else [keeping.event(event, lane) for event in events]
 
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
         """Settle the call, and keep what the client's next request may need."""
-        grant = self.asked.grant
+        grant = self.exchange.grant
         settling = None if grant is None else grant.settle(self.outcome.last or response, self.live.lane)
         if settling is not None:
             await settling
         if is_translated:
-            await self.asked.remember(response)
-        await self.asked.keep(response, self.live.lane)
+            await self.exchange.remember(response)
+        await self.exchange.keep(response, self.live.lane)
 
     async def close(self) -> None:
         """Close the upstream, and settle a call that was left before its end."""
         await self.pump.close()
-        grant = self.asked.grant
+        grant = self.exchange.grant
         if grant is not None and grant.counts:
             if self.is_opening:
                 await done(grant.settle_failed(asyncio.CancelledError()))
@@ -131,20 +133,20 @@ class Course:
         try:
             await self.close()
         finally:
-            asked, entry = self.asked, self.asked.http.entry
+            exchange, entry = self.exchange, self.exchange.http.entry
             if entry is not None:
                 came = self.came or self.outcome.before
                 sent = () if self.outcome.response is not None else self.live.encoded.changes
                 told = () if came is None else came.changes
                 if isinstance(self.live, PassedStream) and not self.live.is_encoded:  # the client has what came
                     told = tuple([change for change in told if change.stage != "decode_response"])
-                entry.answered(came, first_changes((*asked.read_changes, *sent, *told, *asked.changes)))
+                entry.answered(came, first_changes((*exchange.read_changes, *sent, *told, *exchange.changes)))
                 entry.cost_usd = None if came is None else _cost(self, came)
 
     def went(self) -> None:
         """A piece went to the client: who leaves after the last one has the whole answer."""
-        if self.outcome.response is not None and self.asked.http.entry is not None:
-            self.asked.http.entry.sent()
+        if self.outcome.response is not None and self.exchange.http.entry is not None:
+            self.exchange.http.entry.sent()
 
     @cached_property
     def came(self) -> Response[Any] | None:
@@ -158,8 +160,8 @@ class Course:
 
 def streamed(course: Course, events: list[Event]) -> GatewayReply:
     """The reply of a stream that has begun with `events`."""
-    asked, live = course.asked, course.live
-    name = asked.dialect.name
+    exchange, live = course.exchange, course.live
+    name = exchange.dialect.name
     if isinstance(live, PassedStream):
         body = _relayed(course, live)
         limits = kept_headers(live.headers)
@@ -168,24 +170,26 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         told = told_by(live.headers)[1]
         limits = limit_headers(name, told) if told else ()
     headers = (
-        ("content-type", stream_type(name, json_array=asked.head.json_array)),
+        ("content-type", stream_type(name, json_array=exchange.head.json_array)),
         *STREAM_HEADERS,
         *limits,
-        *trail_headers(course.attempts, (*asked.read_changes, *live.encoded.changes)),
-        *(() if asked.hooking is None else asked.hook_headers),
+        *trail_headers(course.attempts, (*exchange.read_changes, *live.encoded.changes)),
+        *(() if exchange.hooking is None else exchange.hook_headers),
     )
-    if asked.http.entry is not None:
-        asked.http.entry.first()
-        asked.http.entry.tried(course.attempts)
+    if exchange.http.entry is not None:
+        exchange.http.entry.first()
+        exchange.http.entry.tried(course.attempts)
     pieces = _signed(course, body)
     return GatewayReply(
-        headers=headers, body=pieces, keep_alive=asked.dialect.service.keep_alive(asked.http.path, asked.head.model)
+        headers=headers,
+        body=pieces,
+        keep_alive=exchange.dialect.service.keep_alive(exchange.http.path, exchange.head.model),
     )
 
 
 def _signed(course: Course, body: AsyncGenerator[bytes]) -> Closing:
     """A body of whole frames, its ids signed where they are."""
-    sign = course.asked.signing(course.live.lane)
+    sign = course.exchange.signing(course.live.lane)
     if sign is None:
         return Closing(body, course.close, course.pour_into)
 
@@ -202,7 +206,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     encode_event = encoder.encode
     batch: list[Event] | None = course.shown(events)
     opens = course.live.is_opening(events)
-    shows_all = course.asked.keeping is not None and course.asked.keeping.has_spaces
+    shows_all = course.exchange.keeping is not None and course.exchange.keeping.has_spaces
     following = course.pump.pull if shows_all else course.following(partial(_written, outcome, encode_event))
     begins = course.is_poured  # then the first piece is waited for, though it may be empty
     try:
@@ -224,7 +228,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     except Error as error:
         yield encode_event(_failure(course, error))
     except asyncio.CancelledError as cancelled:
-        yield encode_event(_failure(course, cut_off(course.asked.gateway, cancelled)))
+        yield encode_event(_failure(course, cut_off(course.exchange.gateway, cancelled)))
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
         yield _own_failure(course, error)
     finally:
@@ -279,7 +283,7 @@ async def _relayed(course: Course, live: PassedStream) -> AsyncGenerator[bytes]:
     except Error as error:
         yield _break_off(course, live, error)
     except asyncio.CancelledError as cancelled:
-        yield _break_off(course, live, cut_off(course.asked.gateway, cancelled))
+        yield _break_off(course, live, cut_off(course.exchange.gateway, cancelled))
     except Exception as error:  # noqa: BLE001 - as above
         yield _own_failure(course, error)
     finally:
@@ -307,9 +311,9 @@ def _own_failure(course: Course, error: Exception) -> bytes:
 
 def _failure(course: Course, error: Error, *, beside: bool = True) -> StreamError:
     """The event of an error that ends a stream; what came is beside it, unless that would be told as a finish."""
-    if course.asked.http.entry is not None:
-        course.asked.http.entry.failed(error)
+    if course.exchange.http.entry is not None:
+        course.exchange.http.entry.failed(error)
     came = course.outcome.response or course.outcome.partial
-    hides = isinstance(error, MalformedArgumentsError) and not course.asked.dialect.service.keeps_broken
+    hides = isinstance(error, MalformedArgumentsError) and not course.exchange.dialect.service.keeps_broken
     event = stream_error(error, came if beside and not hides else None)
-    return replace(event, message=wording(course.asked.dialect.name, error))
+    return replace(event, message=wording(course.exchange.dialect.name, error))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from interlingua.client.call.job import Job, Lane
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts, Row
     from interlingua.gateway.keys.budget import Used
@@ -93,7 +93,7 @@ class Admission:
         self._teams = teams
         self._plans.clear()
 
-    async def admit(self, asked: Asked, key: GatewayKey, job: Job) -> None:
+    async def admit(self, exchange: ClientExchange, key: GatewayKey, job: Job) -> None:
         """Give a call of a key, which is about to be made, its grant.
 
         Raises: RateLimitError, BillingError with the limit and when it begins anew; PermissionDeniedError where money
@@ -101,33 +101,33 @@ class Admission:
         """
         plan = self._planned(key)
         if not plan.limited:
-            asked.grant = self._uncounted(plan)
+            exchange.grant = self._uncounted(plan)
         elif plan.needs_tokens:
-            asked.grant = await self._capped(asked, plan, job)
+            exchange.grant = await self._capped(exchange, plan, job)
         else:
             grant = Grant(self._call(), plan)
             await self._enter(grant)
-            asked.grant = grant
+            exchange.grant = grant
 
-    async def _capped(self, asked: Asked, plan: KeyPlan, job: Job) -> Grant:
+    async def _capped(self, exchange: ClientExchange, plan: KeyPlan, job: Job) -> Grant:
         """The grant of a call that has a cap: the most that it may have written within every limit."""
-        if asks_background(asked.head.body, asked.dialect.service):
+        if asks_background(exchange.head.body, exchange.dialect.service):
             raise BadRequestError(
                 f"background: the key {plan.key.name} has limits of tokens or money, and what an answer in the "
                 "background costs is known only after it; ask without it, also as a stream",
                 status=400,
                 code="unsupported_parameter",
             )
-        size = _Size(asked, plan, job, wish_of(asked), least_of(job.lanes))
-        read = by_size = estimate_body(asked.http.body)
+        size = _Size(exchange, plan, job, wish_of(exchange), least_of(job.lanes))
+        read = by_size = estimate_body(exchange.http.body)
         cap, is_near = size.first_cap(), False
         if plan.minute_tokens is not None and plan.minute_tokens > read + size.least:
             cap = min(cap, (plan.minute_tokens - read) // size.wish.choices)
-        unseen = unseen_tokens(asked, job, plan.context_tokens)
+        unseen = unseen_tokens(exchange, job, plan.context_tokens)
         while True:
             size.check_thinking(cap)
             most = size.most(read + unseen, cap)
-            grant = Grant(self._call(*most), plan, asked, job, cap=cap, changes=cap_change(asked, size.wish, cap))
+            grant = Grant(self._call(*most), plan, exchange, job, cap=cap, changes=cap_change(exchange, size.wish, cap))
             refusal = await self._entered(grant)
             if refusal is None:
                 return grant
@@ -142,7 +142,7 @@ class Admission:
                     raise refusal_error(refusal, grant.call)
                 cap = room
             else:
-                is_near, read = True, min(read, read_nearer(asked, job))
+                is_near, read = True, min(read, read_nearer(exchange, job))
 
     async def _enter(self, grant: Grant) -> None:
         refusal = await self._entered(grant)
@@ -233,7 +233,7 @@ class UnreadSize(NamedTuple):
 class _Size(NamedTuple):
     """A request that is to get a cap."""
 
-    asked: Asked
+    exchange: ClientExchange
     plan: KeyPlan
     job: Job
     wish: Wish
@@ -286,7 +286,7 @@ class _Size(NamedTuple):
         return max(fitted(cap, lane), self.least) * self.wish.choices
 
     def _cost(self, read: int, cap: int) -> int:
-        return cost_of_tokens(self.asked, self.job, read, lambda lane: self._written(lane, cap))
+        return cost_of_tokens(self.exchange, self.job, read, lambda lane: self._written(lane, cap))
 
 
 def _most(most: int, fits: Callable[[int], bool]) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.job import Lane
     from interlingua.dialects._service import LimitFields
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
@@ -61,9 +61,9 @@ class Wish(NamedTuple):
         return self.limit or max(1, (default + self.thinking) // self.choices)
 
 
-def wish_of(asked: Asked) -> Wish:
+def wish_of(exchange: ClientExchange) -> Wish:
     """How much the client of a request wants to have written."""
-    fields, body = asked.dialect.service.limits, asked.head.body
+    fields, body = exchange.dialect.service.limits, exchange.head.body
     members = _members(body, fields)
     limits = [token_count(members.get(name)) for name in fields.limits if name in members]
     choices = token_count(_first(members, fields.choices))
@@ -88,11 +88,11 @@ def least_of(lanes: Iterable[Lane]) -> int:
     return max([lane.endpoint.target.facts.min_output_tokens or 1 for lane in lanes], default=1)
 
 
-def cap_edits(asked: Asked, lane: Lane, cap: int, *, is_own: bool) -> dict[str, bytes]:
+def cap_edits(exchange: ClientExchange, lane: Lane, cap: int, *, is_own: bool) -> dict[str, bytes]:
     """The members of a body that is passed on which say its cap; `is_own` says that its client named that cap."""
     if is_own and fitted(cap, lane) == cap:
         return {}
-    fields, body = asked.dialect.service.limits, asked.head.body
+    fields, body = exchange.dialect.service.limits, exchange.head.body
     cap, members = fitted(cap, lane), _members(body, fields)
     names = [name for name in fields.limits if name in members]
     if not names:
@@ -104,11 +104,11 @@ def cap_edits(asked: Asked, lane: Lane, cap: int, *, is_own: bool) -> dict[str, 
     return {holder: encode({**members, **dict.fromkeys(names, cap)}, nulls=1 << 20)}
 
 
-def cap_change(asked: Asked, wish: Wish, cap: int) -> tuple[Change, ...]:
+def cap_change(exchange: ClientExchange, wish: Wish, cap: int) -> tuple[Change, ...]:
     """The entry that says the cap, where its client wanted another one."""
     if wish.limit == cap:
         return ()
-    changes = Changes(asked.dialect.name, "encode_request")
+    changes = Changes(exchange.dialect.name, "encode_request")
     code = "parameter_added" if wish.limit is None else "parameter_adjusted"
     each = "" if wish.choices == 1 else " for each choice"
     changes.add(code, "/max_tokens", f"{cap} tokens{each} are within the limits of the key and the model")

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey
@@ -156,7 +156,7 @@ class Grant(msgspec.Struct, eq=False):
     """The call, which has entered."""
     plan: KeyPlan
     """What there is to know of its key."""
-    asked: Asked | None = None
+    exchange: ClientExchange | None = None
     """What is asked, where what it may use was found from it."""
     job: Job | None = None
     """The job for that."""
@@ -187,7 +187,7 @@ class Grant(msgspec.Struct, eq=False):
         if self.tries:
             of_tries, more = self._of_tries()
             rows, used = rows + of_tries, more.plus(used)
-        self.asked = None  # it leads back here
+        self.exchange = None  # it leads back here
         return self.plan.admission.settle(call, self.plan.names, used, rows)
 
     def failed(self, error: Error, lane: Lane) -> None:
@@ -253,7 +253,7 @@ class Grant(msgspec.Struct, eq=False):
 
     def _settle_reserved(self, lane: Lane | None = None) -> Awaitable[object]:
         """As `settle`, for a call of which nobody knows what it uses."""
-        self.counts, self.asked, call = False, None, self.call
+        self.counts, self.exchange, call = False, None, self.call
         rows, used = self._of_tries()
         row = self._reserved(lane)
         used = used.plus(Used(call.tokens, call.nano_usd))
@@ -280,7 +280,7 @@ class Grant(msgspec.Struct, eq=False):
         """As `settle`, for a call of which nobody reads what it used: as it was reserved."""
         if not self.counts:
             return None
-        self.counts, self.asked = False, None
+        self.counts, self.exchange = False, None
         tokens = 0 if is_failed else self.call.tokens
         row = Row(
             key=self.plan.key.name,
@@ -324,25 +324,25 @@ class Grant(msgspec.Struct, eq=False):
     def _bounds(self, response: Response[Any], lane: Lane | None) -> Bounds:
         """What can be true of the counts of an answer."""
         spec = "a target" if lane is None else lane.endpoint.spec
-        size = 0 if self.asked is None else len(self.asked.http.body)
+        size = 0 if self.exchange is None else len(self.exchange.http.body)
         has_content = any([not isinstance(part, TextPart) or part.text for part in response.parts])
         is_clamped = any([change.code == "count_clamped" for change in response.changes])
         return Bounds(spec, size, self.call.tokens, has_content, is_clamped)
 
     def _price(self, lane: Lane) -> Price | None:
         """The price of a target that told no cost."""
-        endpoint, asked, job = lane.endpoint, self.asked, self.job
+        endpoint, exchange, job = lane.endpoint, self.exchange, self.job
         if endpoint.price is None and not endpoint.base_url.startswith("https://"):
             return None  # as `price_of` says: no tier has to be known for that
-        if asked is None or job is None:
+        if exchange is None or job is None:
             return price_of(endpoint, (endpoint.model,), None, is_asked=not answers_alone())
-        return price_of(endpoint, (endpoint.model,), _tier(asked, job), is_asked=job.with_credential)
+        return price_of(endpoint, (endpoint.model,), _tier(exchange, job), is_asked=job.with_credential)
 
     def _estimated(self, told: Usage, response: Response[Any], lane: Lane | None) -> Usage:
         """What was told of tokens, and about how many came where that was not told."""
-        read, asked, job = told.input_tokens, self.asked, self.job
+        read, exchange, job = told.input_tokens, self.exchange, self.job
         if read is None:
-            read = 0 if asked is None or job is None or lane is None else _input_tokens(asked, job, lane)
+            read = 0 if exchange is None or job is None or lane is None else _input_tokens(exchange, job, lane)
         written = max(told.output_tokens or 0, _estimated_output(response))
         return msgspec.structs.replace(told, input_tokens=read, output_tokens=written)
 
@@ -361,17 +361,17 @@ async def done(waiting: Awaitable[object] | None) -> None:
 # The most that a call may use
 
 
-def read_nearer(asked: Asked, job: Job) -> int:
+def read_nearer(exchange: ClientExchange, job: Job) -> int:
     """About how many tokens a request has, with its text read for that."""
-    return max([_input_tokens(asked, job, lane) for lane in job.lanes], default=0)
+    return max([_input_tokens(exchange, job, lane) for lane in job.lanes], default=0)
 
 
-def cost_of_tokens(asked: Asked, job: Job, read: int, written: Callable[[Lane], int]) -> int:
+def cost_of_tokens(exchange: ClientExchange, job: Job, read: int, written: Callable[[Lane], int]) -> int:
     """The most that a call may cost that reads so many tokens and has so many written, at the dearest of its targets.
 
     Raises: PermissionDeniedError where a price is not known.
     """
-    tier, most = _tier(asked, job), 0
+    tier, most = _tier(exchange, job), 0
     for lane in job.lanes:
         price = price_of(lane.endpoint, (lane.endpoint.model,), tier, is_asked=not answers_alone())
         cost = None if price is None else cost_usd(price, Usage(input_tokens=read, output_tokens=written(lane)))
@@ -385,26 +385,26 @@ def cost_of_tokens(asked: Asked, job: Job, read: int, written: Callable[[Lane], 
     return most
 
 
-def _input_tokens(asked: Asked, job: Job, lane: Lane) -> int:
+def _input_tokens(exchange: ClientExchange, job: Job, lane: Lane) -> int:
     """About how many tokens a request has for a target, read for that."""
-    request = _request(asked, job)
-    return estimate_body(asked.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
+    request = _request(exchange, job)
+    return estimate_body(exchange.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
 
 
-def _tier(asked: Asked, job: Job) -> str | None:
+def _tier(exchange: ClientExchange, job: Job) -> str | None:
     """The tier of service that a request asks for."""
-    if not asked.is_read and "service_tier" not in asked.head.body.members:
+    if not exchange.is_read and "service_tier" not in exchange.head.body.members:
         return None
-    request = _request(asked, job)
+    request = _request(exchange, job)
     return None if request is None else request.service_tier
 
 
-def _request(asked: Asked, job: Job) -> Request | None:
+def _request(exchange: ClientExchange, job: Job) -> Request | None:
     """What is asked; None for a body that only its provider can read."""
-    if not asked.is_read and job.request.messages:
+    if not exchange.is_read and job.request.messages:
         return job.request
     try:
-        return asked.decoded.request
+        return exchange.decoded.request
     except Error:
         return None
 

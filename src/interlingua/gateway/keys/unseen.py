@@ -18,7 +18,7 @@ from interlingua.dialects._members import is_list, is_object
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.calls.head import Head
 
 __all__ = ["CONTEXT_TOKENS", "reads_more", "unseen_tokens"]
@@ -39,12 +39,12 @@ _RUN_BY_CLIENTS = (
 _GOOGLE_FUNCTIONS = frozenset({"computerUse", "computer_use", "functionDeclarations", "function_declarations"})
 
 
-def unseen_tokens(asked: Asked, job: Job, context_tokens: int | None) -> int:
+def unseen_tokens(exchange: ClientExchange, job: Job, context_tokens: int | None) -> int:
     """The most tokens that a target may read beside the body: 0, or a context window.
 
     `context_tokens` is what the key says of it; else the largest window of the targets counts.
     """
-    if not reads_more(asked.head) and not asked.http.kept_by:
+    if not reads_more(exchange.head) and not exchange.http.kept_by:
         return 0
     if context_tokens is not None:
         return context_tokens

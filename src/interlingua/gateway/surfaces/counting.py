@@ -18,7 +18,7 @@ from interlingua.client.estimate import estimate_tokens
 from interlingua.dialects._service import Count
 from interlingua.dialects.table import get_service
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
-from interlingua.gateway.calls.asked import read
+from interlingua.gateway.calls.client_exchange import read
 from interlingua.gateway.calls.head import read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
@@ -29,7 +29,7 @@ from interlingua.wire.json import decode_any, encode
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
@@ -47,20 +47,20 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
     count = get_service(dialect).count or Count("", "input_tokens")
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
-        asked = await _read(gateway, request, dialect)
-        lanes = gateway.targets.lanes(asked.head.model, dialect, tools=asked.head.has_tools)
+        exchange = await _read(gateway, request, dialect)
+        lanes = gateway.targets.lanes(exchange.head.model, dialect, tools=exchange.head.has_tools)
         for lane in lanes:
-            if lane.dialect.name == dialect and not asked.is_ours:
-                reply = await _counted(gateway, asked, lane.endpoint, count)
+            if lane.dialect.name == dialect and not exchange.is_ours:
+                reply = await _counted(gateway, exchange, lane.endpoint, count)
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
-        await asked.decode()
-        return _estimated(asked, count, lanes[0].endpoint)
+        await exchange.decode()
+        return _estimated(exchange, count, lanes[0].endpoint)
 
     return handler
 
 
-async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> Asked:
+async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> ClientExchange:
     """What is to be counted, as the request that it stands for."""
     body = await gateway.body_of(request, dialect)
     service = get_service(dialect)
@@ -79,10 +79,10 @@ def _unwrapped(body: Body, wrappers: tuple[str, ...], dialect: str) -> Body:
     return body
 
 
-async def _counted(gateway: Gateway, asked: Asked, endpoint: Endpoint, count: Count) -> HttpReply | None:
+async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoint, count: Count) -> HttpReply | None:
     """A provider's own count, or its refusal of the body; None where it cannot count."""
     told = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
-    request, given = asked.http, asked.head.body
+    request, given = exchange.http, exchange.head.body
     body = given.text if "{model}" in count.path else with_model(given, endpoint.model)
     defaults = get_service(endpoint.dialect).default_headers
     missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
@@ -109,9 +109,9 @@ def _told_by(endpoint: Endpoint) -> Headers:
     return (("content-type", "application/json"), ("x-interlingua-target", endpoint.spec))
 
 
-def _estimated(asked: Asked, count: Count, endpoint: Endpoint) -> GatewayReply:
-    tokens = estimate_tokens(asked.decoded.request, endpoint.model)
-    changes = Changes(asked.dialect.name, "routing")
+def _estimated(exchange: ClientExchange, count: Count, endpoint: Endpoint) -> GatewayReply:
+    tokens = estimate_tokens(exchange.decoded.request, endpoint.model)
+    changes = Changes(exchange.dialect.name, "routing")
     changes.add("tokens_estimated", f"/{count.member}", f"{endpoint.spec} does not count in this dialect")
     headers = (*_told_by(endpoint), *trail_headers((), changes.done()))
     return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))

@@ -22,7 +22,7 @@ from interlingua.client.estimate import estimate_tokens
 from interlingua.client.plan import make_plan
 from interlingua.dialects.table import DIALECTS, SPELLINGS, get_service, services
 from interlingua.errors import DecodeError, NotFoundError
-from interlingua.gateway.calls.exchange import asked_of, job_of
+from interlingua.gateway.calls.exchange import job_of, read_exchange
 from interlingua.gateway.calls.head import read_object
 from interlingua.gateway.calls.outgoing import outgoing
 from interlingua.gateway.console.access import sees_all
@@ -32,7 +32,7 @@ from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from interlingua.client.plan import Plan, PlannedTarget
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.wire.http import HttpRequest
@@ -94,23 +94,23 @@ async def explain(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 
 async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) -> GatewayReply:
-    asked = await asked_of(gateway, request, dialect)
-    job = await job_of(asked)
-    whole = asked.decoded.request if asked.restored is None else asked.restored.request
+    exchange = await read_exchange(gateway, request, dialect)
+    job = await job_of(exchange)
+    whole = exchange.decoded.request if exchange.restored is None else exchange.restored.request
     job = msgspec.structs.replace(job, request=whole)
     plan = make_plan(job)
     shows_all = sees_all(gateway, gateway.owner(request))
-    relayed = {lane.endpoint.spec for lane in asked.relayed}
+    relayed = {lane.endpoint.spec for lane in exchange.relayed}
     chosen = next((target.spec for target in plan.targets if target.chosen), "")
     told: dict[str, Any] = {
         "dialect": dialect,
-        "model": asked.head.model,
+        "model": exchange.head.model,
         "targets": [_target(target, is_relayed=target.spec in relayed, shows_all=shows_all) for target in plan.targets],
         "request": msgspec.Raw(dump(whole).encode()),
         "http": None
         if plan.http is None
-        else _http(plan.http, _body(asked, job.lanes, chosen, plan), "" if shows_all else _base_of(plan)),
-        "changes": [*asked.read_changes, *plan.changes],
+        else _http(plan.http, _body(exchange, job.lanes, chosen, plan), "" if shows_all else _base_of(plan)),
+        "changes": [*exchange.read_changes, *plan.changes],
         "input_tokens": estimate_tokens(whole, chosen),
     }
     cost = plan.cost_usd
@@ -134,11 +134,11 @@ def _base_of(plan: Plan) -> str:
     return next((target.base_url for target in plan.targets if target.chosen), "")
 
 
-def _body(asked: Asked, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> bytes:
+def _body(exchange: ClientExchange, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> bytes:
     """What the chosen target would get: the client's own words, or the translated ones."""
     lane = next(lane for lane in lanes if lane.endpoint.spec == chosen)
-    if lane in asked.relayed:
-        return outgoing(asked, lane, strict=False).body
+    if lane in exchange.relayed:
+        return outgoing(exchange, lane, strict=False).body
     return b"" if plan.http is None else plan.http.body
 
 

@@ -19,7 +19,7 @@ from interlingua.client.call.core import call
 from interlingua.client.estimate import estimate_text
 from interlingua.dialects.table import store_dialect
 from interlingua.errors import BadRequestError
-from interlingua.gateway.calls.asked import read
+from interlingua.gateway.calls.client_exchange import read
 from interlingua.gateway.calls.exchange import job_of
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
@@ -32,7 +32,7 @@ from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job
-    from interlingua.gateway.calls.asked import Asked
+    from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.state.stored import Held
@@ -147,34 +147,34 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """
     prepared = await gateway.stored.prepare(gateway.ids.owner(request), await gateway.body_of(request, store_dialect()))
     http = msgspec.structs.replace(request, body=prepared.body.text)
-    asked = read(gateway, http, store_dialect(), prepared.body)
-    job = await job_of(asked)
-    if asked.key is not None:
-        await done(gateway.admission.admit(asked, asked.key, job))
+    exchange = read(gateway, http, store_dialect(), prepared.body)
+    job = await job_of(exchange)
+    if exchange.key is not None:
+        await done(gateway.admission.admit(exchange, exchange.key, job))
     try:
-        return await _compacted(gateway, asked, job, is_changed=prepared.is_changed)
+        return await _compacted(gateway, exchange, job, is_changed=prepared.is_changed)
     except BaseException:
-        if asked.grant is not None:
-            await done(asked.grant.settle(None))
+        if exchange.grant is not None:
+            await done(exchange.grant.settle(None))
         raise
 
 
-async def _compacted(gateway: Gateway, asked: Asked, job: Job, *, is_changed: bool) -> GatewayReply:
-    http = asked.http
-    for lane in gateway.targets.lanes(asked.head.model, store_dialect(), tools=asked.head.has_tools):
-        if lane.dialect.name == store_dialect() and not asked.is_ours and not is_changed:
-            body = with_model(asked.head.body, lane.endpoint.model)
+async def _compacted(gateway: Gateway, exchange: ClientExchange, job: Job, *, is_changed: bool) -> GatewayReply:
+    http = exchange.http
+    for lane in gateway.targets.lanes(exchange.head.model, store_dialect(), tools=exchange.head.has_tools):
+        if lane.dialect.name == store_dialect() and not exchange.is_ours and not is_changed:
+            body = with_model(exchange.head.body, lane.endpoint.model)
             reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:
-                if asked.grant is not None:
-                    await done(asked.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200))
+                if exchange.grant is not None:
+                    await done(exchange.grant.settle_unread(lane.endpoint.spec, is_failed=reply.status != 200))
                 served = ("x-interlingua-target", visible(lane.endpoint.spec))
                 return GatewayReply(status=reply.status, headers=(*JSON, served), body=reply.body)
-    return await _summarized(gateway, asked, job)
+    return await _summarized(gateway, exchange, job)
 
 
-async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
-    request = await asked.whole()
+async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> GatewayReply:
+    request = await exchange.whole()
     choice = "none" if request.tools else None
     wanted = msgspec.structs.replace(
         request,
@@ -186,9 +186,9 @@ async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
         extra={},
     )
     response = await carried_out(call(msgspec.structs.replace(job, request=wanted)))
-    if asked.grant is not None:
+    if exchange.grant is not None:
         lane = next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None)
-        await done(asked.grant.settle(response, lane))
+        await done(exchange.grant.settle(response, lane))
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
     summary = compacted(response.text, gateway.make_id("cmp_"))
@@ -196,16 +196,16 @@ async def _summarized(gateway: Gateway, asked: Asked, job: Job) -> GatewayReply:
         "id": gateway.make_id("resp_"),
         "object": "response.compaction",
         "created_at": int(gateway.now()),
-        "output": [*_kept(asked), summary],
+        "output": [*_kept(exchange), summary],
         "usage": _usage(response.usage),
     }
     headers = (*JSON, *trail_headers(response.attempts, response.changes, response.cost_usd))
     return GatewayReply(headers=headers, body=encode(told, nulls=1 << 20))
 
 
-def _kept(asked: Asked) -> list[Item]:
+def _kept(exchange: ClientExchange) -> list[Item]:
     """What the user said last, as far as it is short enough."""
-    items = input_list(asked.head.body.get("input"))
+    items = input_list(exchange.head.body.get("input"))
     kept: list[Item] = []
     tokens = 0.0
     for item in reversed([item for item in items if item.get("role") == "user"]):
@@ -213,7 +213,7 @@ def _kept(asked: Asked) -> list[Item]:
         if tokens > KEPT_TOKENS:
             break
         kept.insert(0, item)
-    return listed(kept, asked.gateway.make_id("resp_"))
+    return listed(kept, exchange.gateway.make_id("resp_"))
 
 
 def _usage(usage: Usage | None) -> dict[str, Any]:

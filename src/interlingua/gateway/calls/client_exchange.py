@@ -46,12 +46,12 @@ if TYPE_CHECKING:
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers
 
-__all__ = ["Asked", "read"]
+__all__ = ["ClientExchange", "read"]
 
 _OPTIONS = {policy: DecodeOptions(history=policy) for policy in get_args(HistoryPolicy)}
 
 
-class Asked(msgspec.Struct, eq=False):
+class ClientExchange(msgspec.Struct, eq=False):
     """One request of a client, whose head was read."""
 
     gateway: Gateway
@@ -219,7 +219,7 @@ class Asked(msgspec.Struct, eq=False):
         )
 
 
-def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = None) -> Asked:
+def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = None) -> ClientExchange:
     """What a client of the dialect `name` asks; `body` is that of the request, where it was read already.
 
     Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model, says nothing, or
@@ -235,10 +235,10 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
         check_overrides(head.body, head.service)
     if not head.says_something and http.path not in head.service.silent_paths:
         raise nothing_said(name)
-    asked = Asked(gateway, http, get_dialect(name), head, key)
+    exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
     if key is not None and key.models:
-        _take_out_other_models(asked, partial(_may_use, gateway, key, head.model))
-    return asked
+        _take_out_other_models(exchange, partial(_may_use, gateway, key, head.model))
+    return exchange
 
 
 def _may_use(gateway: Gateway, key: GatewayKey, model: str, other: str) -> bool:
@@ -248,11 +248,11 @@ def _may_use(gateway: Gateway, key: GatewayKey, model: str, other: str) -> bool:
     return "," not in other and (lets(key, other) or (bool(slash) and lets(key, f"{provider}/{other}")))
 
 
-def _take_out_other_models(asked: Asked, may_use: Callable[[str], bool]) -> None:
+def _take_out_other_models(exchange: ClientExchange, may_use: Callable[[str], bool]) -> None:
     """Take the members out of a request by which its key could reach models that it may not ask for."""
-    name, body = asked.dialect.name, asked.head.body
-    asked.taken_out = other_models(body, rules_of(name), name, may_use)
-    if asked.taken_out:
-        body = body_without(body, frozenset([change.path.rpartition("/")[2] for change in asked.taken_out]))
-        asked.http = msgspec.structs.replace(asked.http, body=body.text, read=body)
-        asked.head = msgspec.structs.replace(asked.head, body=body)
+    name, body = exchange.dialect.name, exchange.head.body
+    exchange.taken_out = other_models(body, rules_of(name), name, may_use)
+    if exchange.taken_out:
+        body = body_without(body, frozenset([change.path.rpartition("/")[2] for change in exchange.taken_out]))
+        exchange.http = msgspec.structs.replace(exchange.http, body=body.text, read=body)
+        exchange.head = msgspec.structs.replace(exchange.head, body=body)

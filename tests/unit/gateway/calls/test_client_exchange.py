@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 import interlingua as il
-from interlingua.gateway.calls.asked import Asked, read
+from interlingua.gateway.calls.client_exchange import ClientExchange, read
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest, Seen
 from interlingua.testing.upstream import Upstream
@@ -16,7 +16,7 @@ from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
 TOLD = "Tell me of the weather in Oslo. " * 8
 
 
-def _read(made: Gateway, http: GatewayRequest, dialect: str = "openai-chat") -> Asked:
+def _read(made: Gateway, http: GatewayRequest, dialect: str = "openai-chat") -> ClientExchange:
     return read(made, http, dialect)
 
 
