@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from interlingua.dialects._shapes import SHAPES
+from interlingua.dialects.table import get_service
 from interlingua.errors import Error
 from interlingua.gateway.calls.head import Head, rules_of
 from interlingua.gateway.calls.outgoing import _TRIGGERS
@@ -43,7 +44,7 @@ def told(text: bytes, rules: BodyRules) -> tuple[Body | None, object]:
 
 def decided(dialect: str, body: Body) -> dict[str, Any]:
     """Everything that is decided from a body."""
-    head = Head(dialect, "m", stream=False, json_array=False, body=body)
+    head = Head(dialect, get_service(dialect), "m", stream=False, json_array=False, body=body)
     history = HISTORY.get(dialect, "messages")
     return {
         "ours": head.is_ours,

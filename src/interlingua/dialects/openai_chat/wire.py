@@ -34,6 +34,7 @@ __all__ = [
     "PlainMessageWire",
     "PlainResultWire",
     "PlainSystemWire",
+    "PlainTextWire",
     "PlainTurnWire",
     "PlainUserWire",
     "ReceivedWire",
