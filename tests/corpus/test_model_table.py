@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -178,6 +179,28 @@ def test_evidence_was_recorded_as_the_table_says() -> None:
         for refused, name in re.findall(r"(refused )?\b([0-9a-f]{12})\b", row.source):
             assert recorded[name].row is row, name
             assert ((recorded[name].exchange.status or 200) == 400) is bool(refused), name
+
+
+MEDIA = {
+    "images": ("images", r'"(image_url|input_image|image)"|"image/'),
+    "sound": ("audio", r'"audio/|"input_audio"'),
+    "documents": ("documents", r'"(input_file|document|file)"|"application/pdf"'),
+}
+"""What the evidence calls a medium: the kind in the table, and how it looks in a request."""
+
+
+def test_media_that_a_family_takes_were_recorded() -> None:
+    """Each kind of a row has an exchange that was answered, and whose request holds it; no other kind has one."""
+    recorded = {asked.exchange.id: asked for name in VENDORS for asked in _recorded(name)}
+    found = 0
+    for row in MODEL_TABLE:
+        evidence = dict(re.findall(r"\b(images|sound|documents) ([0-9a-f]{12})\b", row.source))
+        assert row.media == {MEDIA[word][0] for word in evidence}, row.models
+        for word, name in evidence.items():
+            found += 1
+            assert (recorded[name].exchange.status or 200) == 200
+            assert re.search(MEDIA[word][1], json.dumps(recorded[name].exchange.request)), name
+    assert found == 18
 
 
 def test_a_refusal_that_traffic_contradicts_is_noticed() -> None:

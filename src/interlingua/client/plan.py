@@ -170,7 +170,7 @@ def _candidate(job: Job, lane: Lane) -> _Candidate:
     try:
         if error := shortfall(job, lane, standing.lacks):
             raise error
-        lane = narrowed(lane, job.request, standing.lacks)
+        lane = narrowed(lane, standing.lacks)
         endpoint = lane.endpoint
         media = plan_media(job.request, endpoint, job.settings.allow)
         request, fitted = (job.request, ()) if media is None else media.run()

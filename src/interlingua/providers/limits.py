@@ -51,7 +51,8 @@ def _on_responses(facts: Facts) -> Facts:
 
 def _shared(row: ModelRow) -> Facts:
     """What the table says, which the strict upstream reads, too."""
-    return Facts(**{name: getattr(row, name) for name in ModelRow._fields if name in Facts.__struct_fields__})
+    facts = Facts(**{name: getattr(row, name) for name in ModelRow._fields if name in Facts.__struct_fields__})
+    return replace(facts, **dict.fromkeys(row.media, True))
 
 
 def _on_chat(row: ModelRow, facts: Facts) -> Facts:

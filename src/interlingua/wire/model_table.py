@@ -6,7 +6,7 @@ Rules
 - A recorded exchange counts for more than a page; `tests/corpus/test_model_table.py` holds the table against them.
 - Where servers of one family differ (Vertex takes penalties that Gemini's own API refuses), the row is about the
   vendor's own, and a quirk of the other server's row says so.
-- There is no column for images: no family of the table was seen to refuse them.
+- No family of the table was seen to refuse images, so that there is no column for that; `media` holds what was taken.
 
 This module is not responsible for what follows from a row, nor for what a dialect or a server takes of every model.
 """
@@ -71,6 +71,8 @@ class ModelRow(NamedTuple):
     """Whether a tool's result may hold media."""
     mixed_tools: bool | None = None
     """Whether tools that the provider runs go together with the caller's own."""
+    media: frozenset[str] = frozenset()
+    """Kinds of media that a recorded exchange shows to be taken: `images`, `audio`, `documents`."""
 
 
 class StrictBounds(NamedTuple):
@@ -96,6 +98,8 @@ recorded, neither taken nor refused."""
 def _words(*names: str) -> frozenset[str]:
     return frozenset(names)
 
+
+_SEEN, _ALL = _words("images", "documents"), _words("images", "audio", "documents")
 
 OPENAI_NOTES = "our notes on OpenAI Chat, section Pitfalls"
 GEMINI_NOTES = "our notes on Google, sections 1 and 8; vendor pages 'Gemini thinking', 'OpenAI compatibility'"
@@ -165,9 +169,10 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
     _openai(r"gpt-5\.([7-9]|\d\d)(-.*)?", OPENAI_NOTES + "; assumed like gpt-5.6", "prompt_cache_options", "none"),
     _openai(r"gpt-5\.\d+(-.*)?", OPENAI_NOTES + "; assumed like gpt-5.6", "prompt_cache_retention", "none"),
     _openai(
-        r"gpt-5(-.*)?", OPENAI_NOTES + "; stop refused ef691167bd9f, sound refused 73a8c403eeee",
+        r"gpt-5(-.*)?", OPENAI_NOTES + "; stop refused ef691167bd9f, sound refused 73a8c403eeee; images 76ed6a03edbc, "
+        "documents 5d0ff2bc78d9",
         "prompt_cache_retention",
-    ),
+    )._replace(media=_SEEN),
     ModelRow(
         "openai", r"o(1|3-mini)(-.*)?", OPENAI_NOTES + "; stop 8bc45a8b013b; efforts 9b122a6c4188", sampling=False,
         efforts=_words("low", "medium", "high"), audio=False,
@@ -192,16 +197,22 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
         max_output_tokens=128_000,
     ),
     _claude_4(
-        r"(opus|sonnet|haiku)-4-5.*", CLAUDE_NOTES + "; c972dee1e181, a9aa1bbcfadd", 64_000, schema=True, pair=False
-    ),
+        r"(opus|sonnet|haiku)-4-5.*", CLAUDE_NOTES + "; c972dee1e181, a9aa1bbcfadd; images 56a7a5a5ed42, documents "
+        "5465d47fe228", 64_000, schema=True, pair=False,
+    )._replace(media=_SEEN),
     _claude_4(r"opus-4-1.*", CLAUDE_NOTES + "; 22ccdf918632", 32_000, schema=True, pair=False),
     _claude_4(r"opus-4(-0|-2025.*)?", CLAUDE_NOTES, 32_000, schema=False, pair=None),
     _claude_4(
-        r"(sonnet-4(-0|-2025.*)?|3-7-sonnet.*)", CLAUDE_NOTES + "; temperature with top_p 733e04480735; e987def8a821",
+        r"(sonnet-4(-0|-2025.*)?|3-7-sonnet.*)", CLAUDE_NOTES + "; temperature with top_p 733e04480735; e987def8a821; "
+        "images 2ae43499b37f, documents 5281ce83e961",
         64_000, schema=False, pair=None,
-    ),
-    _claude_3(r"3-5-(sonnet|haiku).*", CLAUDE_NOTES + "; 5368ee829d59", 8_192),
-    _claude_3(r"3-(opus|sonnet|haiku).*", CLAUDE_NOTES + "; e13b13024356", 4_096),
+    )._replace(media=_SEEN),
+    _claude_3(
+        r"3-5-(sonnet|haiku).*", CLAUDE_NOTES + "; 5368ee829d59; images 42574412be08, documents 4f6a3e793444", 8_192
+    )._replace(media=_SEEN),
+    _claude_3(
+        r"3-(opus|sonnet|haiku).*", CLAUDE_NOTES + "; e13b13024356; images 4b3cde961b8b", 4_096
+    )._replace(media=_words("images")),
     _gemini_3(
         r"3-pro.*", GEMINI_NOTES + "; level ad1e1dc59c70, MEDIUM refused 2025-12-19, budget 6820750c7e1f, schema with "
         "tools a4f79e1867d5",
@@ -211,19 +222,22 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
     _gemini_3(r"3\.[78]-flash.*", GEMINI_NOTES, _words("low", "medium", "high")),
     _gemini_3(
         r"3(\.\d+)?-flash.*", GEMINI_NOTES + "; levels 14569b68e096, 7cbd639411d8, budget 520040c5e386, tools of both "
-        "kinds 21d6d38d7c1a, schema with tools 07f0efcd972d, media in results 06de294ae27e",
+        "kinds 21d6d38d7c1a, schema with tools 07f0efcd972d, media in results 06de294ae27e; images 878650aafd1d, "
+        "sound f41ff7d86d3a, documents 06de294ae27e",
         _words("minimal", "low", "medium", "high"),
-    ),
+    )._replace(media=_ALL),
     _gemini_3(r"[3-9].*", GEMINI_NOTES, None),
     _gemini_2(r"2\.5-pro.*", GEMINI_NOTES + "; a call without a signature 34c697313906", 128, 32_768),
     _gemini_2(r"2\.5-flash-lite.*", GEMINI_NOTES + "; budget 92a345013ddc", 512, 24_576, "disabled"),
     _gemini_2(
         r"2\.5-flash.*", GEMINI_NOTES + "; budgets b12a472f615e, 8e0b579d97aa, none 289ad601fadf, log probabilities "
-        "5cb817fa340d, a call without a signature e11e6661a4a5", 1, 24_576, "disabled",
-    ),
+        "5cb817fa340d, a call without a signature e11e6661a4a5; images af8c4d44bc98, sound 1a0ac5051ad2, documents "
+        "0ef6f8766aa7", 1, 24_576, "disabled",
+    )._replace(media=_ALL),
     ModelRow(
         "google", r"gemini-(1\.5|2\.0)-(pro|flash)(?!.*thinking).*", GEMINI_NOTES + "; calls without signatures "
-        "83db21139ae0", thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
+        "83db21139ae0; images 3ba7ebf080ec, sound 1ced270781a2, documents 63f67e5387d8", media=_ALL,
+        thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
         result_media=False, mixed_tools=False,
     ),
 )  # fmt: skip

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from interlingua.client.call.effect import Enter, Race, Sleep
 from interlingua.client.call.job import later
-from interlingua.client.call.needs import is_required, narrowed, needs_of, shortfall
+from interlingua.client.call.needs import has_need, is_required, narrowed, shortfall
 from interlingua.client.call.report import failed, outrun, passed_over, served, standing_told, summary
 from interlingua.client.call.secrets import attribute
 from interlingua.client.call.visit import Lasting, Visit, consulted
@@ -392,11 +392,7 @@ class _Trip:
         """
         now_s = self._job.clock()
         lane, settings = visit.lane, self._job.settings
-        if (
-            error.lacking is not None
-            and self._job.request.messages
-            and error.lacking not in needs_of(self._job.request)
-        ):
+        if error.lacking is not None and self._job.request.messages and not has_need(self._job, error.lacking):
             error.lacking = None  # it speaks of something that the request does not have
         found = verdict(error, committed=is_committed(self._job.request), persist=settings.persist)
         self._note(visit, error, now_s - visit.started_s)
@@ -547,7 +543,7 @@ def _told(spec: str, error: Error) -> str:
 
 def _seen_by_health(job: Job, lane: Lane, said: frozenset[str]) -> Lane:
     """The target without what it has said that it lacks; a request that nobody read is checked by who sends it."""
-    return narrowed(lane, job.request, said) if job.request.messages else replace(lane, said=said)
+    return narrowed(lane, said) if job.request.messages else replace(lane, said=said)
 
 
 def _has_used_its_share(job: Job, now_s: float) -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.types.request import Request
 
-__all__ = ["is_required", "narrowed", "needs_of", "shortfall"]
+__all__ = ["has_need", "is_required", "narrowed", "needs_of", "shortfall"]
 
 _MEDIA: dict[type, Feature] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 _NEEDED: tuple[Feature, ...] = ("images", "audio", "documents", "tools")
@@ -109,14 +109,18 @@ def _code(feature: Feature) -> str:
     return feature if feature in CODES else "feature_missing"
 
 
-def narrowed(lane: Lane, request: Request, said: Collection[str]) -> Lane:
-    """The target as its dialect has to see it: without what it has said that it lacks, where the request has that."""
+def has_need(job: Job, feature: Feature) -> bool:
+    """Whether a call needs a feature, so that a target may have refused it for that; a typed answer may be a tool."""
+    return feature in needs_of(job.request) or (job.typed and feature == "tools")
+
+
+def narrowed(lane: Lane, said: Collection[str]) -> Lane:
+    """The target as its dialect has to see it: without what it has said that it lacks."""
     declared = lane.endpoint.capabilities
-    lost = [feature for feature in needs_of(request) if feature in said and getattr(declared, feature) is not True]
-    if not lost:
+    members: Any = {feature: False for feature in said if getattr(declared, feature) is not True}
+    if not members:
         return lane
     from interlingua.providers.declared import told_target  # only a target that has refused something needs it
 
-    members: Any = dict.fromkeys(lost, False)
     endpoint = replace(lane.endpoint, target=told_target(lane.endpoint.target, Capabilities(**members)))
     return replace(lane, endpoint=endpoint)

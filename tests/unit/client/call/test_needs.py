@@ -190,3 +190,27 @@ def test_a_limit_of_our_own_is_left_alone_by_who_is_passed_over() -> None:
     world.limits.set(A, Allowance(rpm=1))
     ask(world, _picture(world, A, B), awaited=False, streamed=False)
     assert world.limits.loads()[A].requests == 0
+
+
+def test_a_typed_answer_as_a_tool_is_asked_for_in_words_after_a_refusal() -> None:
+    """The hidden tool was refused: the next typed call of the same target goes out without one."""
+    world = World().on(A, NO_TOOLS).on(B, good(streamed=False))
+    assert told(ask(world, _typed(world), awaited=False, streamed=False).attempts) == [(A, "failed"), (B, "served")]
+    reply = ask(world.on(A, good(streamed=False)), _typed(world), awaited=False, streamed=False)
+    assert told(reply.attempts) == [(A, "served")]
+    assert [change.code for change in reply.changes] == ["output_schema_prompted"]
+    assert b'"tools"' in world.bodies[0]
+    assert b'"tools"' not in world.bodies[-1]
+
+
+def _typed(world: World) -> Any:
+    """A typed call of a target that knows no schemas, so that the answer is asked for as a tool."""
+    job = world.job(A, B)
+    first, second = job.lanes
+    facts = replace(first.endpoint.target.facts, output_schema=False)
+    quirks = replace(first.endpoint.target.quirks, output_schema="none")
+    target = replace(first.endpoint.target, facts=facts, quirks=quirks)
+    request = replace(job.request, output_schema={"type": "object", "properties": {"a": {"type": "string"}}})
+    settings = replace(job.settings, warns=False)
+    lanes = (replace(first, endpoint=replace(first.endpoint, target=target)), second)
+    return replace(job, request=request, lanes=lanes, typed=True, settings=settings)
