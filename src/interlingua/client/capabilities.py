@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
     from interlingua.dialects._contract import Dialect, Target
     from interlingua.registry.endpoint import Endpoint
+    from interlingua.registry.resolve import Registry
 
 __all__ = ["async_capabilities", "capabilities", "known_capabilities"]
 
@@ -78,31 +79,35 @@ _cards = ByteCache[tuple[str, str], _Card](1_000_000, weigh=_weigh_card)
 """The answers of servers, by target and address."""
 
 
-def capabilities(spec: str, *, ask: bool = False) -> Capabilities:
+def capabilities(spec: str, *, ask: bool = False, registry: Registry | None = None) -> Capabilities:
     """What a target takes, `provider/model` or an alias of one; with `ask` its server is asked as well.
+
+    `registry` says what names stand for, where that is not the registry of the process.
 
     Raises: UnknownModelError, ConfigError for a spec that leads nowhere; UsageError for several targets, and for `ask`
         where the server tells nothing of its models; with `ask` also TransportError, UpstreamError and DecodeError.
     """
     from interlingua.client.call.pump import carried_out
 
-    return carried_out(_found(_endpoint(spec), ask=ask))
+    return carried_out(_found(_endpoint(spec, registry), ask=ask))
 
 
-async def async_capabilities(spec: str, *, ask: bool = False) -> Capabilities:
+async def async_capabilities(spec: str, *, ask: bool = False, registry: Registry | None = None) -> Capabilities:
     """What a target takes, `provider/model` or an alias of one; with `ask` its server is asked as well.
+
+    `registry` says what names stand for, where that is not the registry of the process.
 
     Raises: UnknownModelError, ConfigError for a spec that leads nowhere; UsageError for several targets, and for `ask`
         where the server tells nothing of its models; with `ask` also TransportError, UpstreamError and DecodeError.
     """
     from interlingua.client.aio.pump import carried_out
 
-    return await carried_out(_found(_endpoint(spec), ask=ask))
+    return await carried_out(_found(_endpoint(spec, registry), ask=ask))
 
 
-def _endpoint(spec: str) -> Endpoint:
+def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
     try:
-        endpoints = default_registry().resolve(spec)
+        endpoints = (default_registry() if registry is None else registry).resolve(spec)
     except UsageError:
         if not answers_alone():
             raise
@@ -163,7 +168,10 @@ def known_capabilities(endpoint: Endpoint, dialect: Dialect, said: Collection[st
         .over(_of_tables(endpoint))
         .over(_of_dialect(endpoint, dialect))
     )
-    return replace(known, model=endpoint.spec, audio_types=None if known.audio is False else known.audio_types)
+    if known.audio is False and known.audio_types is not None:  # the types of a vendor's other models
+        origins = {name: origin for name, origin in known.origins.items() if name != "audio_types"}
+        known = replace(known, audio_types=None, origins=origins)
+    return replace(known, model=endpoint.spec)
 
 
 def _with_origin(said: Capabilities, origin: str) -> Capabilities:
