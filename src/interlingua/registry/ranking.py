@@ -52,6 +52,13 @@ class Ranking(Struct, frozen=True):
             and all(isinstance(member, str) or member.is_plain for member in self.members)
         )
 
+    @property
+    def has_requirements(self) -> bool:
+        """Whether an alias requires something of its targets."""
+        return bool(self.rule.require) or any(
+            [member.has_requirements for member in self.members if type(member) is Ranking]
+        )
+
     def required(self) -> dict[str, frozenset[Feature]]:
         """What each target must take, by target: what its aliases require together."""
         found: dict[str, frozenset[Feature]] = {}

@@ -62,7 +62,7 @@ def _media_of(parts: Sequence[object], path: str) -> Iterator[tuple[Feature, str
 
 def is_required(job: Job) -> bool:
     """Whether the caller or an alias requires something of the targets."""
-    return bool(job.settings.require) or job.ranking is not None
+    return bool(job.settings.require) or (job.ranking is not None and job.ranking.has_requirements)
 
 
 def shortfall(job: Job, lane: Lane, said: Collection[str] = ()) -> UnsupportedError | None:
@@ -101,7 +101,9 @@ def shortfall(job: Job, lane: Lane, said: Collection[str] = ()) -> UnsupportedEr
 
 def _required(job: Job, lane: Lane) -> frozenset[Feature]:
     ranking = job.ranking
-    by_alias = frozenset[Feature]() if ranking is None else ranking.required().get(lane.endpoint.spec, frozenset())
+    if ranking is None or not ranking.has_requirements:
+        return job.settings.require
+    by_alias = ranking.required().get(lane.endpoint.spec, frozenset())
     return job.settings.require | by_alias
 
 
