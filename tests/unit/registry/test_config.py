@@ -102,7 +102,7 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
             '[aliases]\n\n[suppliers.a]\ndsn = "x"\n',
             (
                 "line 3: unknown section 'suppliers'; known: providers, aliases, capabilities, keys, limits, server, "
-                "teams, policy, hooks, cache"
+                "teams, policy, hooks, webhooks, cache"
             ),
         ),
         ('[providers.a]\nurl = "x"\n', "line 2: unknown key 'url' in [providers.a]; known: dsn, dsn_env"),
