@@ -48,12 +48,15 @@ class GatewayApp:
         """The application of a gateway."""
         self.gateway: Gateway = gateway
         """The gateway."""
+        self._is_placed = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
         if scope["type"] == "http":
             if not _is_on_asyncio():
                 raise UsageError(ONLY_ASYNCIO)
+            if not self._is_placed:
+                self._take_place(scope)
             await self._serve(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
@@ -91,6 +94,16 @@ class GatewayApp:
             async with _Presence(receive):
                 reply = await self.gateway.answer(arriving.request)
                 await _send(send, reply, entry, self.gateway.settings.keep_alive_s)
+
+    def _take_place(self, scope: Scope) -> None:
+        """Leave out variables that lead here; where that is, a server says with the first request."""
+        self._is_placed = True
+        host, port = scope.get("server") or (None, None)
+        if host and port:
+            from interlingua.gateway.serving.itself import leave_out_itself  # `il serve` has done it before
+
+            with suppress(ValueError):  # a name in place of an address, as test clients have
+                leave_out_itself(self.gateway, host, port)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:

@@ -75,12 +75,13 @@ class Resolved:
         if self._generation is not self._sources.generation:
             return False
         environ = self._sources.environ()
-        try:
-            for variable, value in self._seen.items():  # every call comes by here, and `get` takes half as long again
-                if value != (environ.get(variable) if value is None else environ[variable]):
-                    return False
-        except KeyError:
-            return False
+        for variable, value in self._seen.items():
+            try:  # every call comes by here, and `get` takes a quarter longer
+                now: str | None = environ[variable]
+            except KeyError:
+                now = None
+            if now != value:
+                return False
         return True
 
 

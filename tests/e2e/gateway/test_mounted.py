@@ -64,6 +64,26 @@ def test_a_web_application_may_hold_it() -> None:
     assert body.endswith(b"data: [DONE]\n\n")
 
 
+def test_a_mounted_gateway_never_calls_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vendor's variable that names the server is left out from the first request on."""
+    app = gateway.app(settings=GatewaySettings(is_open=True))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://localhost:{listener.getsockname()[1]}"
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        try:
+            status, body = _post(url.replace("localhost", "127.0.0.1"), "openai-chat", "openai/m")
+        finally:
+            server.should_exit = True
+            thread.join(10)
+    assert status == 500
+    assert b"openai: no key; set OPENAI_API_KEY" in body
+
+
 class _Failing(threading.Thread):
     """An upstream that sends its head and one frame, and then fails in a way of its own."""
 

@@ -93,11 +93,11 @@ def run(options: Namespace) -> int:
 def _served(options: Namespace) -> int:
     from interlingua.cli.welcome import welcome
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.serving.itself import leave_out_itself
     from interlingua.gateway.serving.reload import stamp_of
     from interlingua.gateway.serving.serve import (
         check_address,
         hearing_hangup,
-        leave_out_itself,
         make_room,
         serve_until_stopped,
     )
@@ -120,7 +120,7 @@ def _served(options: Namespace) -> int:
             if workers > 1 or is_worker:
                 check_workers(gateway, settings, gateway.registry.limits)
             listener = stack.enter_context(_listener(options, host, server.port))
-            leave_out_itself(gateway, listener)
+            leave_out_itself(gateway, *listener.getsockname()[:2])
         reload = _reload(gateway, options, host, since)
         stack.enter_context(hearing_hangup(reload))
         if not is_worker:

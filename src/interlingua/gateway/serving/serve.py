@@ -15,14 +15,12 @@ import os
 import signal
 import socket
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from interlingua.errors import ConfigError, UsageError
-from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.serving.server import GatewayServer
 from interlingua.gateway.settings import MAX_PORT
-from interlingua.registry.place import Place
 from interlingua.transport.default import set_default_options
 from interlingua.transport.options import HttpOptions
 
@@ -41,7 +39,6 @@ __all__ = [
     "hearing_hangup",
     "is_loopback",
     "keep_freed",
-    "leave_out_itself",
     "listen",
     "make_room",
     "serve_until_stopped",
@@ -99,24 +96,6 @@ def listen(host: str, port: int) -> socket.socket:
         number = error.errno or 0
         why = os.strerror(number) if number > 0 else error.strerror or error
         raise UsageError(f"cannot listen on {host} port {port}: {why}; --port takes another") from None
-
-
-def leave_out_itself(gateway: Gateway, listener: socket.socket) -> None:
-    """Keep a gateway from calling itself: a vendor's variable that names where it listens counts as not set.
-
-    So does a key beside such a variable that is one of the gateway's own: both were set for its clients.
-    """
-    host, port = listener.getsockname()[:2]
-    names = {host, socket.gethostname(), *gateway.settings.hosts}
-    with suppress(OSError):
-        names.update(str(entry[4][0]) for entry in socket.getaddrinfo(socket.gethostname(), None))
-    if ipaddress.ip_address(host).is_loopback or ipaddress.ip_address(host).is_unspecified:
-        names.add("localhost")
-    ports = {name: {port, 80, 443} if name in gateway.settings.hosts else {port} for name in names}
-    gateway.registry.leave_out(
-        [Place(name.lower(), number) for name in names for number in ports[name]],
-        lambda key: hash_key(key) in gateway.keys.table,
-    )
 
 
 def serve_until_stopped(
