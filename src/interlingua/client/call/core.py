@@ -77,8 +77,9 @@ class Outcome:
 
         Raises: UsageError where there is none, with the reason.
         """
-        if self.response is not None:
-            return _counted(self.response)
+        response = self.response
+        if response is not None:
+            return response if response.usage is not None else _counted(response)
         if self.given_up:
             raise closed_early()
         if ended:
@@ -87,8 +88,8 @@ class Outcome:
 
 
 def _counted(response: Response[Any]) -> Response[Any]:
-    """The response with counts, each of them None where the provider gave none, so that they need not be asked for."""
-    return response if response.usage is not None else msgspec.structs.replace(response, usage=_NO_COUNTS)
+    """A response without counts with counts that are all None, so that nobody has to ask whether there are any."""
+    return msgspec.structs.replace(response, usage=_NO_COUNTS)
 
 
 def closed_early() -> UsageError:
@@ -112,7 +113,8 @@ def call(job: Job) -> Steps[Response[Any]]:
 
         return (yield from hooked_call(job, call))
     answer, attempts = yield from routed(job, whole)
-    return _counted(msgspec.structs.replace(answer, attempts=attempts))
+    response = msgspec.structs.replace(answer, attempts=attempts)
+    return response if response.usage is not None else _counted(response)
 
 
 def stream(job: Job, outcome: Outcome) -> Steps[None]:
