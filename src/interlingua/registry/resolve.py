@@ -60,11 +60,12 @@ _ENTRY_BYTES = 2_000
 class Resolved:
     """What a spec was resolved to, and what has to stay as it is for that to hold."""
 
-    __slots__ = ("_generation", "_seen", "_sources", "endpoints")
+    __slots__ = ("_environ", "_generation", "_seen", "_sources", "endpoints")
 
     def __init__(self, sources: Sources, generation: object, reader: Reader, endpoints: tuple[Endpoint, ...]) -> None:
         """What a reader of the environment has found for a generation of the registrations."""
         self._sources = sources
+        self._environ = reader.environ if reader.environ is not os.environ else None
         self._generation = generation if reader.repeatable else None
         self._seen = reader.seen
         self.endpoints: tuple[Endpoint, ...] = endpoints
@@ -74,7 +75,7 @@ class Resolved:
         """Whether the spec would be resolved to the same now."""
         if self._generation is not self._sources.generation:
             return False
-        environ = self._sources.environ()
+        environ = os.environ if self._environ is None else self._environ
         for variable, value in self._seen.items():
             try:  # every call comes by here, and `get` takes a quarter longer
                 now: str | None = environ[variable]

@@ -66,7 +66,8 @@ class Reader:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         """A reader that has read nothing."""
-        self._environ = environ
+        self.environ: Mapping[str, str] = environ
+        """Where variables are read."""
         self.seen: dict[str, str | None] = {}
         """Each variable that was asked for, with its value then."""
         self.repeatable = True
@@ -75,12 +76,12 @@ class Reader:
     def get(self, variable: str) -> str | None:
         """The value of a variable, or None; the same one for as long as this reader lives."""
         if variable not in self.seen:
-            self.seen[variable] = self._environ.get(variable)
+            self.seen[variable] = self.environ.get(variable)
         return self.seen[variable]
 
     def entries(self) -> dict[str, str]:
         """Name -> variable of everything that could be ours."""
-        return {name_of(variable): variable for variable in list(self._environ) if _VARIABLE.fullmatch(variable)}
+        return {name_of(variable): variable for variable in list(self.environ) if _VARIABLE.fullmatch(variable)}
 
 
 def variable_of(name: str) -> str | None:
