@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import FinishReason
 
 __all__ = [
+    "PLACEHOLDER_IDS",
     "CallIdSource",
     "decoded_twice",
     "is_empty_arguments",

@@ -29,10 +29,11 @@ from interlingua.dialects.openai_chat.wire import (
     PlainMessageWire,
     PlainResultWire,
     PlainSystemWire,
+    PlainTurnWire,
     PlainUserWire,
 )
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import CallIdSource
+from interlingua.stream.calls import PLACEHOLDER_IDS, CallIdSource
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -45,6 +46,7 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.types.message import Message
+from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import exact_reader
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from msgspec import UnsetType
 
     from interlingua.dialects._contract import Quirks
-    from interlingua.dialects.openai_chat.wire import PartWire
+    from interlingua.dialects.openai_chat.wire import PartWire, PlainCallWire
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
@@ -80,12 +82,33 @@ class _History:
             role = wire.role or ""
             if self.results and role not in _RESULTS:
                 self.close()
+            if self.plain(wire):
+                continue
             try:
                 (_ROLES.get(role) or _unknown_role(wire.role))(self, wire)
             except DecodeError as error:
                 raise error.under(f"/messages/{place}") from None
         if self.results:
             self.close()
+
+    def plain(self, wire: MessageWire | PlainMessageWire) -> bool:
+        """Whether a plain message was read; one in which something has to be looked at is left to its role."""
+        if type(wire) is PlainResultWire and not wire.content.startswith(ERROR_PREFIX):
+            call_id = wire.tool_call_id
+            self.results.append(ToolResult(call_id, self.names.get(call_id, ""), wire.content))
+        elif type(wire) is PlainTurnWire and (wire.tool_calls is None or _are_sound(wire.tool_calls)):
+            parts: list[Part] = [TextPart(wire.content)] if wire.content else []
+            for call in wire.tool_calls or ():
+                call_id, name = call.id, call.function.name
+                self.turns.ids.assign(call_id)
+                self.names[call_id] = name
+                parts.append(ToolCall(call_id, name, call.function.arguments))
+            self.messages.append(Message("assistant", tuple(parts)))
+        elif type(wire) is PlainUserWire and wire.content:
+            self.messages.append(Message("user", (TextPart(wire.content),)))
+        else:
+            return False
+        return True
 
     def close(self) -> None:
         """The results of a step are one message."""
@@ -171,6 +194,15 @@ def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...]
     wires = cast("list[MessageWire] | None", _read_plain(text))  # they have its members
     history.read(read_member(b"messages", text, MessagesWire).messages if wires is None else wires)
     return history.system, tuple(history.messages)
+
+
+def _are_sound(calls: Sequence[PlainCallWire]) -> bool:
+    """Whether each call has a name, an id of its own and sound arguments."""
+    for call in calls:
+        function = call.function
+        if not function.name or call.id.strip() in PLACEHOLDER_IDS or not are_sound(function.arguments):
+            return False
+    return True
 
 
 _read_plain = exact_reader(list[PlainMessageWire])
