@@ -39,7 +39,7 @@ KEY = "sk-il-" + "a" * 48
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 155,
-    "translated request, never seen": 240,
+    "translated request, never seen": 225,
     "translated reply": 19,
     "turn of an agent that marks what is to be cached": 490,
     "library call": 220,
