@@ -58,12 +58,9 @@ def spread(members: dict[str, Any]) -> dict[str, Any]:
 
 def passed_on(wire: WireStruct, names: Sequence[str]) -> dict[str, Any]:
     """The members of `names` that a wire object states, and its unknown ones: what only passes through."""
-    said: dict[str, Any] = {}
-    for name in names:
-        value = getattr(wire, name)
-        if value is not None and value is not msgspec.UNSET:
-            said[name] = value
-    return {**said, **wire.extra} if wire.extra else said
+    unset = msgspec.UNSET
+    members = {name: value for name in names if (value := getattr(wire, name)) is not None and value is not unset}
+    return {**members, **wire.extra} if wire.extra else members
 
 
 def members_of(wire: WireStruct, dialect: str) -> dict[str, dict[str, Any]]:

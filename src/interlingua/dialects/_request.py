@@ -207,6 +207,11 @@ class RequestWriter:
             return write(history)
         return self.kept.place(b"[%b,%b]" % (encode_wires(write(())), text) if system else b"[%b]" % text)
 
+    def placed(self, wires: list[W], *, is_bare: bool) -> list[W] | Raw:
+        """The messages on the wire; as text in which no number has to be looked for where all of them are bare."""
+        text = encode_exact(wires) if wires and is_bare else None
+        return wires if text is None else self.kept.place(text)
+
     def map_names(self) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
         rule = self.name_rule if self.quirks.name_rule == "free" else self.quirks.name_rule

@@ -85,12 +85,33 @@ class AssistantEncoder:
 
     def encode(self, parts: Sequence[Part]) -> list[PartWire]:
         """The parts on the wire."""
+        bare = self.bare(parts)
+        if bare is not None:
+            return bare
         wires: list[PartWire] = []
         for place, part in enumerate(parts):
             self._place = len(wires)
             wire = self.part(part, f"{self.path}/parts/{place}")
             if wire is not None:
                 wires.append(wire)
+        return wires
+
+    def bare(self, parts: Sequence[Part]) -> list[PartWire] | None:
+        """Thinking, texts and calls with nothing beside them on the wire; None where there is anything to note."""
+        if not self.reply and self.target.facts.call_seals:
+            return None
+        wires: list[PartWire] = []
+        for part in parts:
+            if type(part) is ToolCall and not (part.sealed or part.extra):
+                wires.append(PartWire(functionCall=self._call_wire(part, part.arguments_json)))
+            elif type(part) is TextPart:
+                if not part.text or part.cache or part.annotations or part.sealed or part.extra:
+                    return None
+                wires.append(PartWire(text=part.text))
+            elif type(part) is ThinkingPart and part.text and not (part.sealed or part.extra):
+                wires.append(PartWire(text=part.text, thought=True))
+            else:
+                return None
         return wires
 
     def part(self, part: Part, path: str) -> PartWire | None:
@@ -156,7 +177,7 @@ class AssistantEncoder:
         if signature is None and not self._has_call and not self.reply:
             signature = self._filler(part, path)
         self._has_call = True
-        return self._call_wire(part, part.arguments_json, signature, path)
+        return self._call_part(part, part.arguments_json, signature, path)
 
     def _filler(self, part: ToolCall, path: str) -> str | None:
         if self.target.facts.call_seals is False or (self.target.facts.call_seals is None and part.sealed is None):
@@ -164,9 +185,11 @@ class AssistantEncoder:
         self.changes.add("seal_filler", f"{path}/sealed" if part.sealed is not None else path)
         return FILLER
 
-    def _call_wire(self, part: ToolCall | BrokenToolCall, text: str, signature: str | None, path: str) -> PartWire:
-        call = CallWire(id=self.call_id(part.id), name=self.names.get(part.name, part.name), args=Raw(text.encode()))
-        wire = PartWire(functionCall=call, thoughtSignature=signature)
+    def _call_wire(self, part: ToolCall | BrokenToolCall, text: str) -> CallWire:
+        return CallWire(id=self.call_id(part.id), name=self.names.get(part.name, part.name), args=Raw(text))
+
+    def _call_part(self, part: ToolCall | BrokenToolCall, text: str, signature: str | None, path: str) -> PartWire:
+        wire = PartWire(functionCall=self._call_wire(part, text), thoughtSignature=signature)
         if part.extra:
             self._extra(wire, part.extra, path)
         return wire
@@ -180,7 +203,7 @@ class AssistantEncoder:
     def _broken(self, part: BrokenToolCall, path: str) -> PartWire:
         """A broken call of an answer: as it came to its own dialect, else told as text."""
         if self.own and part.reason in JSON_FAULTS:
-            return self._call_wire(part, part.raw_arguments, None, path)
+            return self._call_part(part, part.raw_arguments, None, path)
         self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
         return PartWire(text=f"{part.name}({part.raw_arguments})")
 

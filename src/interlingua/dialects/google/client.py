@@ -12,7 +12,6 @@ from urllib.parse import quote
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
 from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members, passed_on
 from interlingua.dialects._request import CORE, RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
@@ -41,11 +40,7 @@ from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool, Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects._usual.histories import WriteUsual
-    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.google.wire import CandidateWire, DeclarationWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
@@ -60,7 +55,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CITATIONS",
     "candidate_members",
-    "decode_any_response",
     "decode_error",
     "decode_response",
     "encode_request",
@@ -111,17 +105,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late_pair("interlingua.dialects.google.history_usual", "write_usual_history")
-_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.google.tools_usual", "write_usual_tools")
-
-
 class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
     said = SAID
-    write_usual = staticmethod(_write_usual)
-    write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "google"
     sampling = SAMPLING
 
@@ -157,17 +145,17 @@ class _RequestEncoder(RequestWriter):
         ids = self.map_ids()
         self.note_ids(ids)
 
-        def encode(
-            system: tuple[TextPart, ...], messages: tuple[Message, ...]
-        ) -> tuple[ContentWire | None, list[ContentWire]]:
-            return MessageEncoder(self.target, self.names, ids, self.changes).encode(system, messages)
+        encoder = MessageEncoder(self.target, self.names, ids, self.changes)
+        instruction, contents = encoder.encode(self.request.system, history)
+        if not history or history[0].role != "user":  # else nothing has to stand before it
+            instruction, contents = self._begun(instruction, contents)
+        self.wire.systemInstruction = instruction
+        self.wire.contents = cast("list[ContentWire]", self.placed(contents, is_bare=encoder.is_bare))
 
-        if history and history[0].role == "user":  # nothing has to stand before it
-            self.wire.systemInstruction, _ = encode(self.request.system, ())
-            told = self.written(history, ids, (), lambda messages: encode((), messages)[1])
-            self.wire.contents = cast("list[ContentWire]", told)  # text is written as it is
-            return
-        instruction, contents = encode(self.request.system, history)
+    def _begun(
+        self, instruction: ContentWire | None, contents: list[ContentWire]
+    ) -> tuple[ContentWire | None, list[ContentWire]]:
+        """System text and contents that begin with a turn of the user where one must."""
         first: list[Any] = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
         if self.request.continues is None and any(isinstance(part, PartWire) and part.functionCall for part in first):
             self.changes.add("parameter_added", "/messages/0", "a turn of the user, since a call must follow one")
@@ -175,7 +163,7 @@ class _RequestEncoder(RequestWriter):
         if instruction is not None and not contents:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
             instruction, contents = None, [ContentWire(role="user", parts=instruction.parts)]
-        self.wire.systemInstruction, self.wire.contents = instruction, contents
+        return instruction, contents
 
     # Tools
 
@@ -184,16 +172,16 @@ class _RequestEncoder(RequestWriter):
         check_choice(choice, self.request.tools)
         most, offered = self.bounds.tools, len(self.request.tools)
         if most is not None and offered > most:  # which of them to let go is nobody's guess
-            told = f"tool {most + 1} of {offered}, where {most} are taken"
-            self.changes.add("tools", f"/tools/{most}", told, action="refused")
-        told = self.written_tools((self.quirks.schema_form,), self._offered)
-        self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
+            detail = f"tool {most + 1} of {offered}, where {most} are taken"
+            self.changes.add("tools", f"/tools/{most}", detail, action="refused")
+        wires = self.written_tools((self.quirks.schema_form,), self._offered)
+        self.wire.tools = cast("list[ToolWire]", wires) or None  # text is written as it is
         calling = encode_choice(choice, self.names, strict=self._strict())
         if calling is not None and calling.mode == "ANY" and not self.wire.tools:
             self.changes.add("parameter_unsupported", "/tool_choice", "no tool is offered")
         elif calling is not None:
             self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
-        mixed = isinstance(told, list) and len(told) > 1 and any(wire.functionDeclarations for wire in told)
+        mixed = isinstance(wires, list) and len(wires) > 1 and any(wire.functionDeclarations for wire in wires)
         if mixed and self.facts.mixed_tools and self.quirks.server_tool_calls:
             self._mix(calling)
 
@@ -214,7 +202,8 @@ class _RequestEncoder(RequestWriter):
                 continue
             if not declarations:
                 wires.append(ToolWire(functionDeclarations=declarations))
-            declarations.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
+            schema = self.schemas.get(path)
+            declarations.append(encode_tool(tool, self.names, self.quirks, self.changes, path, schema=schema))
         return wires
 
     def tool_subset(self, tool: Tool) -> Subset | None:
@@ -345,19 +334,6 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return _read_usual(reply.body, context) or decode_any_response(reply, context)
-
-
-_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late_pair(
-    "interlingua.dialects.google.client_usual", "read_usual"
-)
-
-
-def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-    """A whole answer, however unusual.
-
-    Raises: as `decode_response`.
-    """
     if reply.body.lstrip()[:1] == b"[":
         raise decode_error(reply, context)
     repairs: list[str] = []
@@ -392,8 +368,8 @@ def _choices(wire: ResponseWire, context: DecodeContext, changes: Changes) -> li
         return [_choice(candidate, ids, context, changes, place) for place, candidate in enumerate(wire.candidates)]
     blocked = (wire.promptFeedback or {}).get("blockReason")
     if blocked is None:
-        said = (wire.candidates, wire.promptFeedback, wire.usageMetadata, wire.modelVersion, wire.responseId)
-        raise no_answer("candidates", "candidate", known=any(member is not None for member in said))
+        members = (wire.candidates, wire.promptFeedback, wire.usageMetadata, wire.modelVersion, wire.responseId)
+        raise no_answer("candidates", "candidate", known=any(member is not None for member in members))
     return [Alternative(finish_reason="content_filter", finish_reason_raw=str(blocked))]
 
 
@@ -404,11 +380,11 @@ RESERVED = frozenset({"candidate", "content", "top"})
 
 def top_members(wire: ResponseWire) -> dict[str, Any]:
     """The members of an answer, or of a frame of it, that only pass through."""
-    said = passed_on(wire, TOP_MEMBERS)
+    members = passed_on(wire, TOP_MEMBERS)
     if wire.extra:
-        beside = {name: said.pop(name) for name in RESERVED if name in said}
-        return {**said, "top": beside} if beside else said
-    return said
+        beside = {name: members.pop(name) for name in RESERVED if name in members}
+        return {**members, "top": beside} if beside else members
+    return members
 
 
 def candidate_members(wire: CandidateWire) -> dict[str, Any]:
@@ -429,7 +405,8 @@ def _choice(
     reason = finish_with_calls(raw, has_calls=not CALLS.isdisjoint([type(part) for part in parts]))
     settled = finish_of(reason, raw, parts, changes, f"{prefix}/finish_reason")
     members = candidate_members(wire)
-    _cite(parts, members)
+    if members:
+        _cite(parts, members)
     content = wire.content.extra if wire.content is not None else None
     extra: dict[str, Any] = {"candidate": members} if members else {}
     if content:
@@ -445,11 +422,11 @@ def finish_with_calls(raw: str | None, *, has_calls: bool) -> FinishReason:
 
 def _cite(parts: list[Part], members: dict[str, Any]) -> None:
     """Hang the citations on the last text that says something; without one they stay members of the candidate."""
-    found = [name for name in CITATIONS if name in members]
-    for place in reversed(range(len(parts) if found else 0)):
+    names = [name for name in CITATIONS if name in members]
+    for place in reversed(range(len(parts) if names else 0)):
         part = parts[place]
         if isinstance(part, TextPart) and part.text:
-            cited = [one for name in found for one in read_citations(name, members.pop(name), part.text)]
+            cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
             parts[place] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
             return
 

@@ -28,6 +28,7 @@ from interlingua.dialects.google.parts import (
     PartDecoder,
     decode_media,
     in_call_order,
+    is_bare_text,
     opaque,
     part_list,
     result_content,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
+    from interlingua.types.message import Role
 
 __all__ = ["MessageEncoder", "decode_contents", "decode_system"]
 
@@ -78,21 +80,24 @@ class _Pending:
         self.open: list[tuple[str, str, bool]] = []
 
     def remember(self, parts: Sequence[Part], wires: Sequence[PartWire]) -> None:
-        said = {wire.functionCall.id for wire in wires if wire.functionCall is not None}
-        calls = [part for part in parts if isinstance(part, ToolCall | BrokenToolCall)]
-        self.ids.update({part.id: part.name for part in calls})
-        self.open.extend((part.id, part.name, part.id in said) for part in calls)
+        wire_ids = {wire.functionCall.id for wire in wires if wire.functionCall is not None}
+        for part in parts:
+            if type(part) is ToolCall or type(part) is BrokenToolCall:
+                self.ids[part.id] = part.name
+                self.open.append((part.id, part.name, part.id in wire_ids))
 
     def answer(self, wire: ResultWire) -> tuple[str, str]:
         """Id and name of the call that a result answers."""
         name = wire.name or ""
+        if self.open and (self.open[0][0] == wire.id if wire.id else self.open[0][1] == name):
+            return self.open.pop(0)[:2]
         same_id = [entry for entry in self.open if wire.id and entry[0] == wire.id]
         same_name = [entry for entry in self.open if entry[1] == name and not (wire.id and entry[2])]
-        found = next(iter([*same_id, *same_name]), None)
-        if found is None:
+        call = next(iter([*same_id, *same_name]), None)
+        if call is None:
             return wire.id or name, name or self.ids.get(wire.id or "", "")
-        self.open.remove(found)
-        return found[0], found[1]
+        self.open.remove(call)
+        return call[0], call[1]
 
 
 def decode_system(content: ContentWire | str, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
@@ -143,6 +148,11 @@ class _History:
 
     def content(self, wire: ContentWire) -> None:
         parts = part_list(wire.parts)
+        if len(parts) == 1 and is_bare_text(parts[0]) and not wire.extra and wire.role in ("user", "model"):
+            role: Role = "user" if wire.role == "user" else "assistant"
+            if role == "user" or self.messages.last_role != role:
+                self.messages.append(Message(role, (TextPart(parts[0].text or ""),)))
+                return
         for part in parts:
             if part.functionResponse is not None:
                 self._results(wire, parts)
@@ -152,7 +162,7 @@ class _History:
         joins = model and self.messages.last_role == "assistant" and self.messages.last_extra == extra
         self.decoder.prefix = f"/messages/{len(self.messages) - joins}"
         decoded = self.decoder.decode(parts, self.messages.last_size if joins else 0) if parts else []
-        if model:
+        if model and decoded:
             self.pending.remember(decoded, parts)
         if joins:
             self.messages.extend(decoded)
@@ -162,6 +172,7 @@ class _History:
     def _results(self, wire: ContentWire, parts: Sequence[PartWire]) -> None:
         extra = _beside(wire)
         joins = self.messages.last_role == "tool" and self.messages.last_extra == extra
+        self.decoder.prefix = f"/messages/{len(self.messages) - joins}"
         decoded = [part for part in map(self._part, parts) if part is not None]
         if joins:
             self.messages.extend(decoded)
@@ -195,10 +206,10 @@ def _result_media(wire: PartWire) -> Any:
 
 def _beside(wire: ContentWire) -> dict[str, dict[str, Any]]:
     """The members of a content without a field; a role that nobody knows is one."""
-    extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
-    if wire.role and wire.role != "model" and wire.role not in OLD_ROLES:
-        extra["role"] = wire.role
-    return {NAME: extra} if extra else {}
+    is_odd = wire.role and wire.role != "model" and wire.role not in OLD_ROLES
+    if not (wire.extra or is_odd):
+        return {}
+    return {NAME: {**(wire.extra or {}), **({"role": wire.role} if is_odd else {})}}
 
 
 # Writing
@@ -215,7 +226,10 @@ class MessageEncoder:
         self.called: dict[str, str] = {}
         self.contents: list[ContentWire] = []
         self._last_role = ""
-        self._bare: list[tuple[ToolResult, PartWire]] = []
+        self.is_bare: bool = True
+        """Whether there is nothing in the messages but texts, calls and results that are texts."""
+        self._turns = AssistantEncoder(target, changes, "", names=names, ids=ids)
+        self._unpaired: list[tuple[ToolResult, PartWire]] = []
         self._latest = ""
 
     def encode(
@@ -248,18 +262,24 @@ class MessageEncoder:
         return [wire for wire in wires if wire is not None]
 
     def _message(self, message: Message, path: str) -> None:
+        role = message.role
         if message.name is not None:
             self.changes.add("name_unsupported", f"{path}/name")
-        if message.role == "system":
+        if role == "system":
             self.changes.add("system_moved", path, "told as the user's, after the conversation has begun")
-        turn = self._turn(path)
-        self.called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall)})
-        if self._bare and (message.role != "tool" or message.extra):
+        for part in message.parts:
+            if type(part) is ToolCall:
+                self.called[part.id] = part.name
+        if self._unpaired and (role != "tool" or message.extra):
             self._pair()
-        parts = self._results(message.parts, path) if message.role == "tool" else turn.encode(message.parts)
+        parts = self._results(message.parts, path) if role == "tool" else self._turns.bare(message.parts)
+        if parts is None:
+            self.is_bare = False
+            parts = self._turn(path).encode(message.parts)
         self._content(message, parts, path)
         self._latest = path
-        note_foreign(self.changes, message.extra, path)
+        if message.extra:
+            note_foreign(self.changes, message.extra, path)
 
     def _content(self, message: Message, parts: list[PartWire], path: str) -> None:
         last = self.contents[-1] if self.contents else None
@@ -273,7 +293,9 @@ class MessageEncoder:
         if not message.parts:
             parts = [PartWire(text="")]
         wire = ContentWire(role="model" if message.role == "assistant" else "user", parts=parts)
-        merge_members(wire, message.extra.get(NAME, {}))
+        if message.extra:
+            self.is_bare = False
+            merge_members(wire, message.extra.get(NAME, {}))
         if parts or wire.extra:
             self.contents.append(wire)
             self._last_role = message.role
@@ -283,36 +305,53 @@ class MessageEncoder:
     def _results(self, parts: Sequence[Part], path: str) -> list[PartWire]:
         wires: list[PartWire] = []
         moved: list[PartWire] = []
-        turn = self._turn(path)
         for place, part in enumerate(parts):
             if isinstance(part, ToolResult):
-                wires.append(self._result(part, moved, turn, f"{path}/parts/{place}"))
-            else:
-                wires.extend([wire for wire in [turn.part(part, f"{path}/parts/{place}")] if wire is not None])
+                wires.append(self._result(part, moved, f"{path}/parts/{place}"))
+                continue
+            self.is_bare = False
+            wire = self._turn(path).part(part, f"{path}/parts/{place}")
+            if wire is not None:
+                wires.append(wire)
         return [*wires, *moved]
 
     def _pair(self) -> None:
         """Put the results of the latest content that pair by their order in that of their calls, when all are there."""
-        bare, self._bare = self._bare, []
-        results = [result for result, _ in bare]
+        unpaired, self._unpaired = self._unpaired, []
+        if len(unpaired) < 2:
+            return
+        results = [result for result, _ in unpaired]
         ordered = in_call_order(results, self.called)
         if ordered == results:
             return
         self.changes.add("order_changed", self._latest, "results of one tool are told in the order of their calls")
         content = self.contents[-1]
         parts = part_list(content.parts)
-        wires = {result.call_id: wire for result, wire in bare}
-        own = {id(wire) for _, wire in bare}
+        wires = {result.call_id: wire for result, wire in unpaired}
+        own = {id(wire) for _, wire in unpaired}
         places = [place for place, part in enumerate(parts) if id(part) in own]
         for place, result in zip(places, ordered, strict=True):
             parts[place] = wires[result.call_id]
         content.parts = parts
 
-    def _result(self, result: ToolResult, moved: list[PartWire], turn: AssistantEncoder, path: str) -> PartWire:
+    def _result(self, result: ToolResult, moved: list[PartWire], path: str) -> PartWire:
         name = self.called.get(result.call_id) or result.name or result.call_id
-        wire = ResultWire(id=turn.call_id(result.call_id), name=self.names.get(name, name))
+        wire = ResultWire(id=self._turns.call_id(result.call_id), name=self.names.get(name, name))
+        part = PartWire(functionResponse=wire)
+        if type(result.content) is str and result.cache is None and not result.extra:
+            wire.response = {"error" if result.is_error else "output": result.content}
+        else:
+            self.is_bare = False
+            self._rich_result(result, wire, moved, path)
+            merge_members(part, result.extra.get(NAME, {}))
+        if wire.id is None:
+            self._unpaired.append((result, part))
+        return part
+
+    def _rich_result(self, result: ToolResult, wire: ResultWire, moved: list[PartWire], path: str) -> None:
+        """Write the content of a result that is no text, or has something beside it."""
         parts = result.content if isinstance(result.content, tuple) else ()
-        media = [self._media(part, turn, f"{path}/content/{place}") for place, part in enumerate(parts)]
+        media = [self._media(part, f"{path}/content/{place}") for place, part in enumerate(parts)]
         shown = [part for part in media if part is not None]
         inside = self.target.quirks.result_media and self.target.facts.result_media is not False
         wire.response = self._response(result, path, has_parts=bool(shown) and inside)
@@ -323,16 +362,11 @@ class MessageEncoder:
             wire.parts = shown
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
-        part = PartWire(functionResponse=wire)
-        merge_members(part, result.extra.get(NAME, {}))
-        if wire.id is None:
-            self._bare.append((result, part))
-        return part
 
-    def _media(self, part: object, turn: AssistantEncoder, path: str) -> PartWire | None:
+    def _media(self, part: object, path: str) -> PartWire | None:
         """What of a result's content is no text."""
         if isinstance(part, OpaquePart | ImagePart | AudioPart | DocumentPart):
-            return turn.part(part, path)
+            return self._turn(path).part(part, path)
         if isinstance(part, TextPart) and part.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         return None

@@ -30,7 +30,9 @@ from interlingua.types.content import (
     Sealed,
     TextPart,
     ThinkingPart,
+    ToolCall,
 )
+from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import raw_text
 from interlingua.wire.media import from_base64, media_type_of, to_base64, told_detail
 
@@ -54,6 +56,7 @@ __all__ = [
     "call_extra",
     "decode_media",
     "in_call_order",
+    "is_bare_text",
     "on_one_line",
     "opaque",
     "part_list",
@@ -154,6 +157,8 @@ class PartDecoder:
 
     def part(self, wire: PartWire, place: int) -> Part | None:
         """One part at its place; None for an empty text."""
+        if wire.text and is_bare_text(wire):
+            return TextPart(wire.text)
         if wire.text is not None and not _is_opaque(wire):
             return self._text(wire)
         if wire.functionCall is not None:
@@ -174,8 +179,6 @@ class PartDecoder:
         return Sealed(NAME, {"thoughtSignature": wire.thoughtSignature}, *self.issuer)
 
     def _text(self, wire: PartWire) -> Part | None:
-        if wire.text and wire.thoughtSignature is None and wire.extra is None and wire.mediaResolution is None:
-            return ThinkingPart(wire.text) if wire.thought else TextPart(wire.text)
         sealed, extra = self.sealed(wire), beside(wire)
         if not wire.text and sealed is None and not extra:
             return None
@@ -189,13 +192,15 @@ class PartDecoder:
         Raises: DecodeError for a call without a name.
         """
         call_id, name = self.opening(call, path)
-        text = arguments_text(call)
+        text, freeform = arguments_text(call), name in self.undo.freeform
+        sealed, extra = self.sealed(wire) if wire.thoughtSignature else None, call_extra(wire, call)
+        if are_sound(text):
+            return ToolCall(call_id, name, text, freeform, sealed, extra)
         if text[:1] == '"':
             text = text_arguments(text, self.changes, path)
-        if text[:1] != "{" and is_empty_arguments(text):
+        if is_empty_arguments(text):
             self.changes.add("arguments_empty", f"{path}/arguments_json")
-        freeform = name in self.undo.freeform
-        return make_call(call_id, name, text, freeform=freeform, sealed=self.sealed(wire), extra=call_extra(wire, call))
+        return make_call(call_id, name, text, freeform=freeform, sealed=sealed, extra=extra)
 
     def opening(self, call: CallWire, path: str) -> tuple[str, str]:
         """The id and the caller's own name of a call.
@@ -208,6 +213,15 @@ class PartDecoder:
         if code is not None:
             self.changes.add(code, f"{path}/id")
         return call_id, self.undo.names.get(call.name, call.name)
+
+
+def is_bare_text(wire: PartWire) -> bool:
+    """Whether a part is a text with nothing beside it."""
+    return bool(wire.text) and (
+        wire.thoughtSignature is wire.thought is wire.functionCall is wire.functionResponse is wire.inlineData is None
+        and wire.fileData is wire.mediaResolution is wire.extra is None
+        and wire.executableCode is wire.codeExecutionResult is wire.toolCall is wire.toolResponse is None
+    )
 
 
 def _is_opaque(wire: PartWire) -> bool:
@@ -232,12 +246,15 @@ def beside(wire: PartWire) -> dict[str, dict[str, Any]]:
 
 def call_extra(wire: PartWire, call: CallWire) -> dict[str, dict[str, Any]]:
     """The members of a call without a field, those of the part around it among them."""
+    is_made = call.id is not None and is_made_id(call.id)
+    if wire.extra is call.extra is None and not wire.thought and not is_made:
+        return {}
     extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
     if wire.thought:
         extra["thought"] = True
     if call.extra:
         extra["functionCall"] = dict(call.extra)
-    if call.id and is_made_id(call.id):
+    if is_made:
         extra.setdefault("functionCall", {})["id"] = call.id
     return {NAME: extra} if extra else {}
 
@@ -246,7 +263,7 @@ def arguments_text(call: CallWire) -> str:
     """The text of the arguments, on one line, as a frame of a stream needs it; a call without any takes none."""
     if isinstance(call.args, UnsetType):
         return "{}"
-    text = on_one_line(bytes(call.args).decode())
+    text = on_one_line(str(call.args, "utf-8"))
     return "{}" if text == "null" else bare_numbers(text)
 
 
@@ -313,16 +330,16 @@ def _extra(
 
 def result_content(wire: ResultWire) -> tuple[Any, bool]:
     """What a result says, without its media, and whether it is an error."""
-    given = wire.response
-    if not is_object(given):
-        return ("" if given is None else _said(given)), False
-    failed = given.get("error") is not None and "output" not in given
-    if given.keys() == {"output"}:
-        return _said(given["output"]), False
-    return _said(given["error"] if failed and len(given) == 1 else given), failed
+    response = wire.response
+    if not is_object(response):
+        return ("" if response is None else _text_or_json(response)), False
+    if len(response) == 1 and "output" in response:
+        return _text_or_json(response["output"]), False
+    failed = response.get("error") is not None and "output" not in response
+    return _text_or_json(response["error"] if failed and len(response) == 1 else response), failed
 
 
-def _said(value: Any) -> Any:
+def _text_or_json(value: Any) -> Any:
     return value if isinstance(value, str) else Json(value)
 
 

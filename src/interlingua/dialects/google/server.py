@@ -12,17 +12,14 @@ from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.google.assistant import AssistantEncoder
-from interlingua.dialects.google.history_usual import read_usual_history
 from interlingua.dialects.google.messages import decode_contents, decode_system
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.path import read_path
 from interlingua.dialects.google.reasons import decode_finish, encode_error_body, encode_finish
 from interlingua.dialects.google.schemas import style_of, to_json_schema
-from interlingua.dialects.google.server_usual import write_usual
 from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
 from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools, is_strict, strict_tools
-from interlingua.dialects.google.tools_usual import read_usual_tools
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import (
     CandidateWire,
@@ -40,12 +37,12 @@ from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import WireStruct, encode_wire
+from interlingua.wire.json import WireStruct, encode_wire, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._usual.histories import Read
     from interlingua.errors import Error
+    from interlingua.types.content import TextPart
     from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
@@ -53,7 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "decode_request",
-    "encode_any_response",
     "encode_error",
     "encode_response",
     "finish_word",
@@ -66,7 +62,9 @@ S = TypeVar("S", bound=WireStruct)
 
 _MOST_DIGITS = 9
 """A finish reason that is a number has no more of them; Python refuses to read one of thousands."""
-_TOOLS = ToolCache(read_usual_tools)
+_read_contents = exact_reader(list[ContentWire])  # how deep they are was looked at in the body
+_read_tools = exact_reader(list[ToolWire])
+_TOOLS = ToolCache()
 
 
 # The request
@@ -101,11 +99,10 @@ def _read_part(name: bytes, text: bytes, kind: type[S]) -> S:
 
 def _read_history(
     options: DecodeOptions, text: bytes, changes: Changes, first: tuple[Message, ...] = (), *, continues: bool = False
-) -> Read:
-    usual = None if first else read_usual_history(text)
-    if usual is not None:
-        return usual.read(changes)
-    contents = _read_part(b"contents", text, ContentsWire).contents or []
+) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    contents = _read_contents(text)
+    if contents is None:
+        contents = _read_part(b"contents", text, ContentsWire).contents or []
     messages = decode_contents(contents, first, changes)
     return (), paired_history(messages, options, changes, continues=continues)
 
@@ -168,8 +165,10 @@ class _RequestDecoder:
         return strict_tools(tools) if config is not None and is_strict(config.functionCallingConfig) else tools
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        given = _read_part(b"tools", text, ToolsWire).tools
-        return decode_tools([given] if isinstance(given, ToolWire) else given or ())
+        wires = _read_tools(text)
+        if wires is None:
+            wires = _read_part(b"tools", text, ToolsWire).tools
+        return decode_tools([wires] if isinstance(wires, ToolWire) else wires or ())
 
     def _choice(self, tools: tuple[Tool | OpaqueTool, ...]) -> ToolChoice | None:
         given = self.wire.toolConfig
@@ -225,15 +224,10 @@ class _RequestDecoder:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
-    return write_usual(response, context) or encode_any_response(response, context)
-
-
-def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
-    """The same, however unusual."""
     if not context.says_own(NAME) and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
-    members, choice_extra = reply_members(response.extra)
+    members, choice_extra = reply_members(response.extra) if NAME in response.extra else ({}, {})
     first = Alternative(
         parts=response.parts,
         finish_reason=response.finish_reason,
@@ -247,7 +241,8 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
         modelVersion=context.model or response.wire_model or response.model or None,
         responseId=response.id or (context.make_id() if context.make_id else None),
     )
-    merge_members(wire, members)
+    if members:
+        merge_members(wire, members)
     return whole_reply(encode_wire(wire), changes, context)
 
 
@@ -270,10 +265,13 @@ def _candidate(alternative: Alternative, place: int, changes: Changes, context: 
     encoder = AssistantEncoder(Target(), changes, path, reply=True, own=context.source == NAME)
     content = ContentWire(parts=encoder.encode(alternative.parts) or None, role="model")
     extra = alternative.extra.get(NAME, {})
-    merge_members(content, object_in(extra, "content"))
+    if extra:
+        merge_members(content, object_in(extra, "content"))
     word = finish_word(alternative, changes, path, own=context.says_own(NAME))
     wire = CandidateWire(content=content, finishReason=word, index=place)
-    merge_members(wire, {**encoder.grounding.members(), **object_in(extra, "candidate")})
+    members = {**encoder.grounding.members(), **object_in(extra, "candidate")}
+    if members:
+        merge_members(wire, members)
     return wire
 
 

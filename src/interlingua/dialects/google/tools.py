@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
@@ -17,6 +17,8 @@ from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, Op
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from msgspec import Raw
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
@@ -46,6 +48,9 @@ STRICT = "VALIDATED"
 MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
+_NO_MORE = ToolWire()
+"""An entry of functions alone, without them."""
+
 # Reading
 
 
@@ -59,7 +64,8 @@ def decode_tools(wires: Sequence[ToolWire]) -> tuple[Tool | OpaqueTool, ...]:
         for number, declaration in enumerate(wire.functionDeclarations or ()):
             tools.append(_declared(declaration, f"/tools/{place}/functionDeclarations/{number}"))
         wire.functionDeclarations = None
-        tools.extend(OpaqueTool(NAME, kind, {kind: given}) for kind, given in plain(wire).items())
+        if wire != _NO_MORE:
+            tools.extend(OpaqueTool(NAME, kind, {kind: given}) for kind, given in plain(wire).items())
     return tuple(tools)
 
 
@@ -109,8 +115,13 @@ def decode_choice(wire: CallingWire, tools: Sequence[Tool | OpaqueTool]) -> tupl
 # Writing
 
 
-def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> DeclarationWire:
-    """One function declaration; a tool without parameters has none."""
+def encode_tool(
+    tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str, *, schema: Raw | None = None
+) -> DeclarationWire:
+    """One function declaration; a tool without parameters has none.
+
+    `schema` is the JSON text of the parameters of a plain tool.
+    """
     members = dict(tool.extra.get(NAME, {}))
     style = members.pop(FIELD, UPPER if quirks.schema_form == "openapi" else None)
     wire = DeclarationWire(name=names.get(tool.name, tool.name), description=freeform_description(tool))
@@ -120,11 +131,12 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
     if style is not None and (FIELD in tool.extra.get(NAME, {}) or parameters.get("properties")):
         wire.parameters = from_json_schema(parameters, style)
     elif style is None and parameters != EMPTY_PARAMETERS:
-        wire.parametersJsonSchema = parameters
+        wire.parametersJsonSchema = parameters if schema is None else cast("dict[str, Any]", schema)
     if tool.cache is not None:
         changes.add("cache_unsupported", f"{path}/cache")
-    note_foreign(changes, tool.extra, path)
-    merge_members(wire, members)
+    if tool.extra:
+        note_foreign(changes, tool.extra, path)
+        merge_members(wire, members)
     return wire
 
 

@@ -122,10 +122,11 @@ class _RequestEncoder(RequestWriter):
 
     def _messages(self, system: tuple[TextPart, ...], history: tuple[Message, ...]) -> str:
         """Write the messages in the form of the request; the path of that form."""
-        wires = MessageEncoder(self.quirks, self.changes).encode(system, history)
+        encoder = MessageEncoder(self.quirks, self.changes)
+        wires = encoder.encode(system, history)
         if self.request.extra.get(NAME, {}).get("field") == "prompt" and not self.request.tools:
             return self._form(wires)
-        self.wire.messages = wires
+        self.wire.messages = cast("list[MessageWire]", self.placed(wires, is_bare=encoder.is_bare))
         return CHAT_PATH
 
     def _form(self, messages: list[MessageWire]) -> str:

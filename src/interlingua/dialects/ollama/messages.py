@@ -192,13 +192,20 @@ class MessageEncoder:
         self.changes = changes
         self.notes: PartNotes = PartNotes(changes)
         self.wires: list[MessageWire] = []
+        self.is_bare: bool = True
+        """Whether there is nothing in the messages but texts, calls and results that are texts."""
         self.turn: tuple[Part, ...] = ()
         """The latest turn of the model."""
 
     def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...], first: int = 0) -> list[MessageWire]:
         """The messages on the wire, the system text first; `first` is the place of the first of them in the request."""
         if system:
-            self._prompt(Message("system", system), "", "/system")
+            prompt = Message("system", system)
+            wire = _bare_wire(prompt)
+            if wire is not None:
+                self.wires.append(wire)
+            else:
+                self._prompt(prompt, "", "/system")
         for place, message in enumerate(messages, first):
             wire = _bare_wire(message)
             if wire is not None:
@@ -220,6 +227,7 @@ class MessageEncoder:
             self._prompt(message, path, "/parts")
 
     def _members(self, message: Message, wire: MessageWire, path: str) -> None:
+        self.is_bare = False
         if message.name is not None:
             self.changes.add("name_unsupported", f"{path}/name")
         if message.extra:
@@ -299,6 +307,7 @@ class MessageEncoder:
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         if result.extra:
+            self.is_bare = False
             note_foreign(self.changes, result.extra, path)
             merge_members(wire, {name: value for name, value in (extra or {}).items() if name != "field"})
         self.wires.append(wire)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._members import is_list, is_object, plain
 from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments, mended_arguments
-from interlingua.dialects._parallel import inner_calls, is_wrapper
+from interlingua.dialects._parallel import WRAPPERS, inner_calls, is_wrapper
 from interlingua.dialects.openai_responses.parts import NAME, SPOKEN, decode_content
 from interlingua.dialects.openai_responses.steps import is_step, read_step
 from interlingua.dialects.openai_responses.wire import ItemWire
@@ -36,7 +36,9 @@ from interlingua.types.content import (
     ServerToolPart,
     TextPart,
     ThinkingPart,
+    ToolCall,
 )
+from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import encode_text, raw_text
 from interlingua.wire.media import from_base64
 
@@ -145,8 +147,9 @@ class ItemDecoder:
 
     def message(self, wire: ItemWire) -> None:
         """A message: one part for each of its contents; its members are in the seal of a text."""
-        members = message_members(wire)
         content = wire.content
+        is_bare = wire.id is wire.phase is wire.name is wire.extra is None and wire.status in (None, COMPLETED)
+        members = {} if is_bare else message_members(wire)
         if isinstance(content, str) and content and not members:
             self.parts.append(TextPart(content))
             return
@@ -180,8 +183,11 @@ class ItemDecoder:
 
     def call(self, wire: ItemWire) -> None:
         """A call that the client must answer, or those that it wraps."""
-        for one in self._apart(wire):
-            self._call(one)
+        if wire.name in WRAPPERS:
+            for one in self._apart(wire):
+                self._call(one)
+        else:
+            self._call(wire)
 
     def _apart(self, wire: ItemWire) -> list[ItemWire]:
         """The calls that a call wraps, the first with its id; the call itself where it wraps none."""
@@ -199,7 +205,7 @@ class ItemDecoder:
         ]
 
     def _call(self, wire: ItemWire) -> None:
-        freeform = item_kind(wire) == "custom_tool_call"
+        freeform = wire.type == "custom_tool_call"
         if not wire.name:
             raise DecodeError("a tool call must have a name", path="/name")
         here = f"{self.path}/parts/{len(self.parts)}"
@@ -212,19 +218,16 @@ class ItemDecoder:
         name = wire.name
         if name not in self.undo.tool_names and (self.undo.names or "<|" in name):
             name = clean_name(name, self.undo, self.changes, f"{here}/name")
-        members, extra = item_members(wire), wire.extra
+        freeform = freeform or name in self.undo.freeform
+        members = item_members(wire)
         sealed = self.sealed(members) if members else None
-        part = make_call(
-            call_id,
-            name,
-            text,
-            cut_off=self.cut_off,
-            freeform=freeform or name in self.undo.freeform,
-            sealed=sealed,
-            extra={NAME: dict(extra)} if extra else {},
-        )
+        extra: dict[str, dict[str, Any]] = {NAME: dict(wire.extra)} if wire.extra else {}
+        if are_sound(text):
+            self.parts.append(ToolCall(call_id, name, text, freeform, sealed, extra))
+            return
+        part = make_call(call_id, name, text, cut_off=self.cut_off, freeform=freeform, sealed=sealed, extra=extra)
         if members and isinstance(part, BrokenToolCall):
-            part = replace(part, extra={NAME: {**(extra or {}), "item": members}})
+            part = replace(part, extra={NAME: {**(wire.extra or {}), "item": members}})
         self.parts.append(part)
 
     def _input(self, wire: ItemWire) -> str:

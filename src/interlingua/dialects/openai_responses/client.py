@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects._usual.histories import WriteUsual
-    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.errors import Error
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
@@ -83,19 +81,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late_pair("interlingua.dialects.openai_responses.history_usual", "write_usual_history")
-_write_usual_tools: WriteUsualTools = late_pair(
-    "interlingua.dialects.openai_responses.tools_usual", "write_usual_tools"
-)
-
-
 class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
     said = SAID
-    write_usual = staticmethod(_write_usual)
-    write_usual_tools = staticmethod(_write_usual_tools)
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
@@ -121,16 +111,9 @@ class _RequestEncoder(OpenAIRequestWriter):
         ids = self.map_ids()
         encoder = InputEncoder(self.target, self.names, ids, self.changes)
         self._system(encoder)
-        if encoder.items:
-            self.wire.input = encoder.encode(history)
-            self.note_ids(ids)
-            return
-
-        def write(messages: tuple[Message, ...]) -> list[ItemWire]:
-            return InputEncoder(self.target, self.names, ids, self.changes).encode(messages)
-
-        told = self.written(history, ids, (), write)
-        self.wire.input = cast("list[ItemWire]", told) or None  # text is written as it is
+        has_system = bool(encoder.items)
+        items = self.placed(encoder.encode(history), is_bare=encoder.is_bare)
+        self.wire.input = cast("list[ItemWire]", items) if items or has_system else None
         self.note_ids(ids)
 
     def _system(self, encoder: InputEncoder) -> None:
@@ -148,12 +131,12 @@ class _RequestEncoder(OpenAIRequestWriter):
         check_choice(self.request.tool_choice, self.request.tools)
         quirks = self.quirks
         ways = (quirks.strict_schemas, quirks.freeform_tools)
-        told = self._offered() if self.must_filter() else self.written_tools(ways, self._offered)
-        self.wire.tools = cast("list[ToolWire]", told) or None  # text is written as it is
+        wires = self._offered() if self.must_filter() else self.written_tools(ways, self._offered)
+        self.wire.tools = cast("list[ToolWire]", wires) or None  # text is written as it is
         parallel = self.request.parallel_tool_calls
-        if parallel is not None and self.takes_choice("parallel_tool_calls", tools=bool(told)):
+        if parallel is not None and self.takes_choice("parallel_tool_calls", tools=bool(wires)):
             self.wire.parallel_tool_calls = parallel
-        choice = self.sayable_choice(tools=bool(told))
+        choice = self.sayable_choice(tools=bool(wires))
         if choice is not None:
             self.wire.tool_choice = encode_choice(choice, self.names, self.freeform_names())
 
@@ -165,7 +148,8 @@ class _RequestEncoder(OpenAIRequestWriter):
                 wires.append(ToolWire())
                 merge_members(wires[-1], tool.raw)
             else:
-                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
+                schema = self.schemas.get(path)
+                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path, schema=schema))
         return wires
 
     # Everything else

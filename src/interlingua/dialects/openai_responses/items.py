@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part, Sealed
 
-__all__ = ["ItemEncoder", "ItemIds", "opaque_item", "tail_of"]
+__all__ = ["ItemEncoder", "ItemIds", "bare_items", "opaque_item", "tail_of"]
 
 NOBODY = Target()
 _NOTHING: dict[str, Any] = {}
@@ -305,6 +305,21 @@ class ItemEncoder:
         else:
             self.items.append(opaque_item(part.raw))
             self._open = None
+
+
+def bare_items(parts: Sequence[Part], names: Mapping[str, str], ids: Mapping[str, str]) -> list[ItemWire] | None:
+    """Texts and calls of a history with nothing beside them as items; None where there is anything to note."""
+    items: list[ItemWire] = []
+    for part in parts:
+        if type(part) is ToolCall and not (part.sealed or part.extra or part.freeform):
+            arguments = cast("Raw", part.arguments_json)  # a string is what JSON text of it is
+            name, call_id = names.get(part.name, part.name), ids.get(part.id, part.id)
+            items.append(ItemWire(type="function_call", call_id=call_id, name=name, arguments=arguments))
+        elif type(part) is TextPart and not (part.cache or part.annotations or part.sealed or part.extra):
+            items.append(ItemWire(role="assistant", content=part.text))
+        else:
+            return None
+    return items
 
 
 def _can_follow(wire: ItemWire) -> bool:

@@ -10,18 +10,26 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import Raw, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 from msgspec.structs import replace
 
+from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, result_text
 from interlingua.dialects._members import is_object, merge_members, plain
+from interlingua.dialects._openai.calls import arguments_text
 from interlingua.dialects._openai.requests import system_role
-from interlingua.dialects.openai_responses.assistant import ItemDecoder, item_kind, item_members, message_members
-from interlingua.dialects.openai_responses.items import ItemEncoder, opaque_item
+from interlingua.dialects.openai_responses.assistant import (
+    COMPLETED,
+    ItemDecoder,
+    item_kind,
+    item_members,
+    message_members,
+)
+from interlingua.dialects.openai_responses.items import ItemEncoder, bare_items, opaque_item
 from interlingua.dialects.openai_responses.parts import NAME, decode_content, encode_content, encode_part
 from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
 from interlingua.errors import DecodeError
@@ -38,12 +46,13 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.types.message import Message
+from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import WireStruct, decode_wire, encode, encode_text, encode_wire, raw_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from interlingua.dialects._contract import Quirks, Target
+    from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
@@ -52,6 +61,7 @@ __all__ = ["REFERENCE", "InputEncoder", "decode_input", "refers"]
 REFERENCE = "item_reference"
 """The kind of an item that stands for one that the provider keeps."""
 RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_NOBODY, _NOTHING = Target(), Undo()
 MEDIA = (ImagePart, AudioPart, DocumentPart)
 
 
@@ -78,11 +88,15 @@ class _History:
         """The calls without a result, and the place of the message that they stand in."""
 
     def read(self, wire: ItemWire) -> None:
-        kind = item_kind(wire)
-        if kind == "message" and wire.role != "assistant":
-            self._prompt(wire)
-        elif kind in RESULTS:
+        kind = wire.type or item_kind(wire)
+        if kind in RESULTS:
             self._result(wire, kind)
+        elif wire.id is wire.phase is wire.name is wire.extra is None and type(wire.content) is str and wire.content:
+            self._text(wire, wire.content)
+        elif kind == "message" and wire.role != "assistant":
+            self._prompt(wire)
+        elif kind == "function_call" and wire.status in (None, COMPLETED) and self._bare_call(wire):
+            return
         elif self.results and kind.endswith("_output"):
             self.results.append(OpaquePart(NAME, kind, plain(wire)))
         else:
@@ -97,15 +111,50 @@ class _History:
             self.messages.append(Message("tool", tuple(self.results)))
             self.results = []
 
-    def _assistant(self, wire: ItemWire) -> None:
-        decoder = self.decoder
-        if decoder is None:
+    def _turn(self) -> ItemDecoder:
+        """The decoder of the open turn of the model."""
+        if self.decoder is None:
             self.close()
-            decoder = self.decoder = ItemDecoder(self.ids, self.changes, f"/messages/{len(self.messages)}")
+            self.decoder = ItemDecoder(self.ids, self.changes, f"/messages/{len(self.messages)}", _NOBODY, _NOTHING)
+        return self.decoder
+
+    def _text(self, wire: ItemWire, text: str) -> None:
+        """A message of one text, as nearly all are."""
+        is_bare = wire.type in (None, "message") and wire.status in (None, COMPLETED)
+        if is_bare and wire.role == "user":
+            if self.decoder is not None or self.results:
+                self.close()
+            self.messages.append(Message("user", (TextPart(text),)))
+        elif is_bare and wire.role == "assistant":
+            (self.decoder or self._turn()).parts.append(TextPart(text))
+        elif item_kind(wire) == "message" and wire.role != "assistant":
+            self._prompt(wire)
+        else:
+            self._assistant(wire)
+
+    def _bare_call(self, wire: ItemWire) -> bool:
+        """Read a call with nothing beside its arguments; False for one in which anything is to be mended."""
+        name, text = wire.name, wire.arguments
+        if not name or "<|" in name or wire.id is not None or wire.phase is not None or wire.extra or text is UNSET:
+            return False
+        arguments, was_object = arguments_text(text)
+        if was_object or not are_sound(arguments):
+            return False
+        turn = self.decoder or self._turn()
+        call_id, code = self.ids.assign(wire.call_id)
+        if code is not None:
+            self.changes.add(code, f"{turn.path}/parts/{len(turn.parts)}/id")
+        turn.parts.append(ToolCall(call_id, name, arguments))
+        self.names[call_id] = name
+        self.open[call_id] = len(self.messages)
+        return True
+
+    def _assistant(self, wire: ItemWire) -> None:
+        decoder = self._turn()
         decoder.cut_off = wire.status == "incomplete"
         decoder.decode(wire)
         part = decoder.parts[-1]
-        if isinstance(part, ToolCall | BrokenToolCall):
+        if type(part) is ToolCall or type(part) is BrokenToolCall:
             self.names[part.id] = part.name
             self.open[part.id] = len(self.messages)
 
@@ -120,19 +169,23 @@ class _History:
             if wire.role == "developer":
                 members["role"] = "developer"
             extra = {NAME: members} if members else {}
-        self.messages.append(Message(role, tuple(decode_content(wire.content)), extra=extra))
+        content = wire.content
+        parts = (TextPart(content),) if isinstance(content, str) and content else tuple(decode_content(content))
+        self.messages.append(Message(role, parts, None, extra))
 
     def _result(self, wire: ItemWire, kind: str) -> None:
         if self.decoder is not None:
             self.close()
         content, is_error = _decode_output(wire.output)
         call_id = wire.call_id or ""
-        members = {**item_members(wire), **(wire.extra or {})}
+        members: dict[str, Any] = {}
+        if wire.id is not None or wire.status is not None or wire.phase is not None or wire.extra:
+            members = {**item_members(wire), **(wire.extra or {})}
         if call_id not in self.names and kind != "function_call_output":
             members["type"] = kind
         extra = {NAME: members} if members else {}
         name = self.names.get(call_id) or wire.name or ""
-        result = ToolResult(call_id, name, content, is_error, extra=extra)
+        result = ToolResult(call_id, name, content, is_error, None, extra)
         place = self.open.pop(call_id, len(self.messages)) + 1
         if place >= len(self.messages):
             self.results.append(result)
@@ -173,20 +226,20 @@ def decode_input(given: str | list[ItemWire] | None, changes: Changes) -> tuple[
 
 def refers(messages: Sequence[Message]) -> bool:
     """Whether some item stands for one that the provider keeps."""
-    return any(
-        isinstance(part, OpaquePart) and part.dialect == NAME and part.kind == REFERENCE
-        for message in messages
-        for part in message.parts
-    )
+    for message in messages:
+        for part in message.parts:
+            if type(part) is OpaquePart and part.dialect == NAME and part.kind == REFERENCE:
+                return True
+    return False
 
 
 def _decode_output(output: Raw | UnsetType) -> tuple[str | tuple[Any, ...], bool]:
     text = b"" if isinstance(output, UnsetType) else bytes(output)
+    if text[:1] == b'"':
+        words = raw_text(text)
+        return (words.removeprefix(ERROR_PREFIX), True) if words.startswith(ERROR_PREFIX) else (words, False)
     if text in (b"", b"null"):
         return "", False
-    if text.startswith(b'"'):
-        said = raw_text(text)
-        return said.removeprefix(ERROR_PREFIX), said.startswith(ERROR_PREFIX)
     if not text.startswith(b"["):
         raise DecodeError("an output must be a string or a list of parts", path="/output")
     parts = decode_content(decode_wire(b'{"output":%b}' % text, _Output).output, "output")
@@ -209,6 +262,8 @@ class InputEncoder:
         self.ids = ids
         self.changes = changes
         self.items: list[ItemWire] = []
+        self.is_bare: bool = True
+        """Whether there is nothing in the items but texts, calls and results that are texts."""
         self._freeform: set[str] = set()
 
     def encode(self, messages: Sequence[Message], first: int = 0) -> list[ItemWire]:
@@ -227,9 +282,15 @@ class InputEncoder:
                 self.prompt(message, path)
         if message.name:
             self.changes.add("name_unsupported", f"{path}/name")
-        note_foreign(self.changes, message.extra, path)
+        if message.extra:
+            note_foreign(self.changes, message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
+        bare = bare_items(message.parts, self.names, self.ids)
+        if bare is not None:
+            self.items += bare
+            return
+        self.is_bare = False
         encoder = ItemEncoder(self.changes, target=self.target, names=self.names, ids=self.ids)
         self.items.extend(encoder.encode(message.parts, path))
         if self.quirks.freeform_tools:
@@ -238,6 +299,11 @@ class InputEncoder:
     def prompt(self, message: Message, path: str, within: str = "/parts") -> None:
         """Write a message of the user or of the system; its parts stand `within` what `path` points to."""
         path += within
+        first = message.parts[0] if len(message.parts) == 1 and not message.extra and message.role == "user" else None
+        if type(first) is TextPart and not (first.cache or first.extra):
+            self.items.append(ItemWire(role="user", content=first.text))
+            return
+        self.is_bare = False
         parts = [part for place, part in enumerate(message.parts) if self._keeps(part, f"{path}/{place}")]
         wire = ItemWire(role=message.role, content=encode_content(parts, detail=True))
         if message.extra:
@@ -269,6 +335,7 @@ class InputEncoder:
             if isinstance(part, ToolResult):
                 self.items.append(self._result(part, moved, here))
             elif isinstance(part, OpaquePart) and part.dialect == NAME and is_object(part.raw):
+                self.is_bare = False
                 self.items.append(opaque_item(part.raw))
             else:
                 moved.append(part)
@@ -278,16 +345,25 @@ class InputEncoder:
     def _result(self, result: ToolResult, moved: list[Part], path: str) -> ItemWire:
         kind = "custom_tool_call_output" if result.call_id in self._freeform else "function_call_output"
         wire = ItemWire(type=kind, call_id=self.ids.get(result.call_id, result.call_id))
-        wire.output = self._output(result, moved, path)
+        if type(result.content) is str:
+            text = result.content
+            if result.is_error or text.startswith(ERROR_PREFIX):
+                text = prefixed(text, result, self.changes, path)
+            wire.output = cast("Raw", text)  # a string is what JSON text of it is
+        else:
+            self.is_bare = False
+            wire.output = self._output(result, moved, path)
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         if result.extra:
+            self.is_bare = False
             merge_members(wire, result.extra.get(NAME, {}))
         return wire
 
     def _output(self, result: ToolResult, moved: list[Part], path: str) -> Raw:
+        """The content of a result that is no text."""
         content = result.content
-        if isinstance(content, str | Json):
+        if isinstance(content, Json):
             return Raw(encode_text(prefixed(result_text(result), result, self.changes, path)))
         media = [part for part in content if isinstance(part, MEDIA)]
         if media and not self.quirks.output_media:

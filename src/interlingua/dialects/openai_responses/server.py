@@ -15,7 +15,6 @@ from interlingua.dialects._serve import clients_fault, error_reply, paired_histo
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.client import LOGPROBS
-from interlingua.dialects.openai_responses.history_usual import read_usual_history
 from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
 from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
@@ -23,21 +22,26 @@ from interlingua.dialects.openai_responses.reasons import UNFINISHED, WIRE_REASO
 from interlingua.dialects.openai_responses.repeated import answer_text, repeat
 from interlingua.dialects.openai_responses.server_usual import write_usual
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
-from interlingua.dialects.openai_responses.tools_usual import read_usual_tools
 from interlingua.dialects.openai_responses.usage import encode_usage
-from interlingua.dialects.openai_responses.wire import InputWire, ReceivedWire, ResponseWire, ToolsWire
+from interlingua.dialects.openai_responses.wire import (
+    InputWire,
+    ItemWire,
+    ReceivedWire,
+    ResponseWire,
+    ToolsWire,
+    ToolWire,
+)
 from interlingua.errors import DecodeError
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_received
+from interlingua.wire.json import decode_received, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._usual.histories import Read
-    from interlingua.dialects.openai_responses.wire import FormatWire, ItemWire
+    from interlingua.dialects.openai_responses.wire import FormatWire
     from interlingua.errors import Error
     from interlingua.types.message import Message
     from interlingua.types.response import Response
@@ -53,7 +57,9 @@ STATE = ("previous_response_id", "conversation", "prompt")
 """Members that stand for messages which the provider keeps."""
 
 
-_TOOLS = ToolCache(read_usual_tools)
+_read_items = exact_reader(list[ItemWire])
+_read_tools = exact_reader(list[ToolWire])
+_TOOLS = ToolCache()
 
 # The request
 
@@ -65,18 +71,18 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_received(http.body, ReceivedWire, ("input", "tools"), repairs=repairs)
+    wire = decode_received(http.body, ReceivedWire, (), repairs=repairs)  # how deep it is is looked at once, here
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
-def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
-    usual = read_usual_history(text)
-    if usual is not None:
-        return usual.read(changes)
-    messages = decode_input(read_member(b"input", text, InputWire).input, changes)
+def _read_history(
+    options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False
+) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    items = _read_items(text)
+    messages = decode_input(read_member(b"input", text, InputWire).input if items is None else items, changes)
     return (), paired_history(messages, options, changes, continues=continues or refers(messages))
 
 
@@ -127,8 +133,10 @@ class _RequestDecoder:
         return _read_history(self.options, given, self.changes, continues=continues)[1]
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        wire = read_member(b"tools", text, ToolsWire)
-        return tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wire.tools or ())])
+        wires = _read_tools(text)
+        if wires is None:
+            wires = read_member(b"tools", text, ToolsWire).tools or []
+        return tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wires)])
 
     def _system(self) -> tuple[TextPart, ...]:
         given = self.wire.instructions

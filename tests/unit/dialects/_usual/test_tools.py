@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from interlingua.dialects._contract import Quirks, Target
+from interlingua.dialects._contract import Target
 from interlingua.dialects._schemas import plain_tools
 from interlingua.dialects.table import DIALECTS
 from interlingua.errors import DecodeError
@@ -17,8 +17,6 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "descripti
 TOOL = Tool(name="look", description="Looks.", parameters=SCHEMA)
 PARAMETERS = b'{"type":"object","properties":{"city":{"type":"string","description":"City."}}}'
 WIRES = {
-    "openai-responses": b'{"type":"function","name":"look","description":"Looks.","parameters":%b,"strict":false}',
-    "google": b'{"functionDeclarations":[{"name":"look","description":"Looks.","parametersJsonSchema":%b}]}',
     "unified": b'{"name":"look","description":"Looks.","parameters":%b}',
 }
 
@@ -67,8 +65,6 @@ def test_unified_rules() -> None:
 @pytest.mark.parametrize(
     ("name", "tool", "target"),
     [
-        ("google", TOOL, Target(quirks=Quirks(schema_form="openapi"))),
-        ("openai-responses", TOOL, Target(quirks=Quirks(strict_schemas=False))),
         ("unified", Tool(name="look", parameters=SCHEMA), Target()),
     ],
 )
