@@ -44,7 +44,7 @@ BUDGETS = {
     "turn of an agent that marks what is to be cached": 490,
     "library call": 220,
     "library call, awaited": 222,
-    "library stream": 985,
+    "library stream": 995,
     "gateway passed": 220,
     "gateway passed, for a key with limits": 400,
     "gateway passed, stream": 770,
