@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from interlingua.client.state import limit, use_state
     from interlingua.client.stream import ModelStream
     from interlingua.client.telemetry.instrument import Instrumentation, instrument
+    from interlingua.client.web.chat import WebChat, web_chat
     from interlingua.client.websockets import websockets
     from interlingua.errors import (
         APIConnectionError,
@@ -329,6 +330,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "UsageUpdate",
+    "WebChat",
     "Webhook",
     "WireError",
     "aio",
@@ -363,6 +365,7 @@ __all__ = [
     "unfold",
     "use_state",
     "user",
+    "web_chat",
     "websockets",
 ]
 
@@ -391,6 +394,7 @@ _NAMES = {
     "client.state": "limit use_state",
     "client.stream": "ModelStream",
     "client.telemetry.instrument": "Instrumentation instrument",
+    "client.web.chat": "WebChat web_chat",
     "client.websockets": "websockets",
     "errors": (
         "APIConnectionError APITimeoutError AuthenticationError BadRequestError BillingError "

@@ -159,6 +159,7 @@ if TYPE_CHECKING:
         Usage,
         UsageError,
         UsageUpdate,
+        WebChat,
         Webhook,
         WireError,
         assistant,
@@ -186,6 +187,7 @@ if TYPE_CHECKING:
         unfold,
         use_state,
         user,
+        web_chat,
         websockets,
     )
     from interlingua.agent.aio.agent import AsyncAgent as Agent
@@ -193,6 +195,7 @@ if TYPE_CHECKING:
     from interlingua.client.aio.model import AsyncModel as Model
     from interlingua.client.aio.model import model
     from interlingua.client.aio.stream import AsyncModelStream as ModelStream
+    from interlingua.client.aio.web_streams import AsyncWebStreams as WebStreams
     from interlingua.client.capabilities import async_capabilities as capabilities
     from interlingua.client.health import async_health as health
     from interlingua.media.aio.fetch import fetch
@@ -350,7 +353,9 @@ __all__ = [
     "Usage",
     "UsageError",
     "UsageUpdate",
+    "WebChat",
     "Webhook",
+    "WebStreams",
     "WireError",
     "assistant",
     "audio",
@@ -383,6 +388,7 @@ __all__ = [
     "unfold",
     "use_state",
     "user",
+    "web_chat",
     "websockets",
 ]
 
@@ -394,6 +400,7 @@ _AWAITED = {
     "capabilities": ("client.capabilities", "async_capabilities"),
     "health": ("client.health", "async_health"),
     "Run": ("agent.aio.run", "AsyncRun"),
+    "WebStreams": ("client.aio.web_streams", "AsyncWebStreams"),
     "McpTools": ("tools.aio.mcp", "AsyncMcpTools"),
     "Toolbox": ("tools.toolbox", "AsyncToolbox"),
     "fetch": ("media.aio.fetch", "fetch"),

@@ -17,7 +17,7 @@ PUBLIC = [module for module in MODULES if module.public and module.path.stem != 
 ONLY_SYNC = frozenset({"aio"})
 """Names of `interlingua` that its asyncio twin does not repeat."""
 
-ONLY_ASYNC = frozenset[str]()
+ONLY_ASYNC = frozenset({"WebStreams"})
 """Names of `interlingua.aio` alone."""
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from interlingua.agent.state import Call, RunState
     from interlingua.client.model import Model
     from interlingua.client.prompt import History, Prompt
+    from interlingua.client.web.chat import WebChat
     from interlingua.types.content import ToolResult
     from interlingua.types.tool import Tool
 
@@ -87,16 +88,16 @@ class Agent(Setup[T]):
             "Agent[T]", Agent(cast("Any", self.model), output=self.output, final_tool=self.final_tool, **changed)
         )
 
-    def run(self, prompt: Prompt, *, history: History | None = None, context: object = None) -> Run[T]:
+    def run(self, prompt: Prompt | WebChat, *, history: History | None = None, context: object = None) -> Run[T]:
         """The run of a prompt, at its end; `run.output` is its answer, `run.stop_reason` says why it ended.
 
-        `context` goes to the handlers that ask for it.
+        `context` goes to the handlers that ask for it. What `il.web_chat` read goes on where the page stands.
 
         Raises: whatever the model's call raises, with the run as `error.run`; not what a bound of the agent ends.
         """
         return self._run(*self.begin(prompt, history, live=False), context).finish()
 
-    def stream(self, prompt: Prompt, *, history: History | None = None, context: object = None) -> Run[T]:
+    def stream(self, prompt: Prompt | WebChat, *, history: History | None = None, context: object = None) -> Run[T]:
         """The same run, live: a context manager and an iterator over events; nothing is sent before it is read.
 
         Raises: UsageError and its kinds.

@@ -18,7 +18,7 @@ from interlingua.types.content import Json, ToolCall, ToolResult
 from interlingua.types.run import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from interlingua.agent.effects import LoopSteps, Notice
     from interlingua.agent.limits import Limits
@@ -35,6 +35,8 @@ class Desk(NamedTuple):
     """The tools there are."""
     approve: Callable[[ToolCall], object] | str
     """Who approves: `auto`, `ask`, `never`, or a function."""
+    own_approvals: Mapping[str, Callable[[ToolCall], object] | str]
+    """Who approves calls of tools that say so themselves."""
     limits: Limits
     """The bounds."""
     final_tool: str | None
@@ -96,7 +98,7 @@ def _decide(desk: Desk, state: RunState, call: ToolCall) -> LoopSteps[None]:
     """Decide what can be decided without asking anybody who is not there."""
     if call.id in state.decisions:
         return
-    verdict: object = desk.approve
+    verdict: object = desk.own_approvals.get(call.name, desk.approve)
     if callable(verdict):
         verdict = yield Invoke(verdict, call)
     match verdict:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from interlingua.agent.events import RunEvent
     from interlingua.agent.state import RunState
     from interlingua.client.call.effect import Steps
+    from interlingua.client.web.chat import WebChat
     from interlingua.client.web.sse import SseBody
 
 __all__ = ["MOST_AT_ONCE", "Execute", "Report", "Run"]
@@ -227,19 +228,19 @@ class Run(RunFace[T]):
         """The text of all answers, piece by piece."""
         return (event.text for event in self if type(event) is TextDelta and event.choice == 0)
 
-    def sse(self, dialect: str = "ai-sdk") -> SseBody:
-        """The run as the body of an answer to a web client: the UI message stream of the AI SDK.
+    def sse(self, target: str | WebChat = "ai-sdk") -> SseBody:
+        """The run as the body of an answer to a web page: `ai-sdk`, `ag-ui`, or what `il.web_chat` read.
 
         An error that ends the run is an error part. Leaving the run, or closing the body, ends the run.
 
         Raises: UsageError for a dialect, and when something was read already.
         """
-        from interlingua.agent.ai_sdk import RunTeller  # only web applications need it
+        from interlingua.agent.pages import RunTeller  # only web applications need it
         from interlingua.client.web.sse import SseBody, begun_before  # the same
 
         if self._begun:
             raise begun_before()
-        return SseBody(self, RunTeller(dialect), lambda: None)
+        return SseBody(self, RunTeller(target), lambda: None)
 
     def finish(self) -> Self:
         """The run itself, at its end; what is left of it is carried out first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, cast
 
 import msgspec
 
@@ -14,7 +14,9 @@ from interlingua.agent.loop import Compactor, Work
 from interlingua.agent.state import CURRENT, RunState, unanswered
 from interlingua.client.face import Face, job_of
 from interlingua.client.prompt import History, Prompt
+from interlingua.client.web.chat import WebChat
 from interlingua.errors import ToolError, UsageError, kind_of
+from interlingua.tools.tool import APPROVALS, Approve, Handler
 from interlingua.types.content import ToolCall
 from interlingua.types.dump import load
 from interlingua.types.request import Request
@@ -31,15 +33,11 @@ __all__ = ["AgentOptions", "Approvals", "Approve", "Setup", "Stored", "charged",
 
 T = TypeVar("T")
 
-Approve: TypeAlias = Literal["auto", "ask", "never"] | Callable[[ToolCall], Any]
-"""Who approves calls: nobody has to, whoever reads the run, nobody ever does, or a function. A function gives True or
-False, a text to deny with that reason, or None to ask whoever reads the run."""
 Approvals: TypeAlias = bool | Mapping[str, bool | str]
 """What was decided: of all calls that wait, or by call id; a text denies with that reason."""
 Stored: TypeAlias = Recorded | RunRecord | str | bytes
 """A run, its record, or the text that `il.dump` wrote of it."""
 
-_WORDS_OF_APPROVAL = ("auto", "ask", "never")
 _ENDED_BY_THE_MODEL = ("done", "refused", "length", "invalid_output")
 
 
@@ -67,7 +65,8 @@ class AgentOptions(TypedDict, total=False):
     max_blank_answers: int
     """Empty answers in a row that are asked for again, 2 by default."""
     approve: Approve
-    """Who approves calls: `auto` (by default, every call runs), `ask`, `never`, or a function."""
+    """Who approves calls: `auto` (by default, every call runs), `ask`, `never`, or a function; a tool's own word goes
+    before."""
     compact: Compactor | None
     """Makes a long conversation shorter before a step: given the messages, it gives those to go on with, or None."""
     observers: Iterable[Callable[[RunEvent], object]]
@@ -131,18 +130,22 @@ class Setup(Generic[T]):
         return f"{type(self).__name__}({self.model!r}, {self.box!r})"
 
     def begin(
-        self, prompt: Prompt, history: History | None, *, live: bool, before: RunRecord | None = None
+        self, prompt: Prompt | WebChat, history: History | None, *, live: bool, before: RunRecord | None = None
     ) -> tuple[Work, RunState]:
-        """The work that a prompt makes, and where it stands.
+        """The work that a prompt makes, or what a web page sent, and where it stands.
 
         Raises: UsageError and its kinds for what cannot be asked.
         """
+        if isinstance(prompt, WebChat):
+            if history is not None:
+                raise UsageError("what a web page sent is the history, too; give one or the other")
+            return self.take_up(prompt, None, live=live)
         for source in (prompt, history):
             if isinstance(source, Request) and source.tools:
                 raise UsageError("an agent runs its own tools, and this request brings others: il.Agent(…, tools=[…])")
         system = self.given.get("system")
         job = job_of(self.model, prompt, history, {} if system is None else {"system": system}, self.output)
-        desk = Desk(frozenset(), self._approve, self.limits, self.final_tool)
+        desk = Desk(frozenset(), self._approve, {}, self.limits, self.final_tool)
         state = RunState(job.request.system, job.request.messages, job.clock, before)
         state.lanes = job.lanes
         return Work(job, desk, self.output, self.given.get("compact"), live), state
@@ -160,7 +163,9 @@ class Setup(Generic[T]):
         if self.final_tool is not None and self.final_tool not in names:
             raise UsageError(f"there is no tool {self.final_tool} to end with; there are: {', '.join(names) or 'none'}")
         job = msgspec.structs.replace(work.job, request=msgspec.structs.replace(work.job.request, tools=tools))
-        return work._replace(job=job, desk=work.desk._replace(names=frozenset(names)))
+        own = {name: tool.handler.approve for name, tool in names.items() if isinstance(tool.handler, Handler)}
+        approvals = {name: approve for name, approve in own.items() if approve is not None}
+        return work._replace(job=job, desk=work.desk._replace(names=frozenset(names), own_approvals=approvals))
 
     def take_up(self, stored: Stored, approvals: Approvals | None, *, live: bool) -> tuple[Work, RunState]:
         """The work that a stored run left, and where it stands.
@@ -213,9 +218,9 @@ _ELSEWHERE = {
 
 
 def _approver(value: object) -> Callable[[ToolCall], object] | str:
-    if callable(value) or value in _WORDS_OF_APPROVAL:
+    if callable(value) or value in APPROVALS:
         return cast("Callable[[ToolCall], object] | str", value)
-    raise UsageError(f"approve takes {', '.join(_WORDS_OF_APPROVAL)} or a function, not {value!r:.60}")
+    raise UsageError(f"approve takes {', '.join(APPROVALS)} or a function, not {value!r:.60}")
 
 
 def _record(stored: object) -> RunRecord:

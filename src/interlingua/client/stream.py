@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.job import Job
     from interlingua.client.typed.output import Partials
+    from interlingua.client.web.chat import WebChat
     from interlingua.client.web.sse import SseBody
     from interlingua.types.event import Event
     from interlingua.types.response import Response
@@ -135,8 +136,10 @@ class ModelStream(Generic[T]):
             partials = self._partials = Partials(self._output, self._job.settings.repair, is_begun=self._begun)
         return (partial for event in self for partial in partials.of(event))
 
-    def sse(self, dialect: str) -> SseBody:
-        """The stream as the body of an answer to a web client, in a dialect or as the AI SDK's (`ai-sdk`).
+    def sse(self, target: str | WebChat) -> SseBody:
+        """The stream as the body of an answer to a web client, in a dialect or to a page.
+
+        A page is `ai-sdk`, `ag-ui`, or what `il.web_chat` read.
 
         It is opened by the first read if it is not open yet; open it before, so that what fails then can still be a
         status. An error after that is the dialect's own error event.
@@ -147,7 +150,7 @@ class ModelStream(Generic[T]):
 
         if self._begun:
             raise begun_before()
-        teller = Teller(dialect, self._job.lanes)
+        teller = Teller(target, self._job.lanes)
         self._job = replace(self._job, tool_deltas=True)
         return SseBody(self, teller, lambda: self.partial)
 

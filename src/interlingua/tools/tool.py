@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias, cast, get_origin
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_origin
 
 from msgspec.structs import replace
 
@@ -29,10 +29,11 @@ from interlingua.schema.signature import contexts_of, signature_of
 from interlingua.schema.strict import relax, strictened
 from interlingua.schema.validate import check_schema
 from interlingua.schema.walk import Schema
+from interlingua.types.content import ToolCall
 from interlingua.types.context import WantedContext
 from interlingua.types.tool import Tool, empty_parameters
 
-__all__ = ["Handler", "One", "ToolSource", "is_async", "origin_of", "tool"]
+__all__ = ["APPROVALS", "Approve", "Handler", "One", "ToolSource", "is_async", "origin_of", "tool"]
 
 ToolSource: TypeAlias = Tool | Callable[..., Any] | type[Any] | dict[str, Any]
 """What a tool is made from: a function, a class with fields, a JSON Schema, or a tool that is one already."""
@@ -45,10 +46,28 @@ class One(NamedTuple):
     """The argument."""
 
 
+Approve: TypeAlias = Literal["auto", "ask", "never"] | Callable[[ToolCall], Any]
+"""Who approves calls: nobody has to, whoever reads the run, nobody ever does, or a function. A function gives True or
+False, a text to deny with that reason, or None to ask whoever reads the run."""
+APPROVALS = ("auto", "ask", "never")
+"""The words of `approve`."""
+
+
 class Handler:
     """A function that takes JSON arguments: they are turned into its parameters' types first."""
 
-    __slots__ = ("contexts", "function", "has_decimals", "is_async", "kind", "loose", "origin", "read", "timeout_s")
+    __slots__ = (
+        "approve",
+        "contexts",
+        "function",
+        "has_decimals",
+        "is_async",
+        "kind",
+        "loose",
+        "origin",
+        "read",
+        "timeout_s",
+    )
 
     def __init__(
         self,
@@ -60,6 +79,7 @@ class Handler:
         origin: str = "",
         contexts: dict[str, WantedContext] | None = None,
         timeout_s: float | None = None,
+        approve: Approve | None = None,
     ) -> None:
         """A handler of `function`."""
         self.function: Callable[..., Any] = function
@@ -76,6 +96,8 @@ class Handler:
         """The parameters that take the caller's context."""
         self.timeout_s: float | None = timeout_s
         """Seconds that one call may take."""
+        self.approve: Approve | None = approve
+        """Who approves its calls in an agent; None leaves it to the agent."""
         self.is_async: bool = is_async(function)
         """Whether the function gives an awaitable."""
         self.has_decimals: bool = kind is not dict and holds_decimals(loose)
@@ -94,11 +116,11 @@ class Handler:
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Pickled as the names of what it is made from, and as None where another process cannot import them."""
         if _is_importable(self.function) and (self.kind is None or _is_importable(self.kind)):
-            return _made_again, (self.function, self.kind, self.loose, self.timeout_s)
+            return _made_again, (self.function, self.kind, self.loose, self.timeout_s, self.approve)
         return type(None), ()
 
-    def limited(self, timeout_s: float | None) -> Handler:
-        """The handler with another bound on its time."""
+    def with_terms(self, timeout_s: float | None, approve: Approve | None) -> Handler:
+        """The handler with another bound on its time and another word on approvals."""
         return Handler(
             self.function,
             self.loose,
@@ -107,6 +129,7 @@ class Handler:
             origin=self.origin,
             contexts=self.contexts,
             timeout_s=timeout_s,
+            approve=approve,
         )
 
 
@@ -119,12 +142,14 @@ def _is_importable(source: Any) -> bool:
     return found is owner
 
 
-def _made_again(function: Callable[..., Any], kind: Any, loose: Schema, timeout_s: float | None) -> Handler:
+def _made_again(
+    function: Callable[..., Any], kind: Any, loose: Schema, timeout_s: float | None, approve: Approve | None
+) -> Handler:
     """The handler that was pickled."""
     if kind is dict:
-        return Handler(function, loose, timeout_s=timeout_s)
+        return Handler(function, loose, timeout_s=timeout_s, approve=approve)
     made = _from_function(function, None) if kind is None else _from_class(kind, function)
-    return cast("Handler", made.handler).limited(timeout_s)
+    return cast("Handler", made.handler).with_terms(timeout_s, approve)
 
 
 def tool(
@@ -135,12 +160,14 @@ def tool(
     handler: Callable[..., Any] | None = None,
     strict: bool | None = None,
     timeout_s: float | None = None,
+    approve: Approve | None = None,
 ) -> Tool:
     """A tool made from a function, a class or a JSON Schema, or a tool with some of its fields changed.
 
     `handler` belongs to a class, whose instance it takes, or to a schema, whose arguments it takes by name. A schema
     may also come as a definition, `{"name": …, "description": …, "parameters": …}`. A call that takes longer than
-    `timeout_s` is answered with an error result.
+    `timeout_s` is answered with an error result. `approve` says who lets an agent run it, whatever the agent's own
+    `approve` says: `auto`, `ask`, `never`, or a function of the call.
     Raises: SchemaError, for what JSON cannot say; UsageError, for a tool without a name, a function with a handler and
     a time-out that bounds nothing.
     """
@@ -156,7 +183,7 @@ def tool(
     made = replace(made, **{field: value for field, value in changes.items() if value is not None})
     if strict:
         made = _strict(made)
-    return made if timeout_s is None else _limited(made, timeout_s)
+    return made if timeout_s is None and approve is None else _with_terms(made, timeout_s, approve)
 
 
 def is_async(function: Callable[..., Any]) -> bool:
@@ -255,14 +282,19 @@ def _strict(made: Tool) -> Tool:
     return replace(made, parameters=strictened(made.parameters), handler=handler)
 
 
-def _limited(made: Tool, timeout_s: float) -> Tool:
-    """The tool with a bound on the time of its calls."""
-    if timeout_s <= 0:
+def _with_terms(made: Tool, timeout_s: float | None, approve: Approve | None) -> Tool:
+    """The tool with a bound on the time of its calls, and a word on who approves them."""
+    if timeout_s is not None and timeout_s <= 0:
         raise UsageError(f"tool {made.name}: timeout_s is {timeout_s:g}, and must be more than 0")
     handler = made.handler
     if handler is None:
-        raise UsageError(f"tool {made.name} has no handler whose time could be bounded; leave `timeout_s` out")
+        raise UsageError(
+            f"tool {made.name} has no handler, so nothing runs it here; leave `timeout_s` and `approve` out"
+        )
+    if approve is not None and not callable(approve) and approve not in APPROVALS:
+        raise UsageError(f"tool {made.name}: approve takes {', '.join(APPROVALS)} or a function, not {approve!r:.60}")
     if not isinstance(handler, Handler):
         check_schema(made.parameters, where=f"tool {made.name}, parameters")
         handler = Handler(handler, made.parameters)
-    return replace(made, handler=handler.limited(timeout_s))
+    timeout_s = handler.timeout_s if timeout_s is None else timeout_s
+    return replace(made, handler=handler.with_terms(timeout_s, handler.approve if approve is None else approve))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from interlingua.agent.state import RunState
     from interlingua.client.aio.sse import AsyncSseBody
     from interlingua.client.call.effect import Steps
+    from interlingua.client.web.chat import WebChat
 
 __all__ = ["AsyncExecute", "AsyncRun"]
 
@@ -188,20 +189,20 @@ class AsyncRun(RunFace[T]):
         """The text of all answers, piece by piece."""
         return (event.text async for event in self if type(event) is TextDelta and event.choice == 0)
 
-    def sse(self, dialect: str = "ai-sdk") -> AsyncSseBody:
-        """The run as the body of an answer to a web client: the UI message stream of the AI SDK.
+    def sse(self, target: str | WebChat = "ai-sdk") -> AsyncSseBody:
+        """The run as the body of an answer to a web page: `ai-sdk`, `ag-ui`, or what `il.web_chat` read.
 
         An error that ends the run is an error part. Leaving the run, or closing the body, ends the run.
 
         Raises: UsageError for a dialect, and when something was read already.
         """
-        from interlingua.agent.ai_sdk import RunTeller  # only web applications need it
+        from interlingua.agent.pages import RunTeller  # only web applications need it
         from interlingua.client.aio.sse import AsyncSseBody  # the same
         from interlingua.client.web.sse import begun_before  # the same
 
         if self._begun:
             raise begun_before()
-        return AsyncSseBody(self, RunTeller(dialect), lambda: None)
+        return AsyncSseBody(self, RunTeller(target), lambda: None)
 
     async def finish(self) -> Self:
         """The run itself, at its end; what is left of it is carried out first.

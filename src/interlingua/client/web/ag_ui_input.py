@@ -139,7 +139,7 @@ def _approvals(
 
 
 def _verdict(entry: Mapping[str, Any]) -> bool | str:
-    """`{"approved": true}` as the payload lets the call run; a `reason` denies with it, as anything else does without."""
+    """`{"approved": true}` as the payload lets the call run; all else denies, with its `reason` where there is one."""
     payload = entry.get("payload")
     if entry.get("status") != "resolved" or not isinstance(payload, dict):
         return payload is True and entry.get("status") == "resolved"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from interlingua.client.web.ui_messages import METADATA
 from interlingua.types.change import Changes
 from interlingua.types.content import (
     AudioPart,
@@ -46,9 +47,11 @@ from interlingua.wire.json import encode, encode_text
 from interlingua.wire.media import data_url
 
 if TYPE_CHECKING:
+    from interlingua.client.web.chat import WebChat
     from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.response import FinishReason
+    from interlingua.types.run import StopReason
 
 __all__ = ["AI_SDK", "AI_SDK_HEADERS", "DONE", "UiMessageEncoder", "part"]
 
@@ -67,6 +70,15 @@ _FINISH: dict[FinishReason, str] = {
     "refusal": "content-filter",
     "error": "error",
 }
+_STOPPED: dict[StopReason, str] = {
+    "done": "stop",
+    "approval": "tool-calls",
+    "length": "length",
+    "max_tokens": "length",
+    "refused": "content-filter",
+    "error": "error",
+    "cancelled": "interrupted",
+}
 
 
 def part(kind: str, **members: object) -> bytes:
@@ -77,15 +89,16 @@ def part(kind: str, **members: object) -> bytes:
 class UiMessageEncoder:
     """Bytes from the events of one answer, or of several that are one message."""
 
-    def __init__(self, changes: list[Change], *, ends_message: bool = True) -> None:
-        """An encoder for one message; `changes` takes what cannot be said.
+    def __init__(self, changes: list[Change], chat: WebChat, *, ends_message: bool = True) -> None:
+        """An encoder for one message of `chat`; `changes` takes what cannot be said.
 
         `ends_message`: whether the end of an answer is the end of the message; else `finished` is.
         """
         self._noted: Changes = Changes(AI_SDK, "encode_response")
         self._changes = changes
+        self._chat = chat
         self._ends_message = ends_message
-        self._begun = False
+        self._begun = self._in_step = False
         self._told = 0
         self._steps: set[str] = set()
         self._open: dict[int, tuple[str, bytes]] = {}
@@ -106,7 +119,11 @@ class UiMessageEncoder:
                 call = self._calls.get(index)
                 return part("tool-input-delta", toolCallId=call, inputTextDelta=text) if call else b""
             case ToolCallReady(call=call):
-                return part("tool-input-available", toolCallId=call.id, toolName=call.name, input=_input(call))
+                signature = self._chat.signer.sign(self._chat.id, call)
+                signed = {"providerMetadata": {METADATA: {"signature": signature}}} if signature else {}
+                return part(
+                    "tool-input-available", toolCallId=call.id, toolName=call.name, input=_input(call), **signed
+                )
             case Annotation(annotation=annotation):
                 return self._source(annotation, event.index)
             case Seal(sealed=sealed):
@@ -128,7 +145,7 @@ class UiMessageEncoder:
             case StreamEnd(response=response):
                 if response.alternatives:
                     self._noted.add("alternatives_unsupported", "/alternatives")
-                return self.finished(_FINISH.get(response.finish_reason, "other")) if self._ends_message else b""
+                return self._end(_FINISH.get(response.finish_reason, "other")) if self._ends_message else b""
             case StreamError(message=message):
                 return self.failed(message)
             case _:
@@ -136,22 +153,49 @@ class UiMessageEncoder:
 
     # The message
 
-    def _start(self) -> bytes:
-        opening = part("finish-step" if self._begun else "start")
+    def _begin(self) -> bytes:
+        if self._begun:
+            return b""
         self._begun = True
+        return part("start")
+
+    def _start(self) -> bytes:
+        opening = part("finish-step") if self._in_step else self._begin()
+        self._in_step = True
         self._open.clear()
         self._calls.clear()
         return opening + part("start-step")
 
-    def finished(self, reason: str) -> bytes:
-        """The end of the message, in a word of the AI SDK."""
+    def finished(self, reason: StopReason) -> bytes:
+        """The end of a run."""
+        return self._end(_STOPPED.get(reason, "other"))
+
+    def _end(self, reason: str) -> bytes:
         self._changes.extend(self._noted.entries)
-        return part("finish-step" if self._begun else "start") + part("finish", finishReason=reason) + DONE
+        opening = part("finish-step") if self._in_step else self._begin()
+        return opening + part("finish", finishReason=reason) + DONE
 
     def failed(self, message: str) -> bytes:
         """The end of the message by an error."""
         self._changes.extend(self._noted.entries)
         return part("error", errorText=message) + DONE
+
+    # Calls
+
+    def approval(self, call: ToolCall) -> bytes:
+        """A request for an approval, under the call's own id."""
+        return part("tool-approval-request", approvalId=call.id, toolCallId=call.id)
+
+    def progress(self, call: ToolCall | BrokenToolCall, text: str) -> bytes:
+        """What a tool tells while it runs."""
+        return self._begin() + part("tool-output-available", toolCallId=call.id, output=text, preliminary=True)
+
+    def result(self, call_id: str, content: object, *, is_error: bool) -> bytes:
+        """The result of a call."""
+        if is_error:
+            error = content if isinstance(content, str) else str(content)
+            return self._begin() + part("tool-output-error", toolCallId=call_id, errorText=error)
+        return self._begin() + part("tool-output-available", toolCallId=call_id, output=content)
 
     # Blocks
 

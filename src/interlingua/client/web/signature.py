@@ -62,7 +62,9 @@ class Signer:
         if not isinstance(signature, str) or not hmac.compare_digest(
             signature.encode(), self.sign(chat_id, call).encode()
         ):
-            raise DecodeError(f"{path}: the approval of {call.name} was not asked for here, or not with these arguments")
+            raise DecodeError(
+                f"{path}: the approval of {call.name} was not asked for here, or not with these arguments"
+            )
 
 
 _EXACT = 2.0**53

@@ -15,7 +15,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from interlingua.client.web.ai_sdk import AI_SDK, AI_SDK_HEADERS, UiMessageEncoder
+from interlingua.client.web.ag_ui import AG_UI
+from interlingua.client.web.ai_sdk import AI_SDK, AI_SDK_HEADERS
+from interlingua.client.web.pages import page_encoder, page_of
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects._service import EVENT_STREAM
 from interlingua.dialects.table import DIALECTS, get_dialect, get_service, stream_type
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.client.call.job import Lane
+    from interlingua.client.web.chat import WebChat
     from interlingua.dialects._contract import StreamEncoder
     from interlingua.types.change import Change
     from interlingua.types.event import Event
@@ -43,21 +46,23 @@ STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-acce
 class Teller:
     """Turns the events of one answer into the bytes of a stream."""
 
-    def __init__(self, dialect: str, lanes: Iterable[Lane] = ()) -> None:
-        """A teller in `dialect` of what one of the `lanes` answers.
+    def __init__(self, target: str | WebChat, lanes: Iterable[Lane] = ()) -> None:
+        """A teller in a dialect, or to a page, of what one of the `lanes` answers.
 
         Raises: ConfigError for no dialect, with the names there are.
         """
         self._changes: list[Change] = []
         self._lanes = tuple(lanes)
-        self._name = dialect if dialect == AI_SDK else get_dialect(dialect).name
-        self._encoder: StreamEncoder | None = UiMessageEncoder(self._changes) if dialect == AI_SDK else None
+        chat = page_of(target)
+        self._name = chat.protocol if chat is not None else get_dialect(cast("str", target)).name
+        self._encoder: StreamEncoder | None = None if chat is None else page_encoder(chat, self._changes)
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers of the answer that these bytes are the body of."""
-        if self._name == AI_SDK:
-            return {"content-type": EVENT_STREAM, **dict(STREAM_HEADERS), **AI_SDK_HEADERS}
+        if self._name in (AI_SDK, AG_UI):
+            own = AI_SDK_HEADERS if self._name == AI_SDK else {}
+            return {"content-type": EVENT_STREAM, **dict(STREAM_HEADERS), **own}
         return {"content-type": stream_type(self._name), **dict(STREAM_HEADERS)}
 
     @property
