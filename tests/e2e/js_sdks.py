@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from base64 import b64encode
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,11 @@ from interlingua import aio
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.settings import GatewayKey
 from interlingua.testing import FakeModel, tool_call, use
-from interlingua.testing.upstream import Cut, Fail, Say, Upstream
+from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
+from tests.support.browser import browser
 from tests.support.gateway import provider, serving
 from tests.support.node import installed, node
+from tests.support.tiny import PNG
 from tests.support.web import web
 
 if TYPE_CHECKING:
@@ -170,3 +173,111 @@ def test_the_ai_sdk_reads_ui_messages() -> None:
     """Its own transport and reader: text, reasoning, calls, files, sources, an agent's steps, approvals, errors."""
     with web(_application()) as url:
         _run("ui_messages.mjs", APPLICATION=url)
+
+
+# Pages that send their conversations
+
+SECRET = "the secret of the application"
+PAGE = (
+    '<!doctype html><link rel="icon" href="data:,"><div id="root"></div><script type="module" src="/page.js"></script>'
+)
+DOT = b64encode(PNG).decode()
+
+
+def _chatting(model: str, script: bytes = b"") -> Any:
+    """An application for the page and for a client of AG-UI, with a tool that waits until the page is loaded again."""
+    from asyncio import Event
+
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse, Response, StreamingResponse
+    from starlette.routing import Route
+
+    streams, reloaded = aio.WebStreams(), Event()
+
+    async def wait_for_reload() -> str:
+        """Wait until the page was loaded again."""
+        await reloaded.wait()
+        return "reloaded"
+
+    agent = aio.Agent(model, tools=[il.tool(get_weather, approve="ask"), wait_for_reload])
+
+    async def chat(request: Request) -> Response:
+        chat = il.web_chat(await request.body(), secret=SECRET)
+        body = streams.start(chat.id, agent.stream(chat).sse(chat))
+        return StreamingResponse(body, headers=body.headers)
+
+    async def again(request: Request) -> Response:
+        body = streams.resume(request.path_params["chat_id"])
+        if body is None:
+            return Response(status_code=204)
+        reloaded.set()
+        return StreamingResponse(body, headers=body.headers)
+
+    async def ag_ui(request: Request) -> Response:
+        chat = il.web_chat(await request.body(), "ag-ui", secret=SECRET)
+        body = agent.stream(chat).sse(chat)
+        return StreamingResponse(body, headers=body.headers)
+
+    async def page(request: Request) -> Response:
+        return HTMLResponse(PAGE) if request.url.path == "/" else Response(script, media_type="text/javascript")
+
+    posts = [Route("/chat", chat, methods=["POST"]), Route("/ag-ui", ag_ui, methods=["POST"])]
+    return Starlette(routes=[*posts, Route("/chat/{chat_id}/stream", again), Route("/", page), Route("/page.js", page)])
+
+
+def _script() -> bytes:
+    """The page's script, bundled."""
+    folder = installed(FOLDER)
+    return subprocess.run([node().program, "chat_page.mjs"], cwd=folder, capture_output=True, check=True).stdout
+
+
+ASK, COLD = Say(calls=(Call("get_weather", {"city": "Oslo"}),)), Say(text="Cold.")
+
+
+def test_a_client_of_ag_ui_runs_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own client: an interrupt, what was decided, and the history that it makes of the events."""
+    upstream = Upstream("anthropic", ASK, COLD, ASK, Say(text="Then not."))
+    with upstream.serving() as address:
+        monkeypatch.setenv("LLM_UP", provider("anthropic", address))
+        with web(_chatting("up/claude-opus-4-5")) as url:
+            _run("ag_ui.mjs", APPLICATION=url)
+    assert [str(verdict) for verdict in upstream.verdicts if not verdict.ok] == []
+
+
+def test_a_page_in_a_browser_sends_approves_and_resumes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`useChat` in a real browser: a file, an approval, a denial, and a stream that goes on after a reload."""
+    script = _script()
+    upstream = Upstream(
+        "anthropic",
+        ASK,
+        COLD,
+        ASK,
+        Say(text="Then not."),
+        Say(text="Wait.", calls=(Call("wait_for_reload", {}),)),
+        "Back.",
+    )
+    with upstream.serving() as address, browser() as opened:
+        monkeypatch.setenv("LLM_UP", provider("anthropic", address))
+        with web(_chatting("up/claude-opus-4-5", script)) as url:
+            page = opened.page(f"{url}/#one")
+            page.wait("document.querySelector('#ready')")
+            page.value(
+                f"send('Weather?', [{{type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,{DOT}'}}]); 0"
+            )
+            page.wait("document.querySelector('.request .yes')")
+            page.click(".request .yes")
+            page.wait("document.querySelector('#ready') && document.body.innerText.includes('Cold.')")
+            assert page.text(".output-available") == '{"city":"Oslo","celsius":4}'
+            page.value("send('And now?'); 0")
+            page.wait("document.querySelector('.request .no')")
+            page.click(".request .no")
+            page.wait("document.querySelector('#ready') && document.body.innerText.includes('Then not.')")
+            assert page.text(".output-error") == '"the call of get_weather was not approved: not today"'
+            page.value("send('Wait for me.'); 0")
+            page.wait("document.body.innerText.includes('Wait.')")
+            page.call("Page.reload")
+            page.wait("document.querySelector('#ready') && document.body.innerText.includes('Back.')")
+            assert page.problems == []
+    assert [str(verdict) for verdict in upstream.verdicts if not verdict.ok] == []
+    assert upstream.verdicts[0].ok

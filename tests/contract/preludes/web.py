@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from interlingua.testing import tool_call
 
-REPLIES = ["Hi there.", tool_call("get_weather", city="Oslo"), "It is cold in Oslo.", "Hi again."]
+CALL = tool_call("get_weather", city="Oslo")
+REPLIES = ["Hi there.", CALL, "It is cold in Oslo.", CALL, "Hi again."]
 """The script of the fake model."""
 
 

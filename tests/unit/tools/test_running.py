@@ -253,7 +253,7 @@ def test_a_tools_own_time_goes_before_the_calls_and_the_boxes(both: Both) -> Non
 
 def test_a_bound_needs_something_to_bound() -> None:
     """A tool without a handler and a bound that is none are the caller's mistakes."""
-    with pytest.raises(il.UsageError, match="tool f has no handler whose time could be bounded"):
+    with pytest.raises(il.UsageError, match="tool f has no handler, so nothing runs it here"):
         il.tool(il.Tool(name="f"), timeout_s=1)
     with pytest.raises(il.UsageError, match="tool test: timeout_s is 0, and must be more than 0"):
         il.tool(lambda: None, name="test", timeout_s=0)

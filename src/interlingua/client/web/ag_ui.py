@@ -73,6 +73,7 @@ class AgUiEncoder:
         self._message = ""
         self._open: dict[int, tuple[str, str]] = {}
         self._calls: dict[int, str] = {}
+        self._streamed: set[str] = set()
         self._waiting: list[ToolCall] = []
         self._run = {"threadId": chat.id or _new_id(), "runId": chat.run_id or _new_id()}
 
@@ -90,7 +91,8 @@ class AgUiEncoder:
             case ThinkingDelta(index=index, text=text):
                 return self._reasoning(index, text)
             case ToolCallDelta(index=index, arguments=text):
-                call_id = self._calls.get(index)
+                call_id = self._calls.get(index, "")
+                self._streamed.add(call_id)
                 return _event("TOOL_CALL_ARGS", toolCallId=call_id, delta=text) if call_id else b""
             case ToolCallReady(call=call):
                 return self._ready(call)
@@ -176,11 +178,11 @@ class AgUiEncoder:
         return _event("TOOL_CALL_START", toolCallId=call_id, toolCallName=name, parentMessageId=self._message)
 
     def _ready(self, call: ToolCall) -> bytes:
-        if call.id in self._calls.values():
-            return _event("TOOL_CALL_END", toolCallId=call.id)
-        begun = self._call_start(call.id, call.name)
-        arguments = _event("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments_json)
-        return begun + arguments + _event("TOOL_CALL_END", toolCallId=call.id)
+        """The end of a call, with its beginning and its arguments where they were not told in pieces."""
+        told = b"" if call.id in self._calls.values() else self._call_start(call.id, call.name)
+        if call.id not in self._streamed:
+            told += _event("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments_json)
+        return told + _event("TOOL_CALL_END", toolCallId=call.id)
 
     def _interrupt(self, call: ToolCall) -> dict[str, object]:
         signer = self._chat.signer

@@ -43,12 +43,17 @@ def read_run_input(body: Mapping[str, Any], signer: Signer) -> WebChat:
                 calls = []
                 messages.extend(_user(members, path))
             case "assistant":
-                calls = _calls(members, path)
-                names |= {call.id: call.name for call, _ in calls}
+                turn = _calls(members, path)
+                names |= {call.id: call.name for call, _ in turn}
                 content = members.get("content")
                 said: list[Part] = [TextPart(content)] if isinstance(content, str) and content else []
-                if said or calls:
-                    messages.append(Message("assistant", (*said, *(call for call, _ in calls))))
+                parts = (*said, *(call for call, _ in turn))
+                if messages and messages[-1].role == "assistant":
+                    messages[-1] = Message("assistant", (*messages[-1].parts, *parts))
+                    calls.extend(turn)
+                elif parts:
+                    messages.append(Message("assistant", parts))
+                    calls = turn
             case "tool":
                 result = _result(members, path, names)
                 if messages and messages[-1].role == "tool":

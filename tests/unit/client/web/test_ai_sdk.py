@@ -18,7 +18,7 @@ URL = "https://example.org/oslo"
 def _told(events: list[il.Event]) -> tuple[list[dict[str, Any]], list[Change]]:
     """The parts of some events, and what could not be said."""
     changes: list[Change] = []
-    encoder = UiMessageEncoder(changes)
+    encoder = UiMessageEncoder(changes, il.WebChat(protocol="ai-sdk", id=""))
     told = b"".join([encoder.encode(event) for event in events])
     frames = [frame.removeprefix(b"data: ") for frame in told.split(b"\n\n") if frame]
     assert frames.pop() == b"[DONE]"
