@@ -98,7 +98,7 @@ def test_a_call_with_other_arguments_is_refused(face: AgentFace) -> None:
 
 def test_a_run_is_told_in_ag_ui(face: AgentFace) -> None:
     """One run: text and calls under the ids of their messages, results, and the end."""
-    answer = il.Response(parts=(il.ThinkingPart("hm"), il.TextPart("Let me look."), call("Oslo", "call_1")))
+    answer = il.Response(parts=(il.ThinkingPart("hm"), il.TextPart("Looking."), call("Oslo", "call_1")))
     with use(FakeModel([answer, "Cold."])):
         events = told(face, face.agent(), il.web_chat(INPUT, "ag-ui"))
     ids: dict[str, str] = {}
@@ -115,7 +115,7 @@ def test_a_run_is_told_in_ag_ui(face: AgentFace) -> None:
         {"type": "REASONING_MESSAGE_END", "messageId": "m1"},
         {"type": "REASONING_END", "messageId": "m1"},
         {"type": "TEXT_MESSAGE_START", "messageId": "m2", "role": "assistant"},
-        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m2", "delta": "Let me look."},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m2", "delta": "Looking."},
         {"type": "TEXT_MESSAGE_END", "messageId": "m2"},
         {"type": "TOOL_CALL_START", "toolCallId": "call_1", "toolCallName": "get_weather", "parentMessageId": "m2"},
         {"type": "TOOL_CALL_ARGS", "toolCallId": "call_1", "delta": '{"city":"Oslo"}'},

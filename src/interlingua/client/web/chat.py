@@ -25,7 +25,7 @@ from interlingua.types.tool import Tool
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Protocol", "WebChat", "web_chat"]
+__all__ = ["Protocol", "WebChat", "answered", "web_chat"]
 
 Protocol: TypeAlias = Literal["ai-sdk", "ag-ui"]
 """What a page speaks: UI messages of the AI SDK 5 to 7, or AG-UI 1.0."""
