@@ -50,7 +50,7 @@ CHAPTERS: dict[str, dict[str, str]] = {
     },
     "look after this machine": {
         "providers": "list the known providers, and whether their keys are there",
-        "models": "manage local models: list, pull, path",
+        "models": "manage local models: list, pull, path; list PROVIDER asks a provider for its own",
         "health": "show which targets are passed over, and why; suspend and resume them",
         "auth": "keep keys of providers in a file of your own: set, list, remove",
         "doctor": "check versions, extras, keys and configuration",

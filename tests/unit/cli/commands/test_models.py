@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from interlingua.cli.main import main
+from tests.support.gateway import provider
+from tests.support.server import Answer, reply, serving
 
 Capture = pytest.CaptureFixture[str]
 
@@ -44,3 +46,41 @@ def test_an_unknown_model(capsys: Capture) -> None:
     """A model that there is not is one line and exit 2."""
     assert main(["models", "pull", "huge"]) == 2
     assert capsys.readouterr().err.startswith("il: local/huge: there is no such model; known are tiny")
+
+
+BODIES = {
+    "openai-chat": ("/v1/models", b'{"object":"list","data":[{"id":"b"},{"id":"a"},{"id":"b"}]}'),
+    "anthropic": ("/v1/models?limit=1000", b'{"data":[{"id":"b","type":"model"},{"id":"a"},{}],"has_more":false}'),
+    "google": ("/v1beta/models?pageSize=1000", b'{"models":[{"name":"models/b"},{"name":"models/a"},7]}'),
+    "ollama": ("/api/tags", b'{"models":[{"name":"b","model":"b"},{"name":"a"}]}'),
+}
+
+
+@pytest.mark.parametrize("dialect", BODIES)
+def test_a_providers_models_are_asked_of_its_server(
+    dialect: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each kind of server lists in its own form; the names are specs that `-m` takes."""
+    path, body = BODIES[dialect]
+    with serving(Answer((reply(body),))) as server:
+        monkeypatch.setenv("LLM_UP", provider(dialect, f"http://127.0.0.1:{server.port}{_ROOTS.get(dialect, '/v1')}"))
+        assert main(["models", "list", "up"]) == 0
+    assert capsys.readouterr() == ("up/a\nup/b\n", "")
+    assert [request.line for request in server.seen] == [f"GET {path} HTTP/1.1"]
+
+
+_ROOTS = {"google": "/v1beta", "ollama": ""}
+
+
+def test_a_server_that_lists_nothing_is_said(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal and a body of another kind are one line each, with exit 1."""
+    refused = reply(b'{"error":{"message":"no such key"}}', status="401 Unauthorized")
+    with serving([Answer((refused,)), Answer((reply(b"{}"),))]) as server:
+        monkeypatch.setenv("LLM_UP", provider("openai-chat", f"http://127.0.0.1:{server.port}/v1"))
+        assert main(["models", "list", "up"]) == 1
+        assert main(["models", "list", "up"]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert "401" in first
+    assert "no such key" in first
+    assert second == "il: a list of models has a member data"
+    assert main(["models", "list", "nobody"]) == 2
