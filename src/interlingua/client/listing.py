@@ -33,7 +33,7 @@ def listed_models(provider: str) -> list[str]:
     Raises: UnknownModelError and ConfigError for a provider that is not known or has no address; TransportError;
         UpstreamError; DecodeError.
     """
-    return carried_out(_listed(default_registry().resolve(f"{provider}/any")[0]))
+    return carried_out(_listed(default_registry().resolve(f"{provider}/models")[0]))
 
 
 def _listed(endpoint: Endpoint) -> Steps[list[str]]:
