@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 import runpy
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from interlingua.testing import FakeModel, no_network, tool_call, use
 from interlingua.testing.fake import FakeAnswer
+from interlingua.testing.upstream import Call, Say, Upstream
 from tests.contract.source import ROOT
+from tests.support.gateway import provider, serving
 
 EXAMPLES = ROOT / "examples"
 
 OF_ITS_OWN = {"demo", "demo_gateway"}
 """Need a real model and have tests of their own."""
+
+OVER_HTTP = {"own_http_client": "OPENAI_BASE_URL", "unified_over_http": "GATEWAY"}
+"""Need a server, whose address stands in this variable."""
 
 SCRIPTS: dict[str, tuple[FakeAnswer | list[FakeAnswer], list[str]]] = {
     "tool_call": (
@@ -90,7 +96,26 @@ def _files() -> list[Path]:
 
 def test_every_example_is_run() -> None:
     """No example is left to rot."""
-    assert [path.stem for path in _files()] == sorted(SCRIPTS)
+    assert [path.stem for path in _files()] == sorted({*SCRIPTS, *OVER_HTTP})
+
+
+@pytest.mark.parametrize("name", sorted(OVER_HTTP))
+def test_an_example_over_http_runs(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An HTTP client of the example's own, a strict server on loopback: the call is run, and the model ends."""
+    upstream = Upstream("openai-chat", Say(calls=(Call("get_weather", {"city": "Oslo"}),)), "It rains in Oslo.")
+    with upstream.serving() as address, ExitStack() as stack:
+        url = address
+        if name == "unified_over_http":
+            providers = {"up": provider("openai-chat", address)}
+            url = stack.enter_context(serving(providers=providers, aliases={"smart": "up/gpt-4.1"}))
+        monkeypatch.setenv(OVER_HTTP[name], url)
+        monkeypatch.setenv("OPENAI_API_KEY", "upstream-key")
+        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    assert capsys.readouterr().out == "It rains in Oslo.\n"
+    assert [str(verdict) for verdict in upstream.verdicts if not verdict.ok] == []
+    assert len(upstream.verdicts) == 2
 
 
 @pytest.mark.parametrize("path", _files(), ids=lambda path: path.stem)
