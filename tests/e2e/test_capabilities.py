@@ -142,6 +142,41 @@ def test_cap_01_a_refusal_of_tools_is_kept_in_the_gateway(dialect: str) -> None:
         assert len(server.seen) == 2
 
 
+def _routed(seen: Seen) -> Answer:
+    """OpenRouter: the model takes pictures, but for the one provider that a request may choose."""
+    if b'"only"' in seen.body:
+        refusal = b'{"error":{"message":"No endpoints found that support image input","code":404}}'
+        return Answer((reply(refusal, status="404 Not Found", headers="content-type: application/json\r\n"),))
+    choice = b'{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"A dot."}}'
+    told = b'{"id":"a","object":"chat.completion","created":1,"model":"a/b","choices":[%b]}' % choice
+    return Answer((reply(told, headers="content-type: application/json\r\n"),))
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/unified/v1/generate"])
+def test_cap_01_no_client_has_a_target_passed_over_for_others(path: str) -> None:
+    """A refusal of what a request itself has chosen behind the target is its own: the next picture is asked there."""
+    url_of = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    content = [{"type": "text", "text": "?"}, {"type": "image_url", "image_url": {"url": url_of}}]
+    body = {"model": "router/a/b", "messages": [{"role": "user", "content": content}]}
+    choice: dict[str, Any] = {"provider": {"only": ["blind"]}}
+    poison = {**body, **choice}
+    if path.startswith("/unified"):
+        parts = [
+            {"type": "text", "text": "?"},
+            {"type": "image", "data": url_of.partition(",")[2], "media_type": "image/png"},
+        ]
+        messages = [{"role": "user", "parts": parts}]
+        poison = {"model": "router/a/b", "messages": messages, "extra": {"openai-chat": choice}}
+    with (
+        scripted_server(_routed) as server,
+        serving(providers={"router": f"openrouter://key@127.0.0.1:{server.port}/api/v1?tls=0"}) as url,
+    ):
+        assert _post(f"{url}{path}", poison)[0] == 404
+        status, told, _ = _post(f"{url}/v1/chat/completions", body)
+        assert (status, "A dot." in str(told)) == (200, True)
+        assert len(server.seen) == 2
+
+
 def test_an_alias_requires_what_its_targets_must_take(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """`require` in the file: the target that is known not to take pictures is passed over, also by a text."""
     config = tmp_path / "gateway.toml"

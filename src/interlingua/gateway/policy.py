@@ -6,24 +6,35 @@ Rules
 - `models` holds for every surface and every key, beside what the key itself may ask for.
 - The rest is a hook on conversations: what a request does not say is filled in, what is too much or denied is refused
   with its place, and the word itself is not repeated.
+- A denied word is one in whatever a model reads (calls, results, documents of text, tools, schemas, too), however its
+  letters are written in Unicode, and also where it stands in two pieces.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from unicodedata import normalize
 
 import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.hooks.hook import Hook
-from interlingua.errors import BadRequestError, ContentPolicyViolationError
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, Json, TextPart, ToolResult
+from interlingua.errors import BadRequestError, ContentPolicyViolationError, DecodeError, LimitExceededError
+from interlingua.types.content import (
+    AudioPart,
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
 from interlingua.types.request import Request
-from interlingua.wire.json import encode
+from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from interlingua.client.hooks.hook import HookContext
     from interlingua.types.content import Part
@@ -32,6 +43,18 @@ __all__ = ["Policy", "PolicySettings", "best_pattern", "renamed"]
 
 _NOTHING = Request()
 _MEDIA = (ImagePart, AudioPart, DocumentPart)
+_UNSAID = frozenset({
+    "annotations", "cache", "call_id", "detail", "dialect", "handler", "id", "kind", "media_type", "metadata", "model",
+    "provider", "reason", "sealed", "status",
+})  # fmt: skip
+"""Fields of parts and tools that no model reads as text."""
+_GAP = "\0"
+"""Between texts that stand apart: neither a blank nor part of a word."""
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+"""Characters that are not shown, and may stand in the middle of a word."""
 
 
 class PolicySettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +113,7 @@ class Policy(Hook):
     def __init__(self, settings: PolicySettings) -> None:
         """By what a file says."""
         self._settings = settings
-        words = "|".join([re.escape(word) for word in settings.denied_words])
+        words = "|".join([r"\s+".join(map(re.escape, _plain(word).split())) for word in settings.denied_words])
         self._denied = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) if words else None
 
     @property
@@ -128,7 +151,7 @@ class Policy(Hook):
         if settings.max_media is not None:
             self._bound("media parts", sum([isinstance(part, _MEDIA) for part in parts]), settings.max_media)
         if settings.max_text_characters is not None:
-            count = sum([len(text) for _, text in _texts(request)])
+            count = sum([len(text.replace(_GAP, "")) for _, text in _texts(request)])
             self._bound("characters of text", count, settings.max_text_characters)
 
     def _bound(self, what: str, count: int, most: int | None) -> None:
@@ -140,8 +163,8 @@ class Policy(Hook):
             )
 
     def _look(self, request: Request, denied: re.Pattern[str]) -> None:
-        for path, text in _texts(request):
-            if denied.search(text):
+        for path, text in (*_texts(request), *_joined(request), *_offers(request)):
+            if denied.search(_plain(text)):
                 raise ContentPolicyViolationError(
                     f"{path} holds a word that the policy of this gateway denies", status=400, code="policy_denied"
                 )
@@ -156,24 +179,71 @@ def _all_parts(parts: tuple[Part, ...]) -> Iterator[object]:
 
 
 def _texts(request: Request) -> Iterator[tuple[str, str]]:
-    """Every text of a request that somebody wrote, with its place."""
+    """The texts of what is said in the conversation of a request, with their places."""
     for place, part in enumerate(request.system):
         yield f"/system/{place}", part.text
     for number, message in enumerate(request.messages):
         for place, part in enumerate(message.parts):
             path = f"/messages/{number}/parts/{place}"
-            match part:
-                case TextPart(text=text):
-                    yield path, text
-                case ToolResult(content=str() as text):
-                    yield f"{path}/content", text
-                case ToolResult(content=Json(value=value)):
-                    yield f"{path}/content", encode(value).decode()
-                case ToolResult(content=tuple() as inner):
-                    yield from [
-                        (f"{path}/content/{index}", one.text)
-                        for index, one in enumerate(inner)
-                        if isinstance(one, TextPart)
-                    ]
-                case _:
-                    pass
+            yield f"{path}/content" if isinstance(part, ToolResult) else path, _GAP.join(_said(part))
+
+
+def _joined(request: Request) -> Iterator[tuple[str, str]]:
+    """The texts of each message in one, as a model reads them that gets a word in two pieces."""
+    several = [("/system", request.system)]
+    several += [(f"/messages/{number}", message.parts) for number, message in enumerate(request.messages)]
+    for path, parts in several:
+        texts = [part.text for part in parts if isinstance(part, TextPart)]
+        if len(texts) > 1:
+            yield path, "".join(texts)
+
+
+def _offers(request: Request) -> Iterator[tuple[str, str]]:
+    """What else of a request a model reads: its tools, the schema of the answer, and what a dialect alone knows."""
+    for place, tool in enumerate(request.tools):
+        yield f"/tools/{place}", _GAP.join(_said(tool))
+    for name in ("output_schema", "schema_name", "schema_description", "extra"):
+        yield f"/{name}", _GAP.join(_said(_member(request, name)))
+
+
+def _said(value: object) -> Iterator[str]:
+    """Every text in a value, names of members included, but for what only the translation reads."""
+    match value:
+        case str():
+            yield value
+        case ToolCall(name=name, arguments_json=written) | BrokenToolCall(name=name, raw_arguments=written):
+            yield name
+            yield from _said(_read(written))
+        case DocumentPart(data=data, media_type=kind) if kind.startswith(("text/", "application/json")):
+            yield value.name or ""
+            yield data.decode(errors="replace")
+        case msgspec.Struct():
+            for name in [name for name in value.__struct_fields__ if name not in _UNSAID]:
+                yield from _said(_member(value, name))
+        case dict():
+            members = cast("dict[str, object]", value)
+            yield from _said([*members, *members.values()])
+        case list() | tuple():
+            for inner in cast("Sequence[object]", value):
+                yield from _said(inner)
+        case _:
+            pass
+
+
+def _member(value: object, name: str) -> object:
+    """A field of a part or a tool; of what single dialects know the members, without the names of the dialects."""
+    member: object = getattr(value, name)
+    return list(cast("dict[str, object]", member).values()) if name == "extra" else member
+
+
+def _read(written: str) -> object:
+    """The arguments of a call as a value, in which no letter is escaped; the text itself where it is no JSON."""
+    try:
+        return decode_any(written.encode())
+    except (DecodeError, LimitExceededError):
+        return written
+
+
+def _plain(text: str) -> str:
+    """A text for comparison: in one form of each letter, and without characters that nobody sees."""
+    return text if text.isascii() else _UNSEEN.sub("", normalize("NFKC", text))

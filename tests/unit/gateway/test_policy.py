@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 import interlingua as il
@@ -18,6 +20,8 @@ from interlingua.gateway.policy import PolicySettings, renamed
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.config import read_config
 from interlingua.registry.resolve import Registry
+from interlingua.testing.upstream import Upstream
+from interlingua.wire.json import encode
 from tests.support.gateway import answer_of, asking, body_of
 
 if TYPE_CHECKING:
@@ -132,6 +136,125 @@ async def test_r70_a_denied_word_is_refused_with_its_place() -> None:
         assert sentence.endswith(": /messages/2/parts/0/content holds a word that the policy of this gateway denies")
         assert fake.requests == []
         assert await _asked(gateway, "fake/m", "Tulips of a project, x") == (200, "Fine.")
+
+
+def _called(arguments: str) -> list[dict[str, Any]]:
+    """A history with one call, and its result."""
+    calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}]
+    result = {"role": "tool", "tool_call_id": "c", "content": "Done."}
+    return [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": calls}, result]
+
+
+def _file(data: bytes) -> list[dict[str, Any]]:
+    """A question with a document of text."""
+    url = f"data:text/plain;base64,{b64encode(data).decode()}"
+    part = {"type": "file", "file": {"filename": "a.txt", "file_data": url}}
+    return [{"role": "user", "content": [{"type": "text", "text": "?"}, part]}]
+
+
+def _tool(**members: Any) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}, **members}}]
+
+
+@pytest.mark.parametrize(
+    ("members", "place"),
+    [
+        ({"messages": _called('{"a": "project x"}')}, "/messages/1/parts/0"),
+        ({"messages": _called(r'{"a": "\u0070roject\u0020x"}')}, "/messages/1/parts/0"),
+        ({"messages": _called('{"project x": 1}')}, "/messages/1/parts/0"),
+        ({"messages": _file(b"All of project x.")}, "/messages/0/parts/1"),
+        ({"tools": _tool(description="Asks Project X.")}, "/tools/0"),
+        ({"tools": _tool(parameters={"type": "object", "properties": {"project x": {}}})}, "/tools/0"),
+        ({"prediction": {"type": "content", "content": "project x"}}, "/extra"),
+        ({"text": "project\n  x"}, "/messages/0/parts/0"),
+        ({"text": "ｐｒｏｊｅｃｔ\u3000𝐱"}, "/messages/0/parts/0"),
+        ({"text": "pro\u200bject\u00a0x"}, "/messages/0/parts/0"),
+        ({"text": "pro\u00adject x"}, "/messages/0/parts/0"),
+        ({"text": [{"type": "text", "text": "proj"}, {"type": "text", "text": "ect x"}]}, "/messages/0"),
+    ],
+)
+async def test_r70_a_denied_word_is_found_wherever_a_model_reads_it(members: dict[str, Any], place: str) -> None:
+    """In calls, escaped or not, documents of text, tools and members of a dialect; in any Unicode; in two pieces."""
+    gateway = _gateway(denied_words=["project x"])
+    with testing.use("Fine.") as fake:
+        status, sentence = await _asked(gateway, "fake/m", **members)
+        assert status == 400
+        assert sentence.endswith(f": {place} holds a word that the policy of this gateway denies")
+        assert fake.requests == []
+
+
+async def test_r70_names_of_dialects_are_no_words() -> None:
+    """A member that only one dialect knows is kept under its dialect's name, which nobody wrote."""
+    with testing.use("Fine."):
+        told = await _asked(_gateway(denied_words=["openai", "user"]), "fake/m", prediction={"content": "a"})
+    assert told == (200, "Fine.")
+
+
+async def test_r70_text_is_counted_in_calls_and_documents_too() -> None:
+    """Whoever puts a long text there gets around no bound."""
+    gateway = _gateway(max_text_characters=100)
+    with testing.use("Fine.") as fake:
+        for messages in (_called(json.dumps({"a": "b" * 101})), _file(b"b" * 101)):
+            status, sentence = await _asked(gateway, "fake/m", messages=messages)
+            assert (status, "are the most by the policy" in sentence) == (400, True)
+        assert fake.requests == []
+
+
+async def test_r70_models_beside_the_model_are_those_of_the_policy() -> None:
+    """A list to fall back to is taken out, and a tool's model refused, also where there are no keys."""
+    registry = Registry({"OPENROUTER_API_KEY": "sk"})
+    policy = PolicySettings(models=("openrouter/a/small",))
+    gateway = Gateway(GatewaySettings(hooks=HookSettings(policy=policy)), registry=registry)
+    upstream = Upstream(CHAT, "Fine.")
+    with upstream.standing():
+        assert (await _asked(gateway, "openrouter/a/small", models=["b/large"]))[0] == 200
+        assert "models" not in json.loads(upstream.requests[0].body)
+        tool = {"type": "openrouter:fusion", "parameters": {"model": "b/large"}}
+        assert (await _asked(gateway, "openrouter/a/small", tools=[tool]))[0] == 403
+        others: list[tuple[str, dict[str, Any]]] = [("", {"models": ["b/large"]}), ("model=b/large", {})]
+        for query, members in others:
+            asked = asking(CHAT, "openrouter/a/small", input="Hi", **members)
+            reply = await gateway(msgspec.structs.replace(asked, path="/v1/embeddings", query=query))
+            assert (reply.status, len(upstream.requests)) == (403, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/messages/count_tokens", {"messages": [{"role": "user", "content": "tulip"}]}),
+        ("/v1beta/models/google/gemini-2.5-pro:countTokens", {"contents": [{"parts": [{"text": "tulip"}]}]}),
+        ("/v1/responses/input_tokens", {"input": "tulip"}),
+    ],
+)
+async def test_r70_a_count_sends_nothing_past_the_hooks(path: str, body: dict[str, Any]) -> None:
+    """The provider that counts would read what no hook has seen, so the count is estimated."""
+    model = {"messages": "anthropic/claude-opus-4-5", "input": "openai/gpt-4.1"}.get(next(iter(body)), "")
+    registry = Registry({"ANTHROPIC_API_KEY": "sk", "OPENAI_API_KEY": "sk", "GEMINI_API_KEY": "sk"})
+    hooks = HookSettings(policy=PolicySettings(denied_words=("tulip",)))
+    gateway = Gateway(GatewaySettings(hooks=hooks), registry=registry)
+    asked = msgspec.structs.replace(
+        asking(CHAT, ""), path=path, body=encode({**body, "model": model} if model else body)
+    )
+    upstream = Upstream("anthropic")
+    with upstream.standing():
+        reply = await gateway(asked)
+    assert (reply.status, upstream.requests) == (200, [])
+    assert "tokens_estimated" in dict(reply.headers)["x-interlingua-changes"]
+
+
+async def test_r70_a_conversation_is_compacted_behind_the_hooks() -> None:
+    """The provider's own compaction would read what no hook has seen: a denied word does not reach it."""
+    hooks = HookSettings(policy=PolicySettings(denied_words=("tulip",)))
+    gateway = Gateway(GatewaySettings(hooks=hooks), registry=Registry({"OPENAI_API_KEY": "sk"}))
+    upstream = Upstream("openai-responses", "All of it.")
+    told: list[int] = []
+    with upstream.standing():
+        for text in ("A tulip.", "A rose."):
+            body = encode({"model": "openai/gpt-4.1", "input": [{"role": "user", "content": text}]})
+            asked = msgspec.structs.replace(asking(CHAT, ""), path="/v1/responses/compact", body=body)
+            told.append((await gateway(asked)).status)
+    assert told == [400, 200]
+    assert [request.url.rpartition("/")[2] for request in upstream.requests] == ["responses"]
 
 
 @pytest.mark.parametrize(

@@ -392,8 +392,9 @@ class _Trip:
         """
         now_s = self._job.clock()
         lane, settings = visit.lane, self._job.settings
-        if error.lacking is not None and self._job.request.messages and not has_need(self._job, error.lacking):
-            error.lacking = None  # it speaks of something that the request does not have
+        asked = self._job.request
+        if error.lacking and asked.messages and not has_need(asked, error.lacking, typed=self._job.typed):
+            error.lacking = None  # it speaks of something that the request does not have, or has chosen itself
         found = verdict(error, committed=is_committed(self._job.request), persist=settings.persist)
         self._note(visit, error, now_s - visit.started_s)
         yield from visit.failed(error, found.fault, self._job.watch)

@@ -34,6 +34,8 @@ __all__ = ["has_need", "is_required", "narrowed", "needs_of", "shortfall"]
 _MEDIA: dict[type, Feature] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 _NEEDED: tuple[Feature, ...] = ("images", "audio", "documents", "tools")
 """What a request can need, so that a target without it is passed over."""
+_CHOICES = frozenset({"provider", "models", "route", "plugins", "preset", "transforms"})
+"""Members by which a request chooses who answers behind a target. Source: OpenRouter "Provider Routing"."""
 
 
 def needs_of(request: Request) -> dict[Feature, str]:
@@ -111,9 +113,14 @@ def _code(feature: Feature) -> str:
     return feature if feature in CODES else "feature_missing"
 
 
-def has_need(job: Job, feature: Feature) -> bool:
-    """Whether a call needs a feature, so that a target may have refused it for that; a typed answer may be a tool."""
-    return feature in needs_of(job.request) or (job.typed and feature == "tools")
+def has_need(request: Request, feature: Feature, *, typed: bool = False) -> bool:
+    """Whether a request needs a feature, so that a target may have refused it for that; a `typed` answer may be a tool.
+
+    One that chooses who answers behind the target (OpenRouter's `provider`) was refused by its own choice: that says
+    nothing of the target to anybody else.
+    """
+    chosen = [name for members in request.extra.values() for name in members if name in _CHOICES]
+    return not chosen and (feature in needs_of(request) or (typed and feature == "tools"))
 
 
 def narrowed(lane: Lane, said: Collection[str]) -> Lane:

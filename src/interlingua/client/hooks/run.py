@@ -129,6 +129,17 @@ class Hooking:
         told = self.told
         return replace(response, changes=told + response.changes) if told else response
 
+    def around(self, job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
+        """The steps of a whole call with these hooks around it.
+
+        Raises: what a hook raises, and what the steps raise.
+        """
+        result = yield from self.before(job.request)
+        if isinstance(result, Response):
+            return (yield from self.after(replace(result, request=job.request)))
+        answer = yield from steps(replace(job, request=result, hooking=self))
+        return (yield from self.after(answer))
+
     def through(self, outcome: Outcome, steps: Steps[None]) -> Steps[None]:
         """The steps of a stream, its events as the hooks give them on.
 
@@ -281,12 +292,7 @@ def _of(job: Job, *, stream: bool) -> Hooking:
 
 def hooked_call(job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
     """The steps of a call with its hooks around it."""
-    hooking = _of(job, stream=False)
-    result = yield from hooking.before(job.request)
-    if isinstance(result, Response):
-        return (yield from hooking.after(replace(result, request=job.request)))
-    answer = yield from steps(replace(job, request=result, hooking=hooking))
-    return (yield from hooking.after(answer))
+    return (yield from _of(job, stream=False).around(job, steps))
 
 
 def hooked_stream(job: Job, outcome: Outcome, steps: Callable[[Job, Outcome], Steps[None]]) -> Steps[None]:

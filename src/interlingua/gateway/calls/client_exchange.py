@@ -236,12 +236,12 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     if not head.says_something and http.path not in head.service.silent_paths:
         raise nothing_said(name)
     exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
-    if key is not None and key.models:
+    if gateway.guard.is_choosy(key):
         _take_out_other_models(exchange, partial(_may_use, gateway, key, head.model))
     return exchange
 
 
-def _may_use(gateway: Gateway, key: GatewayKey, model: str, other: str) -> bool:
+def _may_use(gateway: Gateway, key: GatewayKey | None, model: str, other: str) -> bool:
     """Whether a key that asks for a model may ask for another one, under its own name or that of the same provider."""
     provider, slash, _ = model.partition("/")
     lets = gateway.guard.lets

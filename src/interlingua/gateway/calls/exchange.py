@@ -27,7 +27,7 @@ from interlingua.client.call.attempt import answered, fetching, whole
 from interlingua.client.call.chain import routed
 from interlingua.client.call.core import Outcome, follow
 from interlingua.client.call.live import begin, opened
-from interlingua.client.call.needs import needs_of, shortfall
+from interlingua.client.call.needs import has_need, shortfall
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
@@ -402,7 +402,7 @@ def _check_lacking(exchange: ClientExchange, job: Job, error: Error) -> None:
     """Believe a target that it lacks something only where the request that went out as it came has that."""
     if error.lacking is not None and not job.request.messages:
         try:
-            has_it = error.lacking in needs_of(exchange.decoded.request)
+            has_it = has_need(exchange.decoded.request, error.lacking)
         except Error:
             has_it = False
         if not has_it:

@@ -4,7 +4,7 @@ Some services let a request name models beside `model`: to fall back to, to rout
 ask for some models only must reach no other one that way.
 
 Rules
-- Only a key with a list of models is concerned; for others such members are as any that is not known.
+- Only where the key or the policy has a list of models; for others such members are as any that is not known.
 - A list of models, or a deployment, is passed on if the key may ask for each; else it is taken out, with an entry. What
   chooses a model or a provider by other means than a name, such as its address, cannot be checked, and is taken out.
 - A model anywhere else, as in a tool that the provider runs (also one that the conversation brings, and its settings),

@@ -217,6 +217,10 @@ class Guard:
         rewrite = self._policy.rewrite
         return self._lets(key, model) or (bool(rewrite) and self._lets(key, renamed(rewrite, model)))
 
+    def is_choosy(self, key: GatewayKey | None) -> bool:
+        """Whether who brings a key may ask for some models only, by what is said of the key or by the policy."""
+        return bool(self._policy.models) or (key is not None and bool(key.models))
+
     def _is_allowed(self, model: str) -> bool:
         """Whether the policy lets anybody ask for a name, as it is or as it is put."""
         models = self._policy.models

@@ -3,6 +3,7 @@
 Rules
 - A target of the client's own dialect is asked, with the body as it came and its own name of the model. Its refusal of
   the body is the client's answer; where it cannot count (no such route, no time, no key) the count is estimated.
+- Where there are hooks it is estimated, too: they have not seen the body, so it goes to nobody.
 - An estimate says so: `x-interlingua-changes: approximated tokens_estimated …`. How far off it is stands in
   `client/estimate.py`.
 """
@@ -50,7 +51,7 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
         exchange = await _read(gateway, request, dialect)
         lanes = gateway.targets.lanes(exchange.head.model, dialect, tools=exchange.head.has_tools)
         for lane in lanes:
-            if lane.dialect.name == dialect and not exchange.is_ours:
+            if lane.dialect.name == dialect and not exchange.is_ours and not gateway.hooks:
                 reply = await _counted(gateway, exchange, lane.endpoint, count)
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
@@ -112,6 +113,8 @@ def _told_by(endpoint: Endpoint) -> Headers:
 def _estimated(exchange: ClientExchange, count: Count, endpoint: Endpoint) -> GatewayReply:
     tokens = estimate_tokens(exchange.decoded.request, endpoint.model)
     changes = Changes(exchange.dialect.name, "routing")
-    changes.add("tokens_estimated", f"/{count.member}", f"{endpoint.spec} does not count in this dialect")
+    hooked = "hooks stand before every target"
+    reason = hooked if exchange.gateway.hooks else f"{endpoint.spec} does not count in this dialect"
+    changes.add("tokens_estimated", f"/{count.member}", reason)
     headers = (*_told_by(endpoint), *trail_headers((), changes.done()))
     return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))

@@ -8,7 +8,7 @@ Rules
 - What names no model goes to the provider that is configured for it (`[server] provider`), and nowhere without one:
   files and batches of a provider belong to everybody who may use its key.
 - A part of a form that some reader takes for `model` and another does not is refused, and so is a model in the query
-  for a key with a list of models.
+  where the key or the policy has a list of models.
 - The client's credential stays here; of its headers only those that the body needs go along.
 - A request's body is whole and within the gateway's bound, a reply's body is passed on piece by piece. Of an error the
   whole is read first, so that a key that it repeats can be cut out.
@@ -128,7 +128,7 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
 def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewrite | None) -> None:
     """Raises: PermissionDeniedError for a body with which a key may reach models that it may not ask for."""
     key = gateway.guard.key(request)
-    if key is None or not key.models or not isinstance(rewrite, partial):
+    if not gateway.guard.is_choosy(key) or not isinstance(rewrite, partial):
         return
     found = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
     if found:
@@ -306,8 +306,7 @@ def _may_be_model(name: bytes) -> bool:
 
 def _check_query(gateway: Gateway, request: GatewayRequest) -> None:
     """Raises: PermissionDeniedError for a model in a query, for a key with a list: it is passed on as it is."""
-    key = gateway.guard.key(request) if request.query else None
-    if key is None or not key.models:
+    if not request.query or not gateway.guard.is_choosy(gateway.guard.key(request)):
         return
     for member in re.split("[&;]", request.query):
         name = unquote_plus(member.partition("=")[0])

@@ -3,8 +3,8 @@
 Rules
 - An answer that is kept here is told from here; of one that its provider keeps the request is passed on, for its owner
   alone. Anything else is not there.
-- A conversation is compacted by a provider that can; else the model is asked for a summary, and the item that stands
-  for the conversation holds it.
+- A conversation is compacted by a provider that can; else, and where there are hooks, the model is asked for a summary,
+  and the item that stands for the conversation holds it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ from interlingua.types.message import user
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
+    from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job
     from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.state.stored import Held
+    from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 
 __all__ = ["cancel", "compact", "delete", "input_items", "retrieve"]
@@ -162,7 +164,8 @@ async def compact(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 async def _compacted(gateway: Gateway, exchange: ClientExchange, job: Job, *, is_changed: bool) -> GatewayReply:
     http = exchange.http
     for lane in gateway.targets.lanes(exchange.head.model, store_dialect(), tools=exchange.head.has_tools):
-        if lane.dialect.name == store_dialect() and not exchange.is_ours and not is_changed:
+        is_same = lane.dialect.name == store_dialect() and not gateway.hooks  # what goes out is what these have seen
+        if is_same and not exchange.is_ours and not is_changed:
             body = with_model(exchange.head.body, lane.endpoint.model)
             reply = await call_provider(gateway, http, lane.endpoint, "/responses/compact", body)
             if reply.status not in CANNOT_COMPACT:
@@ -185,7 +188,7 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
         store=None,
         extra={},
     )
-    response = await carried_out(call(msgspec.structs.replace(job, request=wanted)))
+    response = await carried_out(_asked(exchange, msgspec.structs.replace(job, request=wanted)))
     if exchange.grant is not None:
         lane = next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None)
         await done(exchange.grant.settle(response, lane))
@@ -201,6 +204,18 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
     }
     headers = (*JSON, *trail_headers(response.attempts, response.changes, response.cost_usd))
     return GatewayReply(headers=headers, body=encode(told, nulls=1 << 20))
+
+
+def _asked(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
+    """The call of a job, with the gateway's hooks around it."""
+    hooks = exchange.gateway.hooks
+    if not hooks:
+        return call(job)
+    from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
+
+    client, model = exchange.dialect.name, exchange.head.model
+    context = context_of(job, stream=False, model=model, owner=exchange.owner, client=client)
+    return Hooking(hooks, context).around(job, call)
 
 
 def _kept(exchange: ClientExchange) -> list[Item]:
