@@ -130,8 +130,8 @@ class Policy(Hook):
         if self._denied is not None:
             self._look(request, self._denied)
         changed = self._defaults(request, context)
-        most = self._settings.max_tokens
-        if most is not None and (changed.max_tokens is None or changed.max_tokens > most):
+        most, told = self._settings.max_tokens, changed.max_tokens
+        if most is not None and (told is None or not 0 < told <= most):  # some servers take 0, or less, for no limit
             changed = replace(changed, max_tokens=most)
         return changed
 

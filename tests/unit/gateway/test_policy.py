@@ -295,12 +295,12 @@ async def test_r70_what_is_too_much_is_refused(bound: dict[str, int], members: d
 
 
 async def test_r70_answers_are_no_longer_than_the_policy_says() -> None:
-    """Whoever wants more, or says nothing, gets so many."""
+    """Whoever wants more, says nothing, or says what some servers take for no limit, gets so many."""
     gateway = _gateway(max_tokens=50)
     with testing.use("Fine.") as fake:
-        for members in ({}, {"max_tokens": 900}, {"max_tokens": 7}):
+        for members in ({}, {"max_tokens": 900}, {"max_tokens": 7}, {"max_tokens": 0}, {"max_tokens": -1}):
             await _asked(gateway, "fake/m", **members)
-    assert [request.max_tokens for request in fake.requests] == [50, 50, 7]
+    assert [request.max_tokens for request in fake.requests] == [50, 50, 7, 50, 50]
 
 
 async def test_r70_names_alone_leave_bodies_as_they_came() -> None:
