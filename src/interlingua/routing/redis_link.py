@@ -134,7 +134,12 @@ class RedisLink:
                 pipe = client.pipeline(transaction=False)
                 for command in commands:
                     pipe.execute_command(*command)
-                replies = pipe.execute()
+                try:
+                    replies = pipe.execute()
+                except _BROKEN:
+                    raise
+                except Exception as error:  # as below
+                    raise RedisConnectionError(_reason(error)) from error
                 self._outage.answered()
                 commands = steps.send(replies)
         except StopIteration as done:
@@ -148,7 +153,7 @@ class RedisLink:
                 for command in commands:
                     pipe.execute_command(*command)
                 async with asyncio.timeout(2 * self._timeout_s):  # also where a name server does not answer
-                    replies = await pipe.execute()
+                    replies = await _executed(pipe)
                 self._outage.answered()
                 commands = steps.send(replies)
         except StopIteration as done:
@@ -209,6 +214,20 @@ class RedisLink:
             home = self._homes[loop] = _Home(client)
             await home.settle(lambda: self._homes.pop(loop, None))
         return home
+
+
+async def _executed(pipe: Any) -> list[Any]:
+    """The replies of a pipeline.
+
+    Raises: what the package raises of Redis; RedisConnectionError for everything else: on a connection that breaks in
+        the middle of a reply its parsers raise whatever comes of half a reply.
+    """
+    try:
+        return await pipe.execute()
+    except _BROKEN:
+        raise
+    except Exception as error:
+        raise RedisConnectionError(_reason(error)) from error
 
 
 class _Home:

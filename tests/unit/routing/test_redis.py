@@ -383,3 +383,25 @@ def test_without_the_package_the_extra_is_named() -> None:
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert said == "state in Redis needs the [redis] extra: pip install 'interlingua[redis]'\n"
+
+
+def test_whatever_a_broken_connection_raises_is_redis_gone(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parsers of the package raise more than its own errors when a connection breaks in the middle of a reply."""
+    import redis.asyncio.client
+    import redis.client
+
+    def broken(_: object) -> None:
+        raise AttributeError("'NoneType' object has no attribute 'readuntil'")
+
+    async def broken_later(_: object) -> None:
+        broken(None)
+
+    monkeypatch.setattr(redis.client.Pipeline, "execute", broken)
+    monkeypatch.setattr(redis.asyncio.client.Pipeline, "execute", broken_later)
+
+    link = RedisLink(redis_url, clock=time.monotonic)
+    with pytest.raises(RedisGone):
+        link.run(ping())
+    with pytest.raises(RedisGone):
+        asyncio.run(RedisLink(redis_url, clock=time.monotonic).run_async(ping()))
+    link.close()
