@@ -19,6 +19,7 @@ PEERS = frozenset(
         "client.capabilities:_cards",
         "client.capabilities:_unsaid",
         "client.price:_models",
+        "dialects._schemas:_verdicts",
         "dialects.anthropic.client_stream:_starts",
         "gateway.calls.replies:_is_kept",
         "gateway.calls.plan:_plans",
@@ -58,7 +59,6 @@ PEERS = frozenset(
 
 BOUNDED_OTHERWISE = {
     "dialects._tool_cache:_young": "weighed by `memory_of`, 3 MB a generation",
-    "dialects._schemas:_young": "weighed by `memory_of`, 3 MB a generation",
     "client.hooks.stores:_answers": "counts the bytes of what it keeps",
     "dialects.ollama.server:_time": "16 numbers, each a time that a calendar has",
     "gateway.records.metrics:_tallies": "2,000 series, whose labels are cut at 200 characters",
@@ -110,6 +110,7 @@ PROGRAM = frozenset(
         "registry.endpoint:_with_keys",
         "schema.partials:_fields_kept",
         "schema.reflect:_kept",
+        "schema.subset:untouched_keywords",
         "transport.public:_tables",
         "wire._parser:decoder_of",
         "wire._shape:float_fields",

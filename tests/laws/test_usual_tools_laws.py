@@ -102,7 +102,7 @@ def test_what_is_written_in_one_go(name: str, monkeypatch: pytest.MonkeyPatch) -
     draw = Random(name)
     given = [(_tools(draw), draw.choice(TARGETS)) for _ in range(400)]
     taken = 0
-    look = _schemas._taken_tools
+    look = _schemas._fit_plain_tools
 
     def taken_tools(*arguments: Any) -> Any:
         nonlocal taken
@@ -111,9 +111,9 @@ def test_what_is_written_in_one_go(name: str, monkeypatch: pytest.MonkeyPatch) -
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(_schemas, "_taken_tools", taken_tools)
+        patch.setattr(_schemas, "_fit_plain_tools", taken_tools)
         found = [_written(name, tools, target) for tools, target in given]
-    monkeypatch.setattr(_schemas, "_taken_tools", _nothing)
+    monkeypatch.setattr(_schemas, "_fit_plain_tools", _nothing)
     assert found == [_written(name, tools, target) for tools, target in given]
     assert 60 < taken < 360
 

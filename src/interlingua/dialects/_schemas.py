@@ -22,8 +22,9 @@ from interlingua.errors import SchemaError
 from interlingua.schema.subset import have_lists, have_plain_roots
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
-from interlingua.wire._nulls import holds_null, is_told_by
-from interlingua.wire.json import encode, write_text
+from interlingua.wire._nulls import is_told_by
+from interlingua.wire.cache import ByteCache
+from interlingua.wire.json import decode_any, encode, write_text
 
 if TYPE_CHECKING:
     from interlingua.schema.convert import Conversion
@@ -39,74 +40,61 @@ if TYPE_CHECKING:
 
 __all__ = ["FittedRequest", "fit_request", "plain_tools", "with_arguments"]
 
-MAX_GENERATION_BYTES = 3_000_000
-"""How much memory each of the two generations of verdicts may take."""
+_MAX_VERDICTS_BYTES = 6_000_000
 
 
-# What was found out before
+class _Rewritten(msgspec.Struct, frozen=True, eq=False):
+    """A schema that the target takes in other words alone."""
+
+    schema: dict[str, Any]
+    """What is sent; requests share it, and nobody changes it."""
+    text: bytes
+    """It as JSON."""
+    rewrites: tuple[tuple[str, str], ...]
+    """Each rewritten place once, with all that was done there."""
+    conversion: Conversion | None
+    """What becomes of the values; None where they look the same."""
 
 
-class _Verdicts:
-    """What became of the schemas that came lately, by their bytes."""
-
-    __slots__ = ("_bytes", "_old", "_young")
-
-    def __init__(self) -> None:
-        self._bytes = 0
-        self._young: dict[tuple[str, bytes], Fitted | SchemaError | None] = {}
-        self._old: dict[tuple[str, bytes], Fitted | SchemaError | None] = {}
-
-    def fitted(self, schema: dict[str, Any], subset: Subset) -> Fitted | None:
-        """The schema as `subset` takes it; None where it takes the caller's own.
-
-        Raises: SchemaError, for one that cannot be said.
-        """
-        found = self._verdict((subset.name, encode(schema)), schema, subset)
-        if isinstance(found, SchemaError):
-            raise found.with_traceback(None)  # or it would hold the frames of all who were told so
-        return found
-
-    def taken(self, schemas: list[dict[str, Any]], texts: list[bytes], subset: Subset) -> bool:
-        """Whether all of these schemas are taken as they are, whose texts these are."""
-        known, name = self._young, subset.name
-        for schema, text in zip(schemas, texts, strict=True):
-            if known.get((name, text), self) is not None and self._verdict((name, text), schema, subset) is not None:
-                return False
-        return True
-
-    def _verdict(self, key: tuple[str, bytes], schema: dict[str, Any], subset: Subset) -> Fitted | SchemaError | None:
-        if key in self._young:
-            return self._young[key]
-        found = self._old[key] if key in self._old else _verdict(schema, key[1], subset)
-        self._keep(key, found)
-        return found
-
-    def _keep(self, key: tuple[str, bytes], found: Fitted | SchemaError | None) -> None:
-        size = memory_of(key[1])
-        if size > MAX_GENERATION_BYTES:
-            return
-        if self._bytes + size > MAX_GENERATION_BYTES:
-            self._old, self._young, self._bytes = self._young, {}, 0
-        self._bytes += size
-        self._young[key] = found
+_Verdict: TypeAlias = "_Rewritten | str | None"
+"""What becomes of a schema: other words, the reason why it cannot be said, or nothing."""
 
 
-_VERDICTS = _Verdicts()
-
-
-def _verdict(schema: dict[str, Any], text: bytes, subset: Subset) -> Fitted | SchemaError | None:
-    from interlingua.schema.usual import is_usual  # only who has schemas pays for it
-
-    if subset.usual and is_usual(text, subset.references):
-        return None
+def _judge(key: tuple[bytes, Subset]) -> _Verdict:
     from interlingua.schema.fit import fit  # only who has such schemas pays for it
-    from interlingua.schema.validate import check_bounds
+    from interlingua.schema.validate import check_bounds, is_within_bounds
 
+    text, subset = key
+    schema = decode_any(text)
     try:
-        check_bounds(schema, where="/")
-        return fit(schema, subset)
+        if not is_within_bounds(text):
+            check_bounds(schema, where="/")
+        fitted = fit(schema, subset)
     except SchemaError as error:
-        return error
+        return error.message
+    if fitted is None:
+        return None
+    return _Rewritten(fitted.schema, write_text(fitted.schema), _told_once(fitted), fitted.conversion)
+
+
+def _weight(key: tuple[bytes, Subset], verdict: _Verdict) -> int:
+    """About the bytes that a verdict takes, with the objects of a rewritten schema and what else it came with."""
+    return memory_of(key[0]) + (2 * memory_of(verdict.text) if isinstance(verdict, _Rewritten) else 0)
+
+
+_verdicts = ByteCache[tuple[bytes, "Subset"], _Verdict](_MAX_VERDICTS_BYTES, _judge, weigh=_weight)
+"""What became of schemas, by their text and what takes them."""
+
+
+def _rewritten(schema: dict[str, Any], subset: Subset) -> _Rewritten | None:
+    """The schema as `subset` takes it; None where it takes the caller's own.
+
+    Raises: SchemaError, for one that cannot be said.
+    """
+    verdict = _verdicts[encode(schema), subset]
+    if isinstance(verdict, str):
+        raise SchemaError(verdict)
+    return verdict
 
 
 # Writing a request
@@ -122,7 +110,7 @@ class FittedRequest(msgspec.Struct, frozen=True, eq=False):
     output: Conversion | None
     """What becomes of the output."""
     plain: PlainTools | None
-    """The tools with what is written of their schemas, if all of them are plain and new, and taken as they are."""
+    """The tools with the text of the schemas that are sent, if all of them are plain and new, and none is refused."""
 
 
 class _FittedTools(msgspec.Struct, frozen=True, eq=False):
@@ -130,7 +118,25 @@ class _FittedTools(msgspec.Struct, frozen=True, eq=False):
 
     tools: tuple[Tool | OpaqueTool, ...]
     arguments: dict[str, Conversion]
-    entries: tuple[tuple[str, str, str], ...]
+    entries: list[tuple[str, str, str]]
+
+
+class _Work(msgspec.Struct, eq=False):
+    """What fitting the tools of a request comes to, as far as it got."""
+
+    entries: list[tuple[str, str, str]] = []
+    """Code, place and reason of each change."""
+    arguments: dict[str, Conversion] = {}
+    """What becomes of the arguments, by the tool's own name."""
+
+
+class _FittedPlainTools(msgspec.Struct, frozen=True, eq=False):
+    """Plain tools as the target takes them."""
+
+    tools: PlainTools
+    """Each with the text of its schema."""
+    fitted: _FittedTools | None = None
+    """What was rewritten; None for nothing."""
 
 
 def fit_request(
@@ -146,38 +152,59 @@ def fit_request(
     `ways` are all that `tool_subset` depends on besides the tool.
     """
     arguments: dict[str, Conversion] = {}
-    plain = None if type(request.tools) is CachedTools else _taken_tools(request.tools, tool_subset)
-    if request.tools and plain is None:
-        fitted = _known_tools(request.tools, tool_subset, ways)
-        if fitted is not None:
-            for code, path, why in fitted.entries:
-                changes.add(code, path, why)
-            arguments = fitted.arguments
-            request = msgspec.structs.replace(request, tools=_taken(fitted, changes))
+    plain = None if type(request.tools) is CachedTools else _fit_plain_tools(request.tools, tool_subset)
+    if plain is not None:
+        fitted = plain.fitted
+    else:
+        fitted = _known_tools(request.tools, tool_subset, ways) if request.tools else None
+    if fitted is not None:
+        for code, path, why in fitted.entries:
+            changes.add(code, path, why)
+        arguments = fitted.arguments
+        request = msgspec.structs.replace(request, tools=_taken(fitted, changes))
     output = None
     if request.output_schema is not None:
         request, output = _fit_output(request, output_subset, changes)
     if arguments:
         messages = tuple([_with_calls(message, arguments) for message in request.messages])
         request = msgspec.structs.replace(request, messages=messages)
-    return FittedRequest(request, arguments, output, plain)
+    return FittedRequest(request, arguments, output, None if plain is None else plain.tools)
 
 
-def _taken_tools(
+def _fit_plain_tools(
     tools: tuple[Tool | OpaqueTool, ...], tool_subset: Callable[[Tool], Subset | None]
-) -> PlainTools | None:
-    """Plain tools with what is written of their schemas; None where one is not plain, or may have to be rewritten."""
+) -> _FittedPlainTools | None:
+    """Plain tools with the text of the schemas that are sent; None where one is not plain, or refused."""
     plain = plain_tools(tools)
-    if not plain:
+    texts = _texts_of([tool.parameters for tool in plain]) if plain else None
+    if not plain or texts is None:
         return None
-    schemas = [tool.parameters for tool in plain]
-    texts = _texts_of(schemas)
     subset = tool_subset(plain[0])  # all of them are alike
-    if texts is None:
+    if subset is None or _takes_all(subset, plain, texts):
+        return _FittedPlainTools(list(zip(plain, map(Raw, texts), strict=True)))
+    verdicts = [_verdicts[text, subset] for text in texts]
+    if any([isinstance(verdict, str) for verdict in verdicts]):
         return None
-    if subset is not None and not _takes_all(subset, plain, texts) and not _VERDICTS.taken(schemas, texts, subset):
-        return None
-    return list(zip(plain, map(Raw, texts), strict=True))
+    work = _Work()
+    for place, verdict in enumerate(verdicts):
+        if isinstance(verdict, _Rewritten):
+            plain[place] = _with_schema(plain[place], verdict, f"/tools/{place}", work)
+            texts[place] = verdict.text
+    fitted = _FittedTools(tuple(plain), work.arguments, work.entries) if work.entries else None
+    return _FittedPlainTools(list(zip(plain, map(Raw, texts), strict=True)), fitted)
+
+
+def _with_schema(
+    tool: Tool,
+    verdict: _Rewritten,
+    path: str,
+    work: _Work,
+) -> Tool:
+    """The tool with its rewritten schema, of which entries and conversion are noted."""
+    work.entries += [("schema_rewritten", f"{path}/parameters{at}", why) for at, why in verdict.rewrites]
+    if verdict.conversion is not None:
+        work.arguments[tool.name] = verdict.conversion
+    return msgspec.structs.replace(tool, parameters=verdict.schema)
 
 
 def plain_tools(tools: tuple[Tool | OpaqueTool, ...]) -> list[Tool] | None:
@@ -196,9 +223,7 @@ def _texts_of(schemas: list[dict[str, Any]]) -> list[bytes] | None:
         texts = [write_text(schema) for schema in schemas]
     except (TypeError, ValueError, RecursionError):
         return None
-    if holds_null(b"".join(texts)) and not all(map(is_told_by, texts, schemas)):
-        return None
-    return texts
+    return texts if is_told_by(b"".join(texts), schemas) else None
 
 
 def _takes_all(subset: Subset, tools: Sequence[Tool], texts: list[bytes]) -> bool:
@@ -220,19 +245,15 @@ def _known_tools(
 def _fit_tools(
     tools: tuple[Tool | OpaqueTool, ...], tool_subset: Callable[[Tool], Subset | None]
 ) -> _FittedTools | None:
-    entries: list[tuple[str, str, str]] = []
-    arguments: dict[str, Conversion] = {}
+    work = _Work()
     sent: list[Tool | OpaqueTool] = []
     for place, tool in enumerate(tools):
         subset = tool_subset(tool) if isinstance(tool, Tool) and tool.freeform is None else None
         if subset is None:
             sent.append(tool)
             continue
-        one, conversion = _fit_tool(cast("Tool", tool), subset, tool_subset, f"/tools/{place}", entries)
-        sent.append(one)
-        if conversion is not None:
-            arguments[one.name] = conversion
-    return _FittedTools(tuple(sent), arguments, tuple(entries)) if entries else None
+        sent.append(_fit_tool(cast("Tool", tool), subset, tool_subset, f"/tools/{place}", work))
+    return _FittedTools(tuple(sent), work.arguments, work.entries) if work.entries else None
 
 
 def _fit_tool(
@@ -240,34 +261,31 @@ def _fit_tool(
     subset: Subset,
     tool_subset: Callable[[Tool], Subset | None],
     path: str,
-    entries: list[tuple[str, str, str]],
-) -> tuple[Tool, Conversion | None]:
+    work: _Work,
+) -> Tool:
     if subset.any_inside and _takes_all(subset, (tool,), [encode(tool.parameters)]):
-        return tool, None
+        return tool
     try:
-        fitted = _VERDICTS.fitted(tool.parameters, subset)
+        rewritten = _rewritten(tool.parameters, subset)
     except SchemaError as error:
         loose = tool_subset(msgspec.structs.replace(tool, strict=None))
         if not tool.strict or loose is subset:
-            entries.append(("tools", path, f"{tool.name}, parameters at {error.message}"))
-            return tool, None
-        entries.append(("strict_unsupported", f"{path}/strict", f"{tool.name}, parameters at {error.message}"))
+            work.entries.append(("tools", path, f"{tool.name}, parameters at {error.message}"))
+            return tool
+        work.entries.append(("strict_unsupported", f"{path}/strict", f"{tool.name}, parameters at {error.message}"))
         tool = msgspec.structs.replace(tool, strict=None)
-        return (tool, None) if loose is None else _fit_tool(tool, loose, tool_subset, path, entries)
-    if fitted is None:
-        return tool, None
-    entries += [("schema_rewritten", f"{path}/parameters{at}", why) for at, why in _told_once(fitted)]
-    return msgspec.structs.replace(tool, parameters=fitted.schema), fitted.conversion
+        return tool if loose is None else _fit_tool(tool, loose, tool_subset, path, work)
+    return tool if rewritten is None else _with_schema(tool, rewritten, path, work)
 
 
-def _told_once(fitted: Fitted) -> list[tuple[str, str]]:
+def _told_once(fitted: Fitted) -> tuple[tuple[str, str], ...]:
     """Each rewritten place once, with all that was done there."""
     told: dict[str, list[str]] = {}
     for rewrite in fitted.rewrites:
         whys = told.setdefault(rewrite.path, [])
         if rewrite.why not in whys:
             whys.append(rewrite.why)
-    return [(path, "; ".join(whys)) for path, whys in told.items()]
+    return tuple([(path, "; ".join(whys)) for path, whys in told.items()])
 
 
 def _taken(fitted: _FittedTools, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:
@@ -285,7 +303,7 @@ def _fit_output(
     if subset is None or request.output_schema is None:
         return request, None
     try:
-        fitted = _VERDICTS.fitted(request.output_schema, subset)
+        rewritten = _rewritten(request.output_schema, subset)
     except SchemaError as error:
         if request.schema_strict:
             changes.add("strict_unsupported", "/schema_strict", f"the schema at {error.message}")
@@ -297,11 +315,11 @@ def _fit_output(
             return request, None
         changes.add("output_schema_loosened", "/output_schema", f"the schema at {error.message}")
         return msgspec.structs.replace(request, output_schema=None, json_mode=True), None
-    if fitted is None:
+    if rewritten is None:
         return request, None
-    for path, why in _told_once(fitted):
+    for path, why in rewritten.rewrites:
         changes.add("schema_rewritten", f"/output_schema{path}", why)
-    return msgspec.structs.replace(request, output_schema=fitted.schema), fitted.conversion
+    return msgspec.structs.replace(request, output_schema=rewritten.schema), rewritten.conversion
 
 
 def _with_calls(message: Message, arguments: dict[str, Conversion]) -> Message:

@@ -57,7 +57,7 @@ OPENAI_STRICT = Subset(
 OPENAI_TOOL = Subset(name="OpenAI tools", keywords=_ALL | {"nullable"}, unknown=True, root="fold", any_inside=True)
 """`parameters` of functions that are not strict: any schema whose root is a plain object."""
 
-ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold", usual=True)
+ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold")
 """`input_schema` of tools that are not strict: any schema whose root is a plain object."""
 ANTHROPIC_OUTPUT = Subset(
     name="Anthropic output",
@@ -107,7 +107,6 @@ GOOGLE_TOOL = Subset(
     lone_unions=True,
     own_keywords=True,
     root="fold",
-    usual=True,
 )
 """`parametersJsonSchema`, whose root is a plain object."""
 _OPENAPI = frozenset({
@@ -137,7 +136,6 @@ OLLAMA_TOOL = Subset(
     type_lists="none",
     references="none",
     root="fold",
-    usual=True,
 )
 """`parameters` of functions: what the server would leave out although a model needs it is told in its own words."""
 

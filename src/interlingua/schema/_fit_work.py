@@ -63,6 +63,10 @@ class Walker(Protocol):
         """A schema in which the references that are sent lead to what the caller's do."""
         ...
 
+    def below(self, given: object, place: Place, *steps: str | int) -> tuple[Schema, Step | None]:
+        """A schema that stands `steps` below a place as it is sent, and what becomes of its values."""
+        ...
+
     def node(self, given: object, place: Place) -> tuple[Schema, Step | None]:
         """One schema as it is sent, and what becomes of its values."""
         ...
@@ -108,7 +112,7 @@ class Work:
 
     def below(self, given: object, *steps: str | int) -> tuple[Schema, Step | None]:
         """A schema below this one as it is sent, and what becomes of its values."""
-        return self.walker.node(given, self.place.below(*steps))
+        return self.walker.below(given, self.place, *steps)
 
 
 def annotated(work: Work, sentence: str = "") -> Schema:

@@ -13,9 +13,10 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from interlingua.errors import SchemaError
+from interlingua.schema._fit_glance import Glance, target_of, told_of, written_out
 from interlingua.schema._fit_kinds import arrays, numbers, strings
 from interlingua.schema._fit_objects import fold, map_of, objects, wrap
 from interlingua.schema._fit_structure import all_of, constants, enumerations, kinds, lone, unions
@@ -27,6 +28,8 @@ from interlingua.schema.walk import Schema, follow, parts_of_schema
 from interlingua.wire.json import pointer, pointer_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.schema.convert import Step
 
 __all__ = ["Fitted", "Rewrite", "fit"]
@@ -75,7 +78,8 @@ class _Fitter:
         """The caller's schema."""
         self.subset: Subset = subset
         """What is taken."""
-        self.rewrites: list[Rewrite] = []
+        self._glance = Glance(root, subset)
+        self.rewrites: list[Rewrite] = self._glance.rewrites
         """What was rewritten so far."""
         self.converts: bool = False
         """Whether any value looks different on the wire."""
@@ -85,13 +89,16 @@ class _Fitter:
         """What becomes of the values of each."""
         self._names: dict[str, str] = {}
         self._waiting: list[str] = []
-        self._nodes = 0
+        self._refers = False
         self._free = "definitions" in subset.keywords
         self._stays = subset.root == "any" or _is_plain(root, subset)
         self._cyclic: frozenset[str] | None = None
 
     def whole(self) -> tuple[Schema, Step | None]:
         """The whole schema, and what becomes of its values."""
+        glanced = self._glance.whole() if self._stays else None
+        if glanced is not None:
+            return glanced, None
         if not self._free and self.subset.references != "none":
             given = self.root.get("$defs")
             for name in cast("Schema", given) if isinstance(given, dict) else ():
@@ -101,26 +108,35 @@ class _Fitter:
                 else:
                     self.rewrites.append(Rewrite(reference[1:], "a circle stands where it is needed, not in $defs"))
         schema, step = self.node(self.root, Place(root=True))
+        whole, rewrites = len(self.rewrites), dict[str, list[Rewrite]]()
         while self._waiting:
             reference = self._waiting.pop(0)
             name = self._names[reference]
-            target = self._target(reference)
-            self.definitions[name], self.steps[name] = self.node(target, Place(reference[1:], (reference,)))
+            self.definitions[name], self.steps[name] = self.below(
+                target_of(reference, self.root), Place(reference[1:], (reference,))
+            )
+            rewrites[name] = self.rewrites[whole:]
+            del self.rewrites[whole:]
         if self._stays:
             self.steps["#"] = step
-        if used := self._used(schema):
+        used = self._used(schema)
+        self.rewrites += told_of(rewrites, used, is_rewritten=bool(whole))
+        if used:
             schema["$defs"] = {name: self.definitions[name] for name in self._names.values() if name in used}
         return schema, step
 
     @property
     def sent_root(self) -> Schema:
         """A schema in which the references that are sent lead to what the caller's do."""
-        return {"type": "object", "$defs": {name: self._target(reference) for reference, name in self._names.items()}}
+        return {
+            "type": "object",
+            "$defs": {name: target_of(reference, self.root) for reference, name in self._names.items()},
+        }
 
     def _used(self, schema: Schema) -> set[str]:
         """The names of the definitions that are still referred to."""
         used: set[str] = set()
-        waiting = _references(schema) if self.definitions else []
+        waiting = _references(schema) if self._refers else []
         while waiting:
             name = _last_step(waiting.pop())
             if name in self.definitions and name not in used:
@@ -130,13 +146,23 @@ class _Fitter:
 
     # One schema
 
+    def below(self, given: object, place: Place, *steps: str | int) -> tuple[Schema, Step | None]:
+        """A schema that stands `steps` below a place as it is sent, and what becomes of its values.
+
+        Raises: SchemaError beyond the bounds.
+        """
+        sent = self._glance.sent(given, place.depth + bool(steps), (place.path, *steps), place.refs)
+        if sent is not None:
+            return sent, None
+        return self.node(given, place.below(*steps) if steps else place)
+
     def node(self, given: object, place: Place) -> tuple[Schema, Step | None]:
         """One schema as it is sent, and what becomes of its values.
 
         Raises: SchemaError beyond the bounds.
         """
-        self._nodes += 1
-        if self._nodes > MAX_SCHEMA_NODES:
+        self._glance.nodes += 1
+        if self._glance.nodes > MAX_SCHEMA_NODES:
             raise SchemaError(f"{place.path or '/'}: more than {MAX_SCHEMA_NODES:,} schemas, references written out")
         if place.depth > MAX_SCHEMA_DEPTH:
             raise SchemaError(f"{place.path}: nested deeper than {MAX_SCHEMA_DEPTH} levels")
@@ -145,8 +171,9 @@ class _Fitter:
             return self._reference(work)
         if not self._free and self.subset.references != "none":
             work.node.pop("$defs", None)  # those that are needed are gathered at the root
-        for step in (all_of, constants, kinds, enumerations, lone):
-            step(work)
+        for keywords, step in _BEFORE_THE_ROOT:
+            if keywords is None or not work.node.keys().isdisjoint(keywords):
+                step(work)
         if work.place.root and (rooted := self._root(work)) is not None:
             return rooted
         self._own_keywords(work)
@@ -157,12 +184,15 @@ class _Fitter:
         return self._finished(work)
 
     def _finished(self, work: Work) -> tuple[Schema, Step | None]:
-        for step in (unions, objects, arrays, strings, numbers):
-            step(work)
+        for keywords, step in _AFTER_THE_ROOT:
+            if keywords is None or not work.node.keys().isdisjoint(keywords):
+                step(work)
         subset = self.subset
         for keyword in list(work.node):
+            if keyword in subset.keywords:
+                continue
             known = keyword in ANNOTATIONS or types_of_keyword(keyword) or keyword in _LOGIC
-            if keyword in subset.keywords or (subset.unknown and not known):
+            if subset.unknown and not known:
                 continue
             value = work.node.pop(keyword)
             work.rewrote(f"{keyword} is not taken", keyword)
@@ -226,8 +256,7 @@ class _Fitter:
                 work.rewrote(f"what {reference} leads to is written out")
                 target = self._found(reference, work)
             work.place = work.place._replace(refs=(*work.place.refs, reference))
-            work.node = {**target, **{name: value for name, value in beside.items() if name not in target}}
-            work.node |= _told_twice(target, beside)
+            work.node = written_out(target, beside)
         return True
 
     def _is_sent(self, work: Work, reference: str, *, told: bool) -> bool:
@@ -257,6 +286,7 @@ class _Fitter:
 
     def _reference(self, work: Work) -> tuple[Schema, Step | None]:
         """A reference that is sent as one, with what may stand beside it."""
+        self._refers = True
         if self._free:
             return work.node, None
         reference = str(work.node["$ref"])
@@ -283,27 +313,31 @@ class _Fitter:
     def _found(self, reference: str, work: Work) -> Schema:
         """What a reference leads to; a schema that allows anything where it leads nowhere."""
         try:
-            return self._target(reference)
+            return target_of(reference, self.root)
         except SchemaError as error:
             work.rewrote(error.message)
             return {"type": "object"}
 
-    def _target(self, reference: str) -> Schema:
-        found = follow({"$ref": reference}, self.root)
-        return {name: value for name, value in found.items() if name not in ("$defs", "definitions")}
 
-
+_STEPS: TypeAlias = "tuple[tuple[frozenset[str] | None, Callable[[Work], None]], ...]"
+_BEFORE_THE_ROOT: _STEPS = (
+    (frozenset({"allOf"}), all_of),
+    (frozenset({"const"}), constants),
+    (None, kinds),
+    (frozenset({"enum"}), enumerations),
+    (frozenset({"anyOf", "oneOf"}), lone),
+)
+_AFTER_THE_ROOT: _STEPS = (
+    (frozenset({"anyOf", "oneOf"}), unions),
+    (None, objects),
+    (frozenset({"contains", "items", "minItems", "prefixItems", "type"}), arrays),
+    (frozenset({"format", "pattern"}), strings),
+    (frozenset({"exclusiveMaximum", "exclusiveMinimum"}), numbers),
+)
+"""What is fitted, in this order, with the keywords without which there is nothing to do; None for every schema."""
 _LOGIC = frozenset({"$ref", "allOf", "anyOf", "const", "definitions", "$defs", "else", "enum", "if", "not", "nullable",
                     "oneOf", "then", "type"})  # fmt: skip
 """The other keywords that JSON Schema and OpenAPI have."""
-
-
-def _told_twice(target: Schema, beside: Schema) -> Schema:
-    """What a reference and what it leads to both say, as one."""
-    from interlingua.schema.merge import merged
-
-    both = {name: target[name] for name in target if name in beside}
-    return merged(both, {name: beside[name] for name in both})
 
 
 def _plain(target: Schema) -> Schema:

@@ -10,6 +10,7 @@ Rules
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANNOTATIONS", "BY_TYPE", "NOT_AT_ROOT", "STRUCTURE", "TYPES", "Subset", "have_lists", "have_plain_roots",
-    "types_of_keyword",
+    "types_of_keyword", "untouched_keywords",
 ]  # fmt: skip
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -46,13 +47,20 @@ BY_TYPE: dict[str, frozenset[str]] = {
 """Keywords that only say something about values of one type."""
 
 
+_ABOUT: dict[str, frozenset[str]] = {}
+for _kind, _keywords in BY_TYPE.items():
+    for _keyword in _keywords:
+        _types = {_kind, "integer"} if _kind == "number" else {_kind}
+        _ABOUT[_keyword] = _ABOUT.get(_keyword, frozenset()) | _types
+_NO_TYPES = frozenset[str]()
+
+
 def types_of_keyword(keyword: str) -> frozenset[str]:
     """The types about which a keyword says something; empty when it is about all of them."""
-    found = {kind for kind, keywords in BY_TYPE.items() if keyword in keywords}
-    return frozenset(found | {"integer"} if "number" in found else found)
+    return _ABOUT.get(keyword, _NO_TYPES)
 
 
-class Subset(msgspec.Struct, frozen=True, kw_only=True):
+class Subset(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What one target takes in one place."""
 
     name: str
@@ -87,8 +95,6 @@ class Subset(msgspec.Struct, frozen=True, kw_only=True):
     """The highest `minItems` that is taken."""
     unknown: bool = False
     """Whether keywords are taken that JSON Schema does not know."""
-    usual: bool = False
-    """Whether every usual schema (`schema/usual.py`) is taken as it is."""
     any_inside: bool = False
     """Whether every schema is taken that has its lists (`have_lists`), and whose root is a plain object
     (`have_plain_roots`)."""
@@ -127,3 +133,36 @@ def have_plain_roots(schemas: Iterable[dict[str, Any]]) -> bool:
             for schema in schemas
         ]
     )
+
+
+_NOT_AT_A_GLANCE = frozenset({
+    "additionalItems", "contains", "dependencies", "dependentRequired", "dependentSchemas", "patternProperties",
+    "prefixItems", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
+})  # fmt: skip
+"""Keywords about one type that only the whole walk of `fit` looks at."""
+
+
+@cache
+def untouched_keywords(subset: Subset) -> dict[str | None, frozenset[str]]:
+    """By the type that a schema names, the keywords with which it needs no rewriting unless a schema below it does.
+
+    None stands for schemas that name no type. A type that is missing needs the whole walk.
+    """
+    always = (ANNOTATIONS - {"$anchor", "$id"}) & subset.keywords
+    barred = set(_NOT_AT_A_GLANCE)
+    if subset.formats is not None:
+        barred.add("format")
+    if not subset.look_around:
+        barred.add("pattern")
+    if subset.least_items is not None:
+        barred.add("minItems")
+    values = frozenset[str]() if subset.string_enums else frozenset({"const", "enum"}) & subset.keywords
+    own = {kind: always | values | (BY_TYPE[kind] & subset.keywords - barred) for kind in BY_TYPE}
+    own |= {"integer": own["number"], "boolean": always | values, "null": always | values}
+    whole: dict[str | None, frozenset[str]] = {kind: keywords | {"type"} for kind, keywords in own.items()}
+    if subset.additional != "any" or subset.all_required:
+        del whole["object"]
+    elif "definitions" in subset.keywords:  # they stay where they are
+        whole["object"] |= {"$defs", "definitions"} & subset.keywords
+    whole[None] = always | ({"anyOf"} & subset.keywords)
+    return whole

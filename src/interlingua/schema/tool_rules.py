@@ -187,11 +187,11 @@ def _heads(root: dict[str, Any]) -> Iterator[tuple[_Steps, dict[str, Any]]]:
                 waiting.extend([((*steps, keyword, str(place)), branch) for place, branch in several])
 
 
-def _missing(parameters: dict[str, Any]) -> list[str]:
-    """The same, told at once of a schema that came before."""
+def _missing(parameters: dict[str, Any]) -> dict[str, _Steps]:
+    """The parameters without a description, and where each stands first; a usual schema is told by its text."""
     text = encode_exact(parameters)
-    known = None if text is None else _undescribed_in(text)
-    return undescribed(parameters) if known is None else known
+    bare = None if text is None else bare_parameters(text)
+    return _bare(parameters) if bare is None else {name: ("properties", name) for name in bare}
 
 
 def _said(schema: object, root: dict[str, Any]) -> bool:
@@ -226,11 +226,10 @@ def filled(tool: Tool) -> Tool:
 
     It is the same tool when none is missing.
     """
-    missing = _missing(tool.parameters) if tool.freeform is None else []
-    if missing:
-        parameters = tool.parameters
-        for name, steps in _bare(parameters).items():
-            parameters = cast("dict[str, Any]", _named(parameters, steps, name))
+    parameters = tool.parameters
+    for name, steps in _missing(parameters).items() if tool.freeform is None else ():
+        parameters = cast("dict[str, Any]", _named(parameters, steps, name))
+    if parameters is not tool.parameters:
         tool = msgspec.structs.replace(tool, parameters=parameters)
     if (tool.description or "").strip():
         return tool

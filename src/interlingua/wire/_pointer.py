@@ -7,9 +7,10 @@ __all__ = ["pointer", "pointer_steps"]
 
 def pointer(*steps: str | int) -> str:
     """The RFC 6901 pointer that leads down these member names and indices."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+    return "".join([f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps])
 
 
 def pointer_steps(pointer: str) -> list[str]:
     """The member names and indices that a pointer, or a local reference (`#/…`), leads down."""
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.removeprefix("#").split("/")[1:]]
+    steps = pointer.removeprefix("#").split("/")[1:]
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps] if "~" in pointer else steps

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from interlingua.errors import LimitExceededError, UsageError
-from interlingua.wire._leaves import find_leaf, is_non_finite, is_not_utf8
+from interlingua.wire._leaves import are_finite, find_leaf, is_non_finite, is_not_utf8
 from interlingua.wire._pointer import pointer
 
 __all__ = ["ENCODER", "SORTED", "dump", "holds_more_nulls", "one_line", "refuse_non_finite", "write_text"]
@@ -55,6 +55,6 @@ def refuse_non_finite(value: object) -> None:
 
     Raises: UsageError, with its place.
     """
-    place = find_leaf(value, is_non_finite)
+    place = None if are_finite(value) else find_leaf(value, is_non_finite)
     if place is not None:
         raise UsageError(f"the number at {pointer(*place) or 'the top'} is not finite, which JSON cannot say")

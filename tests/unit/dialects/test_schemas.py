@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import traceback
 from typing import Any
 
 import pytest
 
-from interlingua.dialects import _schemas
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, Encoded, EncodeOptions, Quirks, Target
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import SchemaError, UnsupportedError, UsageError
+from interlingua.errors import UnsupportedError, UsageError
 from interlingua.stream.check import check
 from interlingua.stream.fold import fold
 from interlingua.types.content import TextPart, ToolCall, ToolResult
@@ -553,18 +551,6 @@ def test_a_stream_gives_the_callers_own_form(size: int) -> None:
     assert end.response.tool_calls[0].arguments_json == '{"m":{"x":1}}'
 
 
-def test_what_is_remembered_of_schemas_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two generations, the older of which is forgotten when the younger is full; what is too long is not kept."""
-    monkeypatch.setattr(_schemas, "MAX_GENERATION_BYTES", 30)
-    verdicts = _schemas._Verdicts()
-    for number in range(9):
-        verdicts._keep(("s", b"0123456789%d" % number), None)
-    verdicts._keep(("s", b"x" * 31), None)
-    assert [[key[1][-1:] for key in known] for known in (verdicts._old, verdicts._young)] == [
-        [b"6", b"7"], [b"8"],
-    ]  # fmt: skip
-
-
 def test_a_stream_that_is_cut_holds_what_came() -> None:
     """The broken call keeps the wire's text: nobody can turn half a value back."""
     done = encoded(json.loads(MAP), "openai-chat", strict=True)
@@ -688,12 +674,19 @@ def test_a_null_that_is_none_is_refused(dialect: str) -> None:
         get_dialect(dialect).encode_request(request, options)
 
 
-def test_what_is_refused_again_and_again_keeps_nobodys_frames() -> None:
-    """The verdict about a schema is kept, and told each time without what stood around those who were told before."""
-    depths: list[int] = []
-    for _ in range(4):
-        with pytest.raises(UnsupportedError):
+def test_verdicts_about_schemas_stay_as_they_were() -> None:
+    """A caller who changes a schema that was rewritten changes no later request, and a refusal is told each time."""
+    definitions: dict[str, Any] = {"A": {"type": "string", "enum": ["x"]}}
+    told = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A", "default": "x"}}, "$defs": definitions}
+    text = json.dumps(told)
+    bodies: list[bytes] = []
+    for _ in range(3):
+        given = json.loads(text)
+        tool = Tool(name="f", description="F.", parameters=given)
+        request = Request(messages=(user("?"),), tools=(tool,), max_tokens=9)
+        bodies.append(get_dialect("ollama").encode_request(request, EncodeOptions(target=Target(model="m"))).body)
+        given["$defs"]["A"]["enum"].append("y")
+    assert len(set(bodies)) == 1
+    for _ in range(3):
+        with pytest.raises(UnsupportedError, match="10,000 schemas"):
             encoded(shared(12), "ollama")
-        kept = [one.__traceback__ for one in _schemas._VERDICTS._young.values() if isinstance(one, SchemaError)]
-        depths.append(max(len(traceback.extract_tb(frames)) for frames in kept))
-    assert len(set(depths)) == 1
