@@ -145,7 +145,7 @@ class Glance:
         if "$ref" in schema:
             return self._reference(schema, depth, at, refs)
         kind: object = schema.get("type")
-        keywords = self._keywords.get(cast("str | None", kind)) if isinstance(kind, str | None) else None
+        keywords = self._keywords.get(kind) if isinstance(kind, str | None) else None
         if keywords is None or not schema.keys() <= keywords:
             return None
         if kind == "object":

