@@ -33,6 +33,7 @@ class _Running:
         self.pieces: list[bytes] = []
         self.ended_at: float | None = None
         self._more = asyncio.Event()
+        self._error: Exception | None = None
         self._left = max_bytes
         self._body = body
         self._task = asyncio.create_task(self._read())
@@ -45,23 +46,30 @@ class _Running:
                     break
                 self.pieces.append(piece)
                 self._wake()
+        except Exception as error:  # noqa: BLE001 - its readers raise it
+            self._error = error
         finally:
-            self.ended_at = time.monotonic()
-            self._wake()
-            await self._body.aclose()
+            await self._end()
+
+    async def _end(self) -> None:
+        self.ended_at = time.monotonic()
+        self._wake()
+        await self._body.aclose()
 
     def _wake(self) -> None:
         self._more.set()
         self._more = asyncio.Event()
 
     async def read(self) -> AsyncGenerator[bytes]:
-        """Every piece from the first one."""
+        """Every piece from the first one; raises what the body raised."""
         place = 0
         while True:
             while place < len(self.pieces):
                 yield self.pieces[place]
                 place += 1
             if self.ended_at is not None:
+                if self._error is not None:
+                    raise self._error
                 return
             await self._more.wait()
 
@@ -69,6 +77,8 @@ class _Running:
         """End it."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+        if self.ended_at is None:  # a task that is cancelled before it begins has ended nothing
+            await self._end()
 
 
 class WebStreamBody:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.client.web.chat import WebChat, answered
-from interlingua.client.web.reading import bad, file_of_base64, file_of_url, list_of, object_of, text_of
+from interlingua.client.web.reading import TWO_CALLS, bad, file_of_base64, file_of_url, list_of, object_of, text_of
 from interlingua.stream.calls import make_call
 from interlingua.types.content import BrokenToolCall, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
@@ -40,8 +40,9 @@ def read_run_input(body: Mapping[str, Any], signer: Signer) -> WebChat:
         path = f"/messages/{place}"
         match text_of(members, "role", path):
             case "user":
-                calls = []
-                messages.extend(_user(members, path))
+                said_by_user = _user(members, path)
+                calls = [] if said_by_user else calls
+                messages.extend(said_by_user)
             case "assistant":
                 turn = _calls(members, path)
                 names |= {call.id: call.name for call, _ in turn}
@@ -115,13 +116,13 @@ def _calls(members: Mapping[str, Any], path: str) -> list[tuple[ToolCall | Broke
 
 def _result(members: Mapping[str, Any], path: str, names: Mapping[str, str]) -> ToolResult:
     call_id = text_of(members, "toolCallId", path)
-    error = members.get("error")
+    error = None if members.get("error") is None else text_of(members, "error", path)
     content = members.get("content")
     if not isinstance(content, str):
         parts = [_part(part, f"{path}/content/{place}") for place, part in enumerate(list_of(members, "content", path))]
         content = "\n".join([part.text for part in parts if isinstance(part, TextPart)])
     return ToolResult(
-        call_id=call_id, name=names.get(call_id, ""), content=error or content, is_error=isinstance(error, str)
+        call_id=call_id, name=names.get(call_id, ""), content=error or content, is_error=error is not None
     )
 
 
@@ -136,6 +137,8 @@ def _approvals(
         call_id, signature = text_of(entry, "interruptId", path), ""
         if signer.is_on:
             call_id, _, signature = call_id.rpartition(SEPARATOR)
+        if [call.id for call, _ in calls].count(call_id) > 1:
+            raise bad(f"{path}/interruptId", TWO_CALLS)
         if call_id not in mine:
             raise bad(f"{path}/interruptId", "no call of the last turn waits for that")
         signer.check(thread_id, mine[call_id][0], signature, path)

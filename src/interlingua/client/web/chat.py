@@ -11,7 +11,8 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -21,9 +22,6 @@ from interlingua.types.content import ToolCall, ToolResult
 from interlingua.types.message import Message
 from interlingua.types.run import Decision, RunRecord
 from interlingua.types.tool import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["Protocol", "WebChat", "answered", "web_chat"]
 
@@ -88,13 +86,16 @@ def web_chat(
     return read(_members(body), Signer(secret))
 
 
-def _members(body: bytes | str | Mapping[str, Any]) -> Mapping[str, Any]:
-    if not isinstance(body, bytes | bytearray | str):
-        return body
-    from interlingua.wire.json import decode_any
+def _members(body: object) -> Mapping[str, Any]:
+    from interlingua.wire.json import decode_any, encode
 
     try:
+        if not isinstance(body, bytes | bytearray | str):
+            # `json.loads` takes halves of surrogate pairs and NaN, which no reader here does.
+            body = encode(dict(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else body)
         value = decode_any(body)
+    except UsageError as error:
+        raise DecodeError(f"the body is no JSON: {error.message}") from None
     except WireError as error:
         raise DecodeError(f"the body is no JSON: {error.message}") from None
     if not isinstance(value, dict):

@@ -12,7 +12,11 @@ from interlingua.wire.media import from_base64, parse_data_url
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["bad", "file_of_base64", "file_of_url", "list_of", "object_of", "text_of"]
+__all__ = ["TWO_CALLS", "bad", "file_of_base64", "file_of_url", "list_of", "object_of", "text_of"]
+
+
+TWO_CALLS = "two calls of one turn have that id, so an approval says nothing"
+"""Why an approval is refused: it would run both, and the signature is one's."""
 
 
 def bad(path: str, text: str) -> DecodeError:

@@ -63,7 +63,7 @@ class Signer:
             signature.encode(), self.sign(chat_id, call).encode()
         ):
             raise DecodeError(
-                f"{path}: the approval of {call.name} was not asked for here, or not with these arguments"
+                f"{path}: the approval of {call.name} was not asked for here, or not with these arguments", path=path
             )
 
 

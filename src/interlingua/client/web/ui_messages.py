@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.client.web.chat import WebChat, answered
-from interlingua.client.web.reading import bad, file_of_url, list_of, object_of, text_of
+from interlingua.client.web.reading import TWO_CALLS, bad, file_of_url, list_of, object_of, text_of
 from interlingua.types.content import Json, TextPart, ThinkingPart, ToolCall, ToolResult
 from interlingua.types.message import Message
 from interlingua.wire.json import encode
@@ -70,6 +70,8 @@ def read_ui_messages(body: Mapping[str, Any], signer: Signer) -> WebChat:
             waiting = frozenset(call.call.id for call in last if _waits(call)) if approvals else frozenset()
             for call in last:
                 if call.call.id in waiting:
+                    if [other.call.id for other in last].count(call.call.id) > 1:
+                        raise bad(f"{call.path}/toolCallId", TWO_CALLS)
                     signer.check(chat_id, call.call, _signature(call), call.path)
         elif role != "system":
             raise bad(f"{path}/role", f"user, assistant or system, not {role!r:.40}")

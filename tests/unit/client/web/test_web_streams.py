@@ -127,3 +127,38 @@ def test_ended_streams_are_forgotten() -> None:
         await streams.close()
 
     asyncio.run(run())
+
+
+def test_a_stream_that_is_stopped_before_it_begins_ends() -> None:
+    """Its reader does not wait for ever, and its body is closed."""
+
+    async def run() -> None:
+        body: Any = Body()
+        streams = aio.WebStreams()
+        reader = streams.start("c", body)
+        await streams.stop("c")
+        assert [piece async for piece in reader] == []
+        assert body.is_closed
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+
+
+def test_what_a_body_raises_its_readers_raise() -> None:
+    """Half a stream does not look like one that ended."""
+
+    class Broken(Body):
+        async def __anext__(self) -> bytes:
+            if self.pieces.empty():
+                raise ValueError("broken")
+            return await self.pieces.get() or b""
+
+    async def run() -> None:
+        body: Any = Broken()
+        body.pieces.put_nowait(b"one")
+        reader = aio.WebStreams().start("c", body)
+        assert await anext(reader) == b"one"
+        with pytest.raises(ValueError, match="broken"):
+            await anext(reader)
+        assert body.is_closed
+
+    asyncio.run(run())
