@@ -288,3 +288,15 @@ def test_r70_a_bound_is_a_bound() -> None:
     for bounds in ({"ttl_s": 0.0}, {"max_bytes": 0}):
         with pytest.raises(il.ConfigError, match="more than 0"):
             ResponseCache(**bounds)  # pyright: ignore[reportArgumentType]  # what is wrong is tried
+
+
+def test_r70_the_trace_of_a_call_makes_no_other_request() -> None:
+    """A gateway with spans sends another `traceparent` with each call; any other header decides what is sent."""
+    cache = ResponseCache()
+
+    def asked(**headers: str) -> str:
+        return il.model("fake/m", hooks=[cache], headers=headers).generate("Oslo?").text
+
+    with _numbered():
+        assert [asked(traceparent=f"00-{number}-01", tracestate="a=b") for number in range(2)] == ["answer 1"] * 2
+        assert [asked(beta=name) for name in ("a", "b", "a")] == ["answer 2", "answer 3", "answer 2"]

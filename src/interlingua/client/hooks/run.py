@@ -48,6 +48,8 @@ __all__ = ["Hooking", "check_hooks", "context_of", "hooked_call", "hooked_stream
 _PIECES = frozenset({TextDelta, ThinkingDelta, RefusalDelta})
 _SILENT = frozenset({"changes", "attempts", "raw_reply", "request", "output", "rate_limits", "request_id"})
 """Fields of an answer that say how it came about, not what it says."""
+_TRACING = frozenset({"traceparent", "tracestate"})
+"""Headers that differ from call to call and change nothing of an answer."""
 _BEFORE, _AFTER, _DURING = "before", "after", "during"
 
 
@@ -280,7 +282,8 @@ def _wrong(hook: Hook, step: str, result: Any, expected: str) -> UsageError:
 def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", client: str = "") -> HookContext:
     """What the hooks of a call are told of it; without `model` it is the targets that were asked for."""
     targets, settings = tuple([lane.endpoint.spec for lane in job.lanes]), job.settings
-    told = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, settings.headers)
+    headers = [pair for pair in settings.headers if pair[0].lower() not in _TRACING]
+    told = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, headers)
     variant = sha256(encode(told)).hexdigest()
     asked = model or ",".join(targets)
     return HookContext(model=asked, targets=targets, stream=stream, owner=owner, client=client, variant=variant)

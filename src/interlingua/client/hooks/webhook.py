@@ -72,6 +72,8 @@ class Webhook(Hook):
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError("a webhook is at an http:// or https:// address")
+        if "@" in parts.netloc:  # nothing could be sent there, which `on_failure="allow"` would take for a failure
+            raise ConfigError("a credential stands in the address of a webhook: give it as its key")
         if not timeout_s > 0:
             raise ConfigError("a webhook has more than 0 seconds to answer (timeout_s)")
         if on_failure not in ("refuse", "allow"):
