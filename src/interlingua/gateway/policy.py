@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from interlingua.client.hooks.hook import Hook
 from interlingua.errors import BadRequestError, ContentPolicyViolationError, DecodeError, LimitExceededError
+from interlingua.gateway.keys.cap import limited
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -132,7 +133,7 @@ class Policy(Hook):
         changed = self._defaults(request, context)
         most, told = self._settings.max_tokens, changed.max_tokens
         if most is not None and (told is None or not 0 < told <= most):  # some servers take 0, or less, for no limit
-            changed = replace(changed, max_tokens=most)
+            changed = limited(changed, most)
         return changed
 
     def _defaults(self, request: Request, context: HookContext) -> Request:

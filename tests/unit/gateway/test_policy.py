@@ -16,6 +16,7 @@ from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import NO_HOOKS, CacheSettings, HookSettings, WebhookSettings
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.terms import Terms
 from interlingua.gateway.policy import PolicySettings, renamed
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.config import read_config
@@ -301,6 +302,31 @@ async def test_r70_answers_are_no_longer_than_the_policy_says() -> None:
         for members in ({}, {"max_tokens": 900}, {"max_tokens": 7}, {"max_tokens": 0}, {"max_tokens": -1}):
             await _asked(gateway, "fake/m", **members)
     assert [request.max_tokens for request in fake.requests] == [50, 50, 7, 50, 50]
+
+
+@pytest.mark.parametrize(
+    ("policy", "keys", "most"),
+    [
+        ({"max_tokens": 50}, (), 50),
+        (
+            {"max_messages": 9},
+            (GatewayKey(name="a", hash=hash_key("k"), terms=Terms(tpm=10_000, default_max_tokens=60)),),
+            60,
+        ),
+    ],
+)
+async def test_r70_no_option_of_ollama_is_written_over_the_limit(policy: Any, keys: Any, most: int) -> None:
+    """`num_predict` of -1 means no limit there: behind hooks that went beside the limit of policy or key, and won."""
+    registry = Registry({"LLM_OLL": "ollama://127.0.0.1:9"})
+    gateway = Gateway(
+        GatewaySettings(keys=keys, hooks=HookSettings(policy=PolicySettings(**policy))), registry=registry
+    )
+    upstream = Upstream("ollama", "Fine.")
+    options = {"num_predict": -1, "num_ctx": 512}
+    with upstream.standing():
+        reply = await gateway(asking("ollama", "oll/m", options=options, headers={"authorization": "Bearer k"}))
+    assert reply.status == 200
+    assert json.loads(upstream.requests[0].body)["options"] == {"num_predict": most, "num_ctx": 512}
 
 
 async def test_r70_names_alone_leave_bodies_as_they_came() -> None:

@@ -43,6 +43,7 @@ from interlingua.gateway.calls.replies import kept_headers, limit_headers, own_h
 from interlingua.gateway.calls.socket_events import posted
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import STRICT, GatewayReply
+from interlingua.gateway.keys.cap import limited
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.offload.cost import CHEAP_BYTES
 from interlingua.gateway.state.keep import Keeping
@@ -132,7 +133,7 @@ def _capped(exchange: ClientExchange, job: Job) -> Job:
     cap = None if exchange.grant is None else exchange.grant.cap
     if cap is None or not job.request.messages:
         return job
-    return msgspec.structs.replace(job, request=msgspec.structs.replace(job.request, max_tokens=cap))
+    return msgspec.structs.replace(job, request=limited(job.request, cap))
 
 
 async def job_of(exchange: ClientExchange) -> Job:

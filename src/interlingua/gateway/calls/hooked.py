@@ -19,6 +19,7 @@ from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
 from interlingua.gateway.calls.replies import own_headers, trail_headers
 from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.keys.cap import limited
 from interlingua.gateway.keys.grant import done
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import first_changes
@@ -50,7 +51,7 @@ async def hooked(exchange: ClientExchange, job: Job) -> Job | GatewayReply:
     exchange.hook_changes = hooking.told
     cap = None if exchange.grant is None else exchange.grant.cap
     if cap is not None and (result.max_tokens is None or result.max_tokens > cap):
-        result = replace(result, max_tokens=cap)
+        result = limited(result, cap)
     return replace(job, request=result, hooking=hooking)
 
 
