@@ -133,7 +133,9 @@ def _capped(exchange: ClientExchange, job: Job) -> Job:
     cap = None if exchange.grant is None else exchange.grant.cap
     if cap is None or not job.request.messages:
         return job
-    return msgspec.structs.replace(job, request=limited(job.request, cap))
+    asked = job.request
+    capped = limited(asked, cap) if asked.extra else msgspec.structs.replace(asked, max_tokens=cap)
+    return msgspec.structs.replace(job, request=capped)
 
 
 async def job_of(exchange: ClientExchange) -> Job:
