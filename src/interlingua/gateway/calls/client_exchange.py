@@ -236,7 +236,7 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     if not head.says_something and http.path not in head.service.silent_paths:
         raise nothing_said(name)
     exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
-    if gateway.guard.is_choosy(key):
+    if gateway.guard.has_models or (key is not None and key.models):
         _take_out_other_models(exchange, partial(_may_use, gateway, key, head.model))
     return exchange
 

@@ -102,6 +102,8 @@ class Guard:
         self._targets_of = targets_of
         self._is_open = settings.is_open
         self._policy = settings.hooks.policy
+        self.has_models: bool = bool(self._policy.models)
+        """Whether the policy lists models; a key may have a list of its own."""
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
@@ -216,10 +218,6 @@ class Guard:
             return self._is_open or not self._keys  # a key that was taken away meanwhile may nothing any more
         rewrite = self._policy.rewrite
         return self._lets(key, model) or (bool(rewrite) and self._lets(key, renamed(rewrite, model)))
-
-    def is_choosy(self, key: GatewayKey | None) -> bool:
-        """Whether who brings a key may ask for some models only, by what is said of the key or by the policy."""
-        return bool(self._policy.models) or (key is not None and bool(key.models))
 
     def _is_allowed(self, model: str) -> bool:
         """Whether the policy lets anybody ask for a name, as it is or as it is put."""

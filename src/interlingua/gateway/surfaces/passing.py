@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.grant import Grant
+    from interlingua.gateway.settings import GatewayKey
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply
     from interlingua.wire.body import Body
@@ -125,10 +126,15 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
     return handler
 
 
+def _has_models(gateway: Gateway, key: GatewayKey | None) -> bool:
+    """Whether the key, or the policy, lists the models that may be asked for."""
+    return gateway.guard.has_models or (key is not None and bool(key.models))
+
+
 def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewrite | None) -> None:
     """Raises: PermissionDeniedError for a body with which a key may reach models that it may not ask for."""
     key = gateway.guard.key(request)
-    if not gateway.guard.is_choosy(key) or not isinstance(rewrite, partial):
+    if not _has_models(gateway, key) or not isinstance(rewrite, partial):
         return
     found = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
     if found:
@@ -306,7 +312,7 @@ def _may_be_model(name: bytes) -> bool:
 
 def _check_query(gateway: Gateway, request: GatewayRequest) -> None:
     """Raises: PermissionDeniedError for a model in a query, for a key with a list: it is passed on as it is."""
-    if not request.query or not gateway.guard.is_choosy(gateway.guard.key(request)):
+    if not request.query or not _has_models(gateway, gateway.guard.key(request)):
         return
     for member in re.split("[&;]", request.query):
         name = unquote_plus(member.partition("=")[0])
