@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
-
-from interlingua.cli.terminal import bold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +13,7 @@ __all__ = ["table"]
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Lines with a head, ready to be written to stdout."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    first, *others = [_line(row, widths) for row in (head, *rows)]
-    return "".join([f"{line}\n" for line in (bold(first, sys.stdout), *others)])
+    return "".join([f"{_line(row, widths)}\n" for row in (head, *rows)])
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -14,9 +14,12 @@ import stat
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from interlingua.errors import LimitExceededError, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "MAX_STDIN_BYTES",
@@ -54,9 +57,10 @@ def lenient(*streams: IO[str]) -> None:
             stream.reconfigure(errors="replace")
 
 
-def write(text: str) -> None:
-    """Write a piece of an answer to stdout."""
-    sys.stdout.write(_printable_on(text, sys.stdout))
+def write(text: str, style: Callable[[str, IO[str]], str] | None = None) -> None:
+    """Write a piece of an answer to stdout; `style` is `dim`, `bold` or `red`, whose own signs reach the terminal."""
+    shown = _printable_on(text, sys.stdout)
+    sys.stdout.write(shown if style is None else style(shown, sys.stdout))
     sys.stdout.flush()
 
 

@@ -108,3 +108,14 @@ with use([tool_call("go"), "Not allowed."]) as fake:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, cwd=home.parent)
     assert done.stdout == b"Not allowed.\nthe call of go was not approved\n"
+
+
+def test_our_own_signs_reach_the_terminal(home: Path) -> None:
+    """Bold and dim are shown as such in the history and in chapters; tables have none."""
+    on_terminal(home, ["ask", "-m", "fake/x", "Hello"], "Hi \x1b[2J")
+    listed = on_terminal(home, ["history"])
+    assert listed.startswith("\x1b[2m1  ")
+    assert listed.endswith("\x1b[22m\n  \x1b[1mHello\x1b[22m\n  Hi \ufffd[2J\n")
+    assert on_terminal(home, ["history", "--show", "1"]).endswith("\n\x1b[1mHello\x1b[22m\n\nHi \ufffd[2J\n\n")
+    assert on_terminal(home, ["auth", "list"], environ={"OPENAI_API_KEY": "k"}).count("\ufffd") == 0
+    assert on_terminal(home, ["doctor"]).startswith("\x1b[1m")

@@ -62,9 +62,8 @@ def run(options: Namespace) -> int:
 
 def _tell(title: str, findings: Iterable[Finding]) -> bool:
     """Write a chapter; whether nothing in it is broken."""
-    from sys import stdout
-
-    write(f"{bold(title, stdout)}\n")
+    write(title, bold)
+    write("\n")
     well = True
     for finding in findings:
         write(f"  {MARKS[finding.well]}  {redact(finding.text)}\n")

@@ -77,22 +77,25 @@ def _show(turns: list[Turn], *, whole: bool, as_json: bool) -> None:
             write(f"{msgspec.json.encode(turn._asdict()).decode()}\n")
         return
     for turn in turns:
-        write(_whole(turn) if whole else _line(turn))
+        if whole:
+            _write_whole(turn)
+        else:
+            _write_line(turn)
 
 
-def _line(turn: Turn) -> str:
-    import sys
-
+def _write_line(turn: Turn) -> None:
     name = f" {turn.name}" if turn.name else ""
-    head = dim(f"{turn.conversation}{name}  {_time(turn)}  {turn.model}", sys.stdout)
-    return f"{head}\n  {bold(shortened(turn.prompt), sys.stdout)}\n  {shortened(turn.answer)}\n"
+    write(f"{turn.conversation}{name}  {_time(turn)}  {turn.model}", dim)
+    write("\n  ")
+    write(shortened(turn.prompt), bold)
+    write(f"\n  {shortened(turn.answer)}\n")
 
 
-def _whole(turn: Turn) -> str:
-    import sys
-
-    head = dim(f"{_time(turn)}  {turn.model}", sys.stdout)
-    return f"{head}\n{bold(turn.prompt, sys.stdout)}\n\n{turn.answer}\n\n"
+def _write_whole(turn: Turn) -> None:
+    write(f"{_time(turn)}  {turn.model}", dim)
+    write("\n")
+    write(turn.prompt, bold)
+    write(f"\n\n{turn.answer}\n\n")
 
 
 def _time(turn: Turn) -> str:
