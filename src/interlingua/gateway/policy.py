@@ -20,8 +20,8 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.hooks.hook import Hook
+from interlingua.dialects._limited import limited
 from interlingua.errors import BadRequestError, ContentPolicyViolationError, DecodeError, LimitExceededError
-from interlingua.gateway.keys.cap import limited
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,

@@ -31,6 +31,7 @@ from interlingua.client.call.needs import has_need, shortfall
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
+from interlingua.dialects._limited import limited
 from interlingua.dialects.table import get_service, stream_type
 from interlingua.errors import BadRequestError, DecodeError, Error, HistoryError, UnsupportedError
 from interlingua.gateway.calls.client_exchange import read
@@ -43,7 +44,6 @@ from interlingua.gateway.calls.replies import kept_headers, limit_headers, own_h
 from interlingua.gateway.calls.socket_events import posted
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import STRICT, GatewayReply
-from interlingua.gateway.keys.cap import limited
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.offload.cost import CHEAP_BYTES
 from interlingua.gateway.state.keep import Keeping

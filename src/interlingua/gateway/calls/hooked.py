@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.hooks.run import Hooking, context_of
 from interlingua.client.web.sse import STREAM_HEADERS
+from interlingua.dialects._limited import limited
 from interlingua.dialects.table import stream_type
 from interlingua.gateway.calls.replies import own_headers, trail_headers
 from interlingua.gateway.http import GatewayReply
-from interlingua.gateway.keys.cap import limited
 from interlingua.gateway.keys.grant import done
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import first_changes

@@ -17,10 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec.structs import replace
-
 from interlingua.dialects._members import is_object
-from interlingua.dialects.table import DIALECTS, get_service
 from interlingua.types.change import Changes
 from interlingua.wire.json import encode
 
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._service import LimitFields
     from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.types.change import Change
-    from interlingua.types.request import Request
     from interlingua.wire.body import Body
 
 __all__ = [
@@ -41,7 +37,6 @@ __all__ = [
     "cap_edits",
     "fitted",
     "least_of",
-    "limited",
     "token_count",
     "wish_of",
 ]
@@ -108,27 +103,6 @@ def cap_edits(exchange: ClientExchange, lane: Lane, cap: int, *, is_own: bool) -
         return {name: encode(cap) for name in names}
     holder = next((name for name in fields.inside if name in body), fields.inside[0])
     return {holder: encode({**members, **dict.fromkeys(names, cap)}, nulls=1 << 20)}
-
-
-def limited(request: Request, most: int) -> Request:
-    """The request with that limit of tokens, which no member that only one dialect knows says otherwise."""
-    extra = {dialect: _without_limit(dialect, members) for dialect, members in request.extra.items()}
-    return replace(request, max_tokens=most, extra=extra)
-
-
-def _without_limit(dialect: str, members: dict[str, Any]) -> dict[str, Any]:
-    """What is beside a request in a dialect, without what it says there of how long an answer may be."""
-    if dialect not in DIALECTS:
-        return members
-    fields = get_service(dialect).limits
-    if not fields.inside:
-        return {name: value for name, value in members.items() if name not in fields.limits}
-    return {
-        name: {inner: each for inner, each in value.items() if inner not in fields.limits}
-        if name in fields.inside and is_object(value)
-        else value
-        for name, value in members.items()
-    }
 
 
 def cap_change(exchange: ClientExchange, wish: Wish, cap: int) -> tuple[Change, ...]:
