@@ -171,7 +171,7 @@ def _tool(**members: Any) -> list[dict[str, Any]]:
         ({"text": "ｐｒｏｊｅｃｔ\u3000𝐱"}, "/messages/0/parts/0"),
         ({"text": "pro\u200bject\u00a0x"}, "/messages/0/parts/0"),
         ({"text": "pro\u00adject x"}, "/messages/0/parts/0"),
-        ({"text": [{"type": "text", "text": "proj"}, {"type": "text", "text": "ect x"}]}, "/messages/0"),
+        ({"text": [{"type": "text", "text": "pro"}, {"type": "text", "text": "ject x"}]}, "/messages/0"),
     ],
 )
 async def test_r70_a_denied_word_is_found_wherever_a_model_reads_it(members: dict[str, Any], place: str) -> None:
@@ -317,14 +317,14 @@ async def test_r70_answers_are_no_longer_than_the_policy_says() -> None:
 )
 async def test_r70_no_option_of_ollama_is_written_over_the_limit(policy: Any, keys: Any, most: int) -> None:
     """`num_predict` of -1 means no limit there: behind hooks that went beside the limit of policy or key, and won."""
-    registry = Registry({"LLM_OLL": "ollama://127.0.0.1:9"})
+    registry = Registry({"LLM_LAMA": "ollama://127.0.0.1:9"})
     gateway = Gateway(
         GatewaySettings(keys=keys, hooks=HookSettings(policy=PolicySettings(**policy))), registry=registry
     )
     upstream = Upstream("ollama", "Fine.")
     options = {"num_predict": -1, "num_ctx": 512}
     with upstream.standing():
-        reply = await gateway(asking("ollama", "oll/m", options=options, headers={"authorization": "Bearer k"}))
+        reply = await gateway(asking("ollama", "lama/m", options=options, headers={"authorization": "Bearer k"}))
     assert reply.status == 200
     assert json.loads(upstream.requests[0].body)["options"] == {"num_predict": most, "num_ctx": 512}
 
@@ -415,7 +415,7 @@ def test_r70_the_file_says_it_all(tmp_path: Path) -> None:
         ("[webhooks.a]\nurl = 'http://h'\non_failure = 'ignore'\n", "line 3: on_failure in [webhooks.a] is not"),
         ("[webhooks.a]\nurl = 'http://h'\nsteps = ['during']\n", "line 3: steps in [webhooks.a] is not a list of"),
         ("[webhooks.a]\nurl = 'http://h'\nkey = 'k'\n", "line 3: unknown key 'key' in [webhooks.a]"),
-        ("[cashe]\nttl_s = 5\n", "line 1: unknown section 'cashe'"),
+        ("[caches]\nttl_s = 5\n", "line 1: unknown section 'caches'"),
     ],
 )
 def test_r70_what_is_wrong_in_the_file_is_told_with_its_line(text: str, sentence: str, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class _Running:
     """One stream and what has come of it."""
 
     def __init__(self, body: AsyncSseBody, max_bytes: int) -> None:
-        self.headers = body.headers
+        self.headers: dict[str, str] = body.headers
         self.pieces: list[bytes] = []
         self.ended_at: float | None = None
         self._more = asyncio.Event()

@@ -79,8 +79,8 @@ def test_what_is_wrong_has_its_place(
 def test_a_template_that_is_not_there(home: Path, capsys: Capture) -> None:
     """Its name, and one that is nearly so; a name is no path."""
     template(home, 'system = "x"')
-    assert main(["ask", "-t", "breif", "Hi"]) == 2
-    assert capsys.readouterr().err == "il: there is no template breif; did you mean brief?\n"
+    assert main(["ask", "-t", "briefs", "Hi"]) == 2
+    assert capsys.readouterr().err == "il: there is no template briefs; did you mean brief?\n"
     assert main(["ask", "-t", "../x", "Hi"]) == 2
     assert "a name has letters" in capsys.readouterr().err
     assert main(["ask", "-p", "a=b", "Hi"]) == 2
