@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EXIT_CODES",
     "Question",
+    "clean",
     "conversation_arguments",
     "conversation_of",
     "file_arguments",
@@ -145,7 +146,7 @@ def conversation_of(options: Namespace) -> Conversation:
     from interlingua.cli.history import Conversation  # paths take 4 ms: `il explain` without -c has none
 
     if options.name is not None:
-        return Conversation.named(options.name)
+        return Conversation.named(clean(options.name))
     return Conversation.last() if options.goes_on else Conversation()
 
 
@@ -172,7 +173,7 @@ def knobs_of(options: Namespace) -> Options:
     Raises: UsageError for an `--option` without a value.
     """
     named = {
-        "system": _clean(options.system),
+        "system": clean(options.system),
         "max_tokens": options.max_tokens,
         "temperature": options.temperature,
         "effort": options.effort,
@@ -205,7 +206,7 @@ def question_of(options: Namespace) -> Question:
     """
     words = [word for word in options.prompt if word != "-"]
     parts = files_of(options)
-    text = _clean(" ".join(words))
+    text = clean(" ".join(words))
     pieces = _joined([piece for piece in (text, piped_part(wanted="-" in options.prompt)) if piece])
     if getattr(options, "template", None) is not None:
         from interlingua.cli.templates import fill_prompt
@@ -282,7 +283,7 @@ def toolbox_of(names: list[str], servers: list[str] | None = None) -> Toolbox | 
     return Toolbox([*(tool for name in names for tool in load_tools(name)), *servers_of(servers or [])])
 
 
-def _clean(text: Any) -> Any:
+def clean(text: Any) -> Any:
     """A text of the command line without bytes that are no UTF-8, which no JSON can hold."""
     return text and text.encode(errors=STREAMS_OF_A_SHELL).decode(errors="replace")
 

@@ -14,6 +14,7 @@ import tomllib
 from string import Template as Text
 from typing import TYPE_CHECKING, Any, cast
 
+from interlingua.cli.asking import clean
 from interlingua.client.home import state_directory
 from interlingua.errors import ConfigError, UsageError
 
@@ -157,6 +158,7 @@ def save_template(name: str, options: Namespace) -> None:
     """
     path = template_path(name)
     values = {key: getattr(options, key, None) for key in _KEYS} | {"prompt": " ".join(options.prompt) or None}
+    values = {key: clean(value) if isinstance(value, str) else value for key, value in values.items()}
     members = {key: value for key, value in values.items() if value not in (None, [])}
     if not members:
         raise UsageError("--save: nothing to save; give a prompt, -s, -m or other options")

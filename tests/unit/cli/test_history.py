@@ -221,3 +221,17 @@ def test_the_place_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert state_directory() == tmp_path / "interlingua"
     monkeypatch.delenv("XDG_STATE_HOME")
     assert state_directory() == Path.home() / ".local" / "state" / "interlingua"
+
+
+def test_bytes_that_are_no_text_are_replaced(home: Path, capsys: Capture) -> None:
+    """In names, words and templates; no JSON and no database could hold them."""
+    odd = b"caf\xe9".decode(errors="surrogateescape")
+    with use("Hi."):
+        assert main(["ask", "-m", "fake/x", "--name", odd, odd]) == 0
+    assert main(["history", odd]) == 0
+    assert main(["history", "--show", odd]) == 0
+    assert main(["history", "--delete", odd]) == 0
+    assert main(["ask", "--save", "odd", "-s", odd, odd]) == 0
+    text = (home / "state" / "templates" / "odd.toml").read_text(encoding="utf-8")
+    assert text == 'system = "caf\ufffd"\nprompt = "caf\ufffd"\n'
+    assert "internal error" not in capsys.readouterr().err

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from interlingua.cli.asking import clean
 from interlingua.cli.conversing import shortened
 from interlingua.cli.history import (
     HISTORY_VARIABLE,
@@ -58,11 +59,11 @@ def run(options: Namespace) -> int:
     elif options.clear:
         delete_history()
     elif options.delete is not None:
-        delete_conversation(options.delete)
+        delete_conversation(clean(options.delete))
     elif options.show is not None:
-        _show(read_turns(options.show), whole=True, as_json=options.json)
+        _show(read_turns(clean(options.show)), whole=True, as_json=options.json)
     else:
-        turns = recent_turns(options.words, limit=options.limit)
+        turns = recent_turns([clean(word) for word in options.words], limit=options.limit)
         if not turns:
             note("nothing found" if options.words else "nothing was asked yet")
         _show(turns, whole=False, as_json=options.json)
