@@ -225,7 +225,7 @@ def test_the_place_is_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_bytes_that_are_no_text_are_replaced(home: Path, capsys: Capture) -> None:
     """In names, words and templates; no JSON and no database could hold them."""
-    odd = b"caf\xe9".decode(errors="surrogateescape")
+    odd = b"trip\xe9".decode(errors="surrogateescape")
     with use("Hi."):
         assert main(["ask", "-m", "fake/x", "--name", odd, odd]) == 0
     assert main(["history", odd]) == 0
@@ -233,5 +233,5 @@ def test_bytes_that_are_no_text_are_replaced(home: Path, capsys: Capture) -> Non
     assert main(["history", "--delete", odd]) == 0
     assert main(["ask", "--save", "odd", "-s", odd, odd]) == 0
     text = (home / "state" / "templates" / "odd.toml").read_text(encoding="utf-8")
-    assert text == 'system = "caf\ufffd"\nprompt = "caf\ufffd"\n'
+    assert text == 'system = "trip\ufffd"\nprompt = "trip\ufffd"\n'
     assert "internal error" not in capsys.readouterr().err
