@@ -173,7 +173,7 @@ def knobs_of(options: Namespace) -> Options:
     Raises: UsageError for an `--option` without a value.
     """
     named = {
-        "system": clean(options.system),
+        "system": options.system and clean(options.system),
         "max_tokens": options.max_tokens,
         "temperature": options.temperature,
         "effort": options.effort,
@@ -283,9 +283,9 @@ def toolbox_of(names: list[str], servers: list[str] | None = None) -> Toolbox | 
     return Toolbox([*(tool for name in names for tool in load_tools(name)), *servers_of(servers or [])])
 
 
-def clean(text: Any) -> Any:
+def clean(text: str) -> str:
     """A text of the command line without bytes that are no UTF-8, which no JSON can hold."""
-    return text and text.encode(errors=STREAMS_OF_A_SHELL).decode(errors="replace")
+    return text.encode(errors=STREAMS_OF_A_SHELL).decode(errors="replace")
 
 
 EXIT_CODES = """\

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interlingua.errors import ConfigError, UsageError
-from interlingua.providers.row import Provider
+from interlingua.providers.row import Auth, Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.secret import Secret
 
@@ -50,6 +50,8 @@ class Keyed(Struct, frozen=True):
     """What carries its requests, where it is code in this process."""
     is_bound: bool = False
     """Whether the credential is for this address alone, as that of a DSN is."""
+    key_auth: Auth | None = None
+    """Where a key goes, where the credential is a token and goes elsewhere."""
 
 
 def keyed_row(row: Provider, environ: Environ, *, origin: str = "built in") -> Keyed:
@@ -90,7 +92,7 @@ class Argument(NamedTuple):
                 credential = Secret.of_key("", f"{keyed.origin}, which is for another address; give an api_key, too,")
             row = placed(row, base_url)
         if self.api_key:
-            row = replace(row, key_env=())
+            row = replace(row, key_env=(), auth=keyed.key_auth or row.auth)
         return Keyed(row, credential, "base_url" if self.base_url is not None else keyed.origin)
 
 

@@ -215,7 +215,8 @@ class Sources:
     def _of_row(self, row: Provider, reader: Reader) -> Keyed:
         """A row, at the address that the first of its vendor's variables holds, else at its own."""
         if row.token_env and not any(map(reader.get, row.key_env)) and any(map(reader.get, row.token_env)):
-            row = replace(row, auth="bearer", key_env=row.token_env)
+            keyed = self._of_row(replace(row, auth="bearer", key_env=row.token_env, token_env=()), reader)
+            return replace(keyed, key_auth=row.auth)
         for variable, base_url in self.addresses(row, reader):
             if origin_of(base_url) not in self.own_places:
                 return keyed_row(placed(row, base_url), self.environ, origin=variable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import stat
 from typing import TYPE_CHECKING, Any
 
@@ -300,3 +301,68 @@ def test_r70_the_trace_of_a_call_makes_no_other_request() -> None:
     with _numbered():
         assert [asked(traceparent=f"00-{number}-01", tracestate="a=b") for number in range(2)] == ["answer 1"] * 2
         assert [asked(beta=name) for name in ("a", "b", "a")] == ["answer 2", "answer 3", "answer 2"]
+
+
+class _Told:
+    """An answer that says what was sent where."""
+
+    status = 200
+    headers = (("content-type", "application/json"),)
+
+    def __init__(self, text: str) -> None:
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        self._body = json.dumps({"id": "1", "model": "m", "choices": [choice]}).encode()
+
+    def read(self) -> bytes:
+        """The whole body, then its end."""
+        body, self._body = self._body, b""
+        return body
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class _Telling:
+    """A transport whose answers name the host and the key of the request."""
+
+    def open(self, request: Any, timeouts: Any) -> _Told:
+        """The answer."""
+        del timeouts
+        return _Told(f"{request.url.split('/')[2]} {dict(request.headers).get('authorization')}")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _pointed(cache: ResponseCache, environ: dict[str, str], **options: Any) -> str:
+    model = il.model(
+        "openai-chat/m", registry=il.Registry(environ), transport=_Telling(), hooks=[cache], **options
+    )  # fmt: skip
+    return model.generate("Oslo?").text
+
+
+def test_r70_an_answer_for_one_key_is_given_to_no_other(place: str) -> None:
+    """Neither the keys of `api_key=` nor those of registries share answers, and with `shared=True` all do."""
+    home = "api.openai.com Bearer"
+    for shared, texts in ((False, [f"{home} a", f"{home} b", f"{home} c", f"{home} a"]), (True, [f"{home} a"] * 4)):
+        cache = ResponseCache(place, shared=shared)
+        assert texts == [
+            _pointed(cache, {}, api_key="a"),
+            _pointed(cache, {}, api_key=lambda: "b"),
+            _pointed(cache, {"OPENAI_API_KEY": "c"}),
+            _pointed(cache, {"OPENAI_API_KEY": "c"}, api_key="a"),
+        ]
+        cache.close()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_r70_an_answer_of_one_address_is_no_answer_of_another(place: str, *, shared: bool) -> None:
+    """A target of the same name at another address is another target, whoever shares the cache."""
+    cache = ResponseCache(place, shared=shared)
+    environ = {"OPENAI_API_KEY": "a"}
+    assert _pointed(cache, environ) == "api.openai.com Bearer a"
+    assert _pointed(cache, environ, base_url="https://one.example/v1") == "one.example Bearer a"
+    assert _pointed(cache, {**environ, "OPENAI_BASE_URL": "https://two.example/v1"}) == "two.example Bearer a"
+    assert _pointed(cache, environ) == "api.openai.com Bearer a"
+    cache.close()

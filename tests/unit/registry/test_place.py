@@ -116,3 +116,22 @@ def test_a_variable_that_changes_counts_at_once() -> None:
     assert registry.resolve("openai/m")[0].base_url == "https://api.openai.com/v1"
     environ["OPENAI_BASE_URL"] = "http://localhost:1/v1"
     assert registry.resolve("openai/m")[0].base_url == "http://localhost:1/v1"
+
+
+@pytest.mark.parametrize(
+    ("spec", "token", "auth", "environ"),
+    [
+        ("anthropic/m", "ANTHROPIC_AUTH_TOKEN", "x-api-key", {}),
+        ("anthropic/m", "ANTHROPIC_AUTH_TOKEN", "x-api-key", {"ANTHROPIC_BASE_URL": "https://x.example"}),
+        ("azure/m", "AZURE_OPENAI_AD_TOKEN", "api-key", {"AZURE_OPENAI_ENDPOINT": "https://r.openai.azure.com"}),
+    ],
+)
+def test_a_key_of_the_argument_is_sent_as_a_key_beside_a_token_of_the_environment(
+    spec: str, token: str, auth: str, environ: dict[str, str]
+) -> None:
+    """The token alone goes as a bearer token; a key that is given goes into the vendor's header for keys."""
+    registry = Registry({**environ, token: "a-token"})
+    (endpoint,) = registry.resolve(spec)
+    assert (endpoint.auth, endpoint.credential.reveal()) == ("bearer", "a-token")
+    (endpoint,) = registry.pointed(api_key="a-key").resolve(spec)
+    assert (endpoint.auth, endpoint.credential.reveal()) == (auth, "a-key")

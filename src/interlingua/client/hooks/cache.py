@@ -1,8 +1,9 @@
 """A cache of whole answers to requests that are the same in every member.
 
 Rules
-- A key is made of the owner, the targets, how the call is made and the whole request: what differs anywhere has
-  another one. With `shared` all owners share what is kept, without what a provider sealed or keeps for one of them.
+- A key is made of the owner and the keys of the targets, the targets and where they are, how the call is made and the
+  whole request: what differs anywhere has another one. With `shared` all owners share what is kept, without what a
+  provider sealed or keeps for one of them.
 - Nothing is kept, and nothing is looked up, where something acts: of a request with tools, one that a provider keeps or
   goes on from, or an answer that calls.
 - Only an answer that ended by itself is kept: none that was cut, refused or filtered, or that failed.
@@ -70,7 +71,7 @@ class ResponseCache(Hook):
         """The answer that is kept, or the request."""
         if request.tools or is_committed(request):
             return request
-        owner = None if self._shared else context.owner
+        owner = None if self._shared else (context.owner, context.account)
         told = (owner, context.targets, context.variant, dump(request))
         key = context.memo[_KEY] = sha256(encode(told)).hexdigest()
         found = self._store.get(key, is_async=context.is_async)

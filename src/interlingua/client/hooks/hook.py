@@ -39,7 +39,9 @@ class HookContext(msgspec.Struct, kw_only=True):
     client: str = ""
     """The dialect of the gateway's client; empty in the library."""
     variant: str = ""
-    """Options of the call beside the request that decide what is sent (`strict`, `allow`, `headers`), as a digest."""
+    """Where the targets are and which options decide what is sent (`strict`, `allow`, `headers`), as a digest."""
+    account: str = ""
+    """The keys that the targets would be asked with, as a digest; empty where there are none."""
     cache: Literal["", "hit", "miss"] = ""
     """What came of a look into a cache; the gateway tells its client so."""
     memo: dict[str, Any] = {}

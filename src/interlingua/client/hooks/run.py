@@ -9,6 +9,7 @@ Rules
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 
 from interlingua.client.call.effect import Ask
 from interlingua.client.hooks.hook import Hook, HookContext
-from interlingua.errors import UsageError, kind_of
+from interlingua.errors import ConfigError, UsageError, kind_of
 from interlingua.stream.unfold import unfold
 from interlingua.types.change import Change
 from interlingua.types.content import RefusalPart, TextPart, ThinkingPart
@@ -283,10 +284,28 @@ def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", clie
     """What the hooks of a call are told of it; without `model` it is the targets that were asked for."""
     targets, settings = tuple([lane.endpoint.spec for lane in job.lanes]), job.settings
     headers = [pair for pair in settings.headers if pair[0].lower() not in _TRACING]
-    told = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, headers)
-    variant = sha256(encode(told)).hexdigest()
-    asked = model or ",".join(targets)
-    return HookContext(model=asked, targets=targets, stream=stream, owner=owner, client=client, variant=variant)
+    places = [(lane.endpoint.base_url, lane.endpoint.dialect, lane.endpoint.query) for lane in job.lanes]
+    told = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, headers, places)
+    return HookContext(
+        model=model or ",".join(targets),
+        targets=targets,
+        stream=stream,
+        owner=owner,
+        client=client,
+        variant=sha256(encode(told)).hexdigest(),
+        account=_account_of(job),
+    )
+
+
+def _account_of(job: Job) -> str:
+    """A digest of the keys of all targets; one that cannot be read is none, as its target will say when it is asked."""
+    keys: list[str | None] = []
+    for lane in job.lanes:
+        key = None
+        with suppress(ConfigError):
+            key = lane.endpoint.credential.reveal()
+        keys.append(key)
+    return sha256(encode(keys)).hexdigest() if any(keys) else ""
 
 
 def _of(job: Job, *, stream: bool) -> Hooking:
