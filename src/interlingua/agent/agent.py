@@ -98,7 +98,7 @@ class Agent(Setup[T]):
         return self._run(*self.begin(prompt, history, live=False), context).finish()
 
     def stream(self, prompt: Prompt | WebChat, *, history: History | None = None, context: object = None) -> Run[T]:
-        """The same run, live: a context manager and an iterator over events; nothing is sent before it is read.
+        """The run of a prompt, live: a context manager and an iterator over events; nothing is sent before it is read.
 
         Raises: UsageError and its kinds.
         """
@@ -112,7 +112,7 @@ class Agent(Setup[T]):
         return self._run(*self.take_up(run, approvals, live=False), context).finish()
 
     def resume_stream(self, run: Stored, *, approvals: Approvals | None = None, context: object = None) -> Run[T]:
-        """The same, live.
+        """A stored run that goes on, live.
 
         Raises: UsageError for a run that has ended with the model's answer; DecodeError.
         """

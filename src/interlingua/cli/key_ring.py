@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 
 from interlingua.client.home import state_path
@@ -93,4 +94,6 @@ def write_keys(keys: Mapping[str, str]) -> None:
             file.write(msgspec.json.format(msgspec.json.encode(dict(keys), order="sorted"), indent=2))
         os.replace(scratch, path)  # noqa: PTH105 - text, as above
     except OSError as error:
+        with suppress(OSError):  # no second file with keys stays behind
+            os.unlink(scratch)  # noqa: PTH108 - text, as above
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from None

@@ -36,6 +36,7 @@ from interlingua.providers.code import ProviderCall
 from interlingua.stream.fold import fold
 from interlingua.stream.unfold import unfold
 from interlingua.transport.handed import ThreadedTransport
+from interlingua.transport.inprocess import WholeReply
 from interlingua.transport.loop import Loop, opened_on
 from interlingua.transport.problems import Deadlines
 from interlingua.types.event import Event
@@ -164,7 +165,7 @@ class _CodeTransport:
         answer = question.ask()
         if isawaitable(answer) or isinstance(answer, AsyncIterable):
             return opened_on(Loop(), _settled(question, cast("object", answer)))
-        return _Stream(question, question.events(answer)) if question.stream else _Whole(question.whole(answer))
+        return _Stream(question, question.events(answer)) if question.stream else WholeReply(question.whole(answer))
 
     def close(self) -> None:
         """Nothing: the provider is its owner's to close."""
@@ -220,22 +221,6 @@ async def _in_time(question: _Question, work: Any, phase: Phase) -> Any:
         raise
 
 
-class _Whole:
-    """A whole answer, read in one piece."""
-
-    def __init__(self, reply: HttpReply) -> None:
-        self.status: int = reply.status
-        self.headers: Headers = reply.headers
-        self._body = reply.body
-
-    def read(self) -> bytes:
-        body, self._body = self._body, b""
-        return body
-
-    def close(self) -> None:
-        self._body = b""
-
-
 class _Stream:
     """A streamed answer of blocking code."""
 
@@ -268,7 +253,7 @@ class _AwaitedWhole:
     """A whole answer, awaited."""
 
     def __init__(self, reply: HttpReply) -> None:
-        self._reply = _Whole(reply)
+        self._reply = WholeReply(reply)
         self.status: int = self._reply.status
         self.headers: Headers = self._reply.headers
 

@@ -34,7 +34,7 @@ from interlingua.types.event import Event, StreamEnd
 from interlingua.types.response import Response
 from interlingua.wire.http import Headers, HttpReply, HttpRequest
 
-__all__ = ["Answer", "Answerer", "AsyncAdapter", "InProcessTransport"]
+__all__ = ["Answer", "Answerer", "AsyncAdapter", "InProcessTransport", "WholeReply"]
 
 Answer: TypeAlias = Response[Any] | Error | Iterable[Event]
 """What a function may answer."""
@@ -66,7 +66,7 @@ class InProcessTransport:
         except (HistoryError, WireError) as error:
             # To a server, a body that breaks the format is the client's fault, not an upstream's.
             refusal = BadRequestError(error.message, status=400)
-            return _Reply(dialect.encode_error(refusal, ServerContext()))
+            return WholeReply(dialect.encode_error(refusal, ServerContext()))
         context = ServerContext(
             model=decoded.model,
             created=self._created,
@@ -98,13 +98,13 @@ def _reply(dialect: Dialect, answer: Answer, context: ServerContext, *, stream: 
         whole = answer if isinstance(answer, Response) else fold(answer)
     except UpstreamError as error:
         return _error_reply(dialect, error, context)
-    return _Reply(dialect.encode_response(whole, context))
+    return WholeReply(dialect.encode_response(whole, context))
 
 
 def _error_reply(dialect: Dialect, error: Error, context: ServerContext) -> Reply:
     if not isinstance(error, UpstreamError):
         raise error
-    return _Reply(dialect.encode_error(error, context))
+    return WholeReply(dialect.encode_error(error, context))
 
 
 def _until_the_cut(error: IncompleteStreamError) -> Iterable[Event]:
@@ -120,17 +120,24 @@ def _pieces(dialect: Dialect, events: Iterator[Event], context: ServerContext) -
             yield piece
 
 
-class _Reply:
+class WholeReply:
+    """A whole answer that was made in this process, read in one piece."""
+
     def __init__(self, reply: HttpReply) -> None:
+        """A reply of which nothing was read."""
         self.status: int = reply.status
+        """The HTTP status."""
         self.headers: Headers = reply.headers
+        """Its headers."""
         self._body = reply.body
 
     def read(self) -> bytes:
+        """The body; nothing the second time."""
         body, self._body = self._body, b""
         return body
 
     def close(self) -> None:
+        """Nothing more is read."""
         self._body = b""
 
 

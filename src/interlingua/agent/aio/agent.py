@@ -102,7 +102,7 @@ class AsyncAgent(Setup[T]):
     def stream(
         self, prompt: Prompt | WebChat, *, history: History | None = None, context: object = None
     ) -> AsyncRun[T]:
-        """The same run, live: an async context manager and iterator over events; nothing is sent before it is read.
+        """The run of a prompt, live: an async context manager and iterator over events; nothing is sent before a read.
 
         Raises: UsageError and its kinds.
         """
@@ -116,7 +116,7 @@ class AsyncAgent(Setup[T]):
         return await self._run(*self.take_up(run, approvals, live=False), context).finish()
 
     def resume_stream(self, run: Stored, *, approvals: Approvals | None = None, context: object = None) -> AsyncRun[T]:
-        """The same, live.
+        """A stored run that goes on, live.
 
         Raises: UsageError for a run that has ended with the model's answer; DecodeError.
         """

@@ -118,6 +118,8 @@ class AsyncWebStreams:
     def start(self, chat_id: str, body: AsyncSseBody) -> WebStreamBody:
         """Have a body read from now on, and its bytes for who started it; it replaces an ended one of that id.
 
+        Ids come from pages: where pages belong to users, the id has to hold the user, too.
+
         Raises: UsageError for an empty id, one whose stream still goes on, and beyond `max_streams`.
         """
         self._forget()

@@ -96,3 +96,19 @@ def test_mistakes_are_told(home: Path, capsys: Capture, pipe: Pipe) -> None:
     assert capsys.readouterr().err == said
     assert main(["explain", "-m", "openai/gpt-5.6", "Hello"]) == 0
     assert capsys.readouterr().err == said
+
+
+def test_a_key_that_cannot_be_kept_leaves_no_file(
+    home: Path, capsys: Capture, pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full is one line, and no second file holds the key."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    pipe(b"sk-of-the-ring\n")
+    assert main(["auth", "set", "openai"]) == 2
+    path = home / "state" / "keys.json"
+    assert capsys.readouterr().err == f"il: {path} cannot be written: No space left on device\n"
+    assert list(path.parent.iterdir()) == []
