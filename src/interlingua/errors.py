@@ -239,7 +239,7 @@ class DecodeError(WireError):
         """RFC 6901 pointer to the first bad place."""
 
     def under(self, prefix: str) -> DecodeError:
-        """The same error, seen from above: its path begins with `prefix`, and its sentence says the place once."""
+        """This error with `prefix` before its path; its sentence says the place once."""
         sentence = self.message.removeprefix(self.path).removeprefix(": ")
         sentence = sentence.removesuffix(f", at {self.path or 'the top'}")
         return DecodeError(f"{prefix}{self.path}: {sentence}", path=prefix + self.path)

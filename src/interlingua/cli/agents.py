@@ -74,7 +74,7 @@ def _claude(place: Place) -> dict[str, str]:
 
 
 def _claude_settings(place: Place) -> str:
-    """The same once more: the user's own settings go before the environment, and these before those."""
+    """The variables as Claude Code's settings: they go before the user's own, and those before the environment."""
     return encode({"env": _claude(place)}).decode()
 
 

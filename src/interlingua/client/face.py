@@ -184,7 +184,7 @@ class Face:
         return lanes, ranking
 
     def _stand_ins(self, spec: str) -> tuple[tuple[Lane, ...], Ranking | None]:
-        """The same where something answers in their place: names need not be known, and have no rules then."""
+        """The targets where something answers in their place: names need not be known, and have no rules then."""
         try:
             return self._targets(spec)
         except UsageError:

@@ -58,7 +58,7 @@ class Health:
 
 
 class AsyncHealth:
-    """The same, awaited."""
+    """The health of targets, awaited: how each stands, and their suspension."""
 
     async def snapshot(self) -> dict[str, TargetHealth]:
         """Every target about which something is known, by name; one that is not in it is well."""
@@ -93,7 +93,7 @@ class AsyncHealth:
 health: Health = Health()
 """The health of targets: `snapshot()`, `suspend(spec)`, `resume(spec)`."""
 async_health: AsyncHealth = AsyncHealth()
-"""The same, awaited."""
+"""The health of targets, awaited: `snapshot()`, `suspend(spec)`, `resume(spec)`."""
 
 
 def _suspend(for_s: float | None) -> Suspend:

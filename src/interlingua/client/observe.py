@@ -80,7 +80,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return [(name, value) for name, value in pairs if not (value is None or value is False or value in ((), {}))]
 
     def without_content(self) -> Self:
-        """The same without what was asked, answered, given to tools and given by them."""
+        """This event without content: what was asked, answered, given to tools and given by them."""
         held = [name for name in _CONTENT if getattr(self, name, None) is not None]
         return msgspec.structs.replace(self, **dict.fromkeys(held)) if held else self
 
@@ -161,7 +161,7 @@ class TargetBenched(Observed, frozen=True, kw_only=True):
 
 
 class RetryScheduled(Observed, frozen=True, kw_only=True):
-    """The same target is asked again after a pause."""
+    """A target is asked again after a pause."""
 
     model: str
     """The target, `provider/model`."""

@@ -76,7 +76,7 @@ class Body(Mapping[str, Any]):
         return copy.deepcopy(self._members)
 
     def model_dump(self, *, exclude_none: bool = False) -> dict[str, Any]:
-        """The same under the name that the SDK's objects have for it, without nulls if they are not wanted."""
+        """`to_dict` under the name that the SDK's objects have for it, without nulls if they are not wanted."""
         return cast("dict[str, Any]", _without_nulls(self._members)) if exclude_none else self.to_dict()
 
     def to_json(self) -> str:
@@ -84,7 +84,7 @@ class Body(Mapping[str, Any]):
         return encode(self._members, nulls=len(self._members)).decode()
 
     def model_dump_json(self) -> str:
-        """The same under the name that the SDK's objects have for it."""
+        """`to_json` under the name that the SDK's objects have for it."""
         return self.to_json()
 
 

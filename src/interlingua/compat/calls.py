@@ -99,7 +99,7 @@ def parsed_chat(asked: Asked, output: type[T]) -> ParsedChatCompletion[T]:
 
 
 async def parsed_chat_async(asked: Asked, output: type[T]) -> ParsedChatCompletion[T]:
-    """The same, awaited."""
+    """`parsed_chat`, awaited."""
     return _held(await answered_async(asked, ParsedChatCompletion[T]), output)
 
 
@@ -112,7 +112,7 @@ def parsed_response(asked: Asked, output: type[T]) -> ParsedResponse[T]:
 
 
 async def parsed_response_async(asked: Asked, output: type[T]) -> ParsedResponse[T]:
-    """The same, awaited."""
+    """`parsed_response`, awaited."""
     return _held(await answered_async(asked, ParsedResponse[T]), output)
 
 

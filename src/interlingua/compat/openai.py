@@ -112,7 +112,7 @@ class _Client(_Named):
         return type(self)(**{**self._given, **options})
 
     def copy(self, **options: Any) -> Self:
-        """The same under its other name.
+        """`with_options` under its other name.
 
         Raises: UsageError for an argument that is not taken here.
         """

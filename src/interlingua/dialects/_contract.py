@@ -82,7 +82,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     result_media: bool = True
     """Whether a tool message may hold media parts."""
     output_media: bool = True
-    """The same of the output of a call on Responses."""
+    """Whether the output of a call on Responses may hold media parts."""
     result_name: bool = False
     """Whether a tool message carries the tool's name."""
     image_url_string: bool = False
@@ -252,7 +252,7 @@ class Undo(msgspec.Struct, frozen=True, kw_only=True):
     arguments: dict[str, Conversion] = {}
     """What turns the arguments of a call back, by the caller's own tool name, where a rewritten schema changed them."""
     output: Conversion | None = None
-    """The same for the output."""
+    """What turns the output back, where a rewritten schema changed it."""
     fenced: bool = False
     """Whether JSON was asked for in words alone, so that a Markdown fence around it is taken out."""
 
@@ -388,7 +388,7 @@ class StreamEncoder(Protocol):
 
 
 class ResumableEncoder(StreamEncoder, Protocol):
-    """The same, for a client that has the beginning of its stream in the upstream's own bytes."""
+    """A stream encoder for a client that has the beginning of its stream in the upstream's own bytes."""
 
     def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
         """Go on behind `events`, which the client has in bytes of the same dialect; `last_frame` ends them."""

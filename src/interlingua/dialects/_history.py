@@ -66,7 +66,7 @@ def paired_calls(messages: Sequence[Message]) -> dict[str, str] | None:
 
 
 def call_names(messages: Sequence[Message]) -> dict[str, str]:
-    """The same of messages however they pair, those that cannot be read included."""
+    """The tool of each call by the call's id, however calls and results pair, unreadable calls included."""
     calls: dict[str, str] = {}
     for message in messages:
         for part in message.parts if message.role == "assistant" else ():

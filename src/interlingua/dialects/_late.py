@@ -32,7 +32,7 @@ def late(module: str, name: str) -> Callable[..., Any]:
 
 
 def late_pair(module: str, name: str) -> Callable[[Any, Any], Any]:
-    """The same for what takes two arguments, as most of a dialect's functions do: it is called for every answer."""
+    """A function of two arguments, imported at its first call: without the cost of `*arguments` for each answer."""
     found: Callable[[Any, Any], Any] | None = None
 
     def call(one: Any, other: Any) -> Any:

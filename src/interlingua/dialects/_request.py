@@ -82,7 +82,7 @@ class RequestWriter:
     name_rule: ClassVar[NameRule] = "free"
     """Which tool names the wire takes where the server's row says nothing."""
     call_id_rule: ClassVar[CallIdRule] = "any"
-    """The same of call ids."""
+    """Which call ids the wire takes where the server's row says nothing."""
     write_usual: ClassVar[staticmethod[[tuple[Message, ...], Target], bytes | None]]
     """Writes the elements of a usual history in one go; None for an unusual one."""
     write_usual_tools: ClassVar[staticmethod[[PlainTools, Target], Sequence[Struct] | None]] = staticmethod(_nothing)
@@ -113,7 +113,7 @@ class RequestWriter:
         self.arguments: dict[str, Conversion] = {}
         """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
-        """The same for the output."""
+        """What turns the output into the form of a rewritten schema."""
         self.schemas: dict[str, Raw] = {}
         """The schemas of the tools as JSON, by the path of the tool; empty unless all tools are plain and new."""
         self._plain: PlainTools | None = None

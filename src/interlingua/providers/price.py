@@ -35,7 +35,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cache_write: float | None = None
     """Input that was written to the prompt cache; None: as fresh input."""
     cache_write_1h: float | None = None
-    """The same, kept for an hour; None: as other writes."""
+    """Input that was written to the prompt cache for an hour; None: as other writes."""
     request: float = 0.0
     """US dollars for each request, on top of its tokens."""
     above: tuple[tuple[int, Price], ...] = ()

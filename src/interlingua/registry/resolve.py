@@ -124,7 +124,7 @@ class Registry:
         return self.resolved(spec, client, tools=tools).endpoints
 
     def resolved(self, spec: str, client: str | None = None, *, tools: bool = False) -> Resolved:
-        """The same, for who wants to know later whether it still holds.
+        """The endpoints of a name, with a check whether that answer still holds.
 
         Raises: as `resolve`.
         """
@@ -275,7 +275,7 @@ class Registry:
         return self.take_config(read_config(path))
 
     def take_config(self, config: Config) -> Loaded:
-        """The same for a file that was read already.
+        """Take a configuration that was read already.
 
         Raises: ConfigError, and nothing of the file counts, where two spellings of a provider limit the same targets.
         """

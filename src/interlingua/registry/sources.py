@@ -120,7 +120,7 @@ class Sources:
         self.rules: dict[str, Rule] = {}
         """In which order the targets of an alias of code are asked, where that was said."""
         self.file_rules: dict[str, Rule] = {}
-        """The same of the configuration file."""
+        """In which order the targets of an alias of the configuration file are asked."""
         self.generation: object = object()
         """Another object after every registration."""
         self.own_places: frozenset[Place] = frozenset()

@@ -78,7 +78,7 @@ class FileHealth:
         return self._used(lambda connection: self._applied(connection, operations), self._memory.apply, operations)
 
     async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
-        """The same, in a thread."""
+        """`apply`, in a thread."""
         from asyncio import to_thread  # only who awaits needs it
 
         return await to_thread(self.apply, operations)
@@ -88,7 +88,7 @@ class FileHealth:
         return self._used(self._told, lambda _: self._memory.snapshot(), ())
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
-        """The same, in a thread."""
+        """`snapshot`, in a thread."""
         from asyncio import to_thread  # only who awaits needs it
 
         return await to_thread(self.snapshot)

@@ -274,7 +274,7 @@ class HealthStore(Protocol):
         ...
 
     async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
-        """The same, awaited."""
+        """`apply`, awaited."""
         ...
 
     def snapshot(self) -> dict[str, TargetHealth]:
@@ -282,7 +282,7 @@ class HealthStore(Protocol):
         ...
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
-        """The same, awaited."""
+        """`snapshot`, awaited."""
         ...
 
     def close(self) -> None:
@@ -480,7 +480,7 @@ class MemoryHealth:
             return [self._step(target, operation) for target, operation in operations]
 
     async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
-        """The same; it never waits."""
+        """`apply`; it never waits."""
         return self.apply(operations)
 
     def snapshot(self) -> dict[str, TargetHealth]:
@@ -491,7 +491,7 @@ class MemoryHealth:
         return {target: health for target, mark in marks if (health := told(mark, now_s)) is not None}
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
-        """The same; it never waits."""
+        """`snapshot`; it never waits."""
         return self.snapshot()
 
     def close(self) -> None:

@@ -305,7 +305,7 @@ class Limiter:
         return FREE if gate is None else self._pass(gate, target, tokens, within_s)
 
     async def enter_async(self, target: str, tokens: int = 0, within_s: float | None = None) -> Ticket:
-        """The same, awaited; who is cancelled leaves the line.
+        """`enter`, awaited; who is cancelled leaves the line.
 
         Raises: RateLimitError when the line is full or the time does not suffice, with the seconds to wait.
         """

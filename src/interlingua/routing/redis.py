@@ -82,7 +82,7 @@ class RedisHealth:
             return self._memory.apply(operations)
 
     async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
-        """The same, awaited."""
+        """`apply`, awaited."""
         try:
             return await self.link.run_async(self._applied(operations))
         except RedisGone:
@@ -96,7 +96,7 @@ class RedisHealth:
             return self._memory.snapshot()
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
-        """The same, awaited."""
+        """`snapshot`, awaited."""
         try:
             return await self.link.run_async(self._told())
         except RedisGone:

@@ -137,7 +137,7 @@ class SharedLimiter(Limiter):
                 sleep(self._nap_s(gate, target, found, deadline_s))
 
     async def enter_async(self, target: str, tokens: int = 0, within_s: float | None = None) -> Ticket:
-        """The same, awaited; who is cancelled leaves the line.
+        """`enter`, awaited; who is cancelled leaves the line.
 
         Raises: RateLimitError when the line is full or the time does not suffice, with the seconds to wait.
         """

@@ -47,7 +47,7 @@ from interlingua.routing.health import Fault
 __all__ = ["Action", "Verdict", "verdict"]
 
 Action: TypeAlias = Literal["retry", "advance", "stop"]
-"""The same target again, the next one, or none."""
+"""Retry the target, go on to the next one, or stop."""
 
 
 class Verdict(NamedTuple):

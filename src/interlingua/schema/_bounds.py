@@ -106,7 +106,7 @@ def text_bounds(constraints: Mapping[str, Any], schema: Schema) -> dict[str, Any
 
 
 def bounds_told(bounds: Mapping[str, Any]) -> str:
-    """The same in words: `at least 0, less than 2026-01-31`."""
+    """Bounds in words: `at least 0, less than 2026-01-31`."""
     return ", ".join(f"{_CONSTRAINTS[name].told} {_said(limit)}" for name, limit in bounds.items())
 
 

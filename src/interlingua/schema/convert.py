@@ -129,11 +129,11 @@ class Conversion(msgspec.Struct, frozen=True):
         return _Converter(self.definitions, _TO_OWN).convert(value, self.root)
 
     def text_to_wire(self, text: str) -> str:
-        """The same for JSON text; the text itself where it is none, or where nothing changes."""
+        """`to_wire` for JSON text; the text itself where it is none, or where nothing changes."""
         return _converted_text(text, self.to_wire)
 
     def text_to_own(self, text: str) -> str:
-        """The same for JSON text; the text itself where it is none, or where nothing changes."""
+        """`to_own` for JSON text; the text itself where it is none, or where nothing changes."""
         return _converted_text(text, self.to_own)
 
 

@@ -52,7 +52,7 @@ class MisfitError(ValueError):
         return [Problem(self.path, self.message), *[found for other in self.others for found in other.problems]]
 
     def below(self, step: str | int) -> MisfitError:
-        """The same faults, seen from one level higher."""
+        """These problems, with `step` before each path."""
         return MisfitError(self.message, step, *self.steps, others=tuple(other.below(step) for other in self.others))
 
 

@@ -64,7 +64,7 @@ class FakeModel:
         self._transport = InProcessTransport(self.answer)
 
     def add(self, *answers: FakeAnswer) -> FakeModel:
-        """The same fake, with more answers at the end of its script."""
+        """This fake, with more answers at the end of its script."""
         self._script.extend(answers)
         return self
 
@@ -169,7 +169,7 @@ def _numbered(parts: Iterable[Part], number: int) -> Iterator[Part]:
 
 
 def in_pieces(events: Iterable[Event]) -> Iterator[Event]:
-    """The same stream with its deltas cut small, as a model would send them: word by word."""
+    """A stream with its deltas cut small, as a model would send them: word by word."""
     for event in events:
         match event:
             case TextDelta(text=text) | ThinkingDelta(text=text):

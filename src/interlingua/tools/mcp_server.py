@@ -79,7 +79,7 @@ async def serve(
 
 
 def _awaited(toolbox: Toolbox | AsyncToolbox) -> AsyncToolbox:
-    """The same tools and bounds, awaited."""
+    """The tools and bounds of a toolbox, awaited."""
     if isinstance(toolbox, AsyncToolbox):
         return toolbox
     return AsyncToolbox(toolbox.tools, timeout_s=toolbox.timeout_s, max_concurrency=toolbox.max_concurrency)

@@ -45,7 +45,7 @@ __all__ = [
 Fetch: TypeAlias = "Callable[[HttpRequest, Timeouts], HttpReply]"
 """Gives the whole reply to a request, and leaves nothing open."""
 AsyncFetch: TypeAlias = "Callable[[HttpRequest, Timeouts], Awaitable[HttpReply]]"
-"""The same, awaited."""
+"""Gives the whole reply to a request when awaited, and leaves nothing open."""
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,7 +190,7 @@ def fetch_of(transport: Transport) -> Fetch:
 
 
 def async_fetch_of(transport: AsyncTransport) -> AsyncFetch:
-    """The same of an awaited transport."""
+    """What gives whole replies through an awaited transport: its own `fetch`, or one made of its parts."""
     own: AsyncFetch | None = getattr(transport, "fetch", None)
     return partial(_fetched_async, transport) if own is None else own
 

@@ -344,7 +344,7 @@ class ResponseReader:
         return self._begin_plainly(data, begin, head.status, head.headers, head.length_bytes)
 
     def _read_plain_lines(self, data: bytes) -> bool:
-        """The same of a head that is not like the one before it."""
+        """Read the head of a plain answer that is not like the one before it."""
         end = data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
         found = plain_head(data[:end]) if end > 0 else None
         if found is None:
@@ -373,7 +373,7 @@ class ResponseReader:
         return True
 
     def _begin_chunked(self, data: bytes, begin: int, status: int, headers: Headers) -> bool:
-        """The same of a body in chunks: those are the parser's, which is told of a head that says no more than that."""
+        """Begin a body in chunks: those are the parser's, which is told of a head that says no more than that."""
         if len(headers) > MAX_HEADERS:
             return False
         limit_bytes, _, shown = said_of_body(headers, self.peer, self._max_body_bytes)

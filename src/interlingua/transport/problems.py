@@ -54,7 +54,7 @@ class Deadlines(Struct, frozen=True, gc=False):
     """When all of it is over at the latest, whatever the timeouts allow."""
 
     def within(self, seconds: float, now: float) -> Deadlines:
-        """The same deadlines, all of them over in `seconds` at the latest."""
+        """These deadlines, all of them over in `seconds` at the latest."""
         return Deadlines(self.timeouts, self.peer, self.began_at_s, min(self.ends_at_s, now + seconds))
 
     def by(self, phase: Phase, now: float) -> tuple[float, Phase]:

@@ -18,7 +18,7 @@ EMPTY_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 def empty_parameters() -> dict[str, Any]:
-    """The same, for a tool of whose schema somebody may change anything."""
+    """A new schema of a tool without parameters: its owner may change anything in it."""
     return {"type": "object", "properties": {}}
 
 

@@ -26,7 +26,7 @@ class Entry(NamedTuple):
     fate: Fate
     """What became of it."""
     told: str
-    """The same in words."""
+    """What became of it, in words."""
 
 
 class Report:

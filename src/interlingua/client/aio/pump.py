@@ -81,7 +81,7 @@ class AsyncPump(Generic[R]):
         return cast("R", self._value)
 
     async def run_open(self) -> R:
-        """The same, with the exchange that the steps have open left so; `take` takes it over, `close` closes it."""
+        """`run`, with the exchange that the steps have open left so; `take` takes it over, `close` closes it."""
         self._keeps_open = True
         return await self.run()
 

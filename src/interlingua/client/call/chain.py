@@ -196,7 +196,7 @@ class _Trip:
         return answer, tuple(self.attempts)
 
     def taken_over(self, visit: Visit, error: Error) -> Steps[tuple[Any, tuple[Attempt, ...]]]:
-        """The same of a call whose only target has failed at once, before anybody needed a trip."""
+        """The first answer and every try of a call whose only target failed before anybody needed a trip."""
         self._began, self._tries = visit.started_s, visit.number
         waited_s = yield from self._failed(visit, error, self._job, 1, 0)
         answer = _NOTHING if waited_s is None else (yield from self._asked(visit.lane, 1, waited_s=waited_s))
@@ -326,7 +326,7 @@ class _Trip:
     def _admitted(
         self, lane: Lane, standing: Standing, ticket: Ticket | None
     ) -> Steps[tuple[Standing | None, Ticket | None]]:
-        """The same of a target that may be asked, and that has said that it lacks something."""
+        """The admission of a target that may be asked, and that has said that it lacks something."""
         try:
             falls_short = self._falls_short(lane, standing.lacks)
         except UnsupportedError:

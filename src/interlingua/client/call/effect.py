@@ -115,7 +115,7 @@ class Work(Struct, frozen=True):
     function: Callable[[], Any]
     """The work."""
     elsewhere: Callable[[], Awaitable[Any]] | None = None
-    """The same work outside of this process, for a driver that awaits; None where there is no other place."""
+    """The work outside of this process, for a driver that awaits; None where there is no other place."""
 
 
 class Ask(Struct, frozen=True):

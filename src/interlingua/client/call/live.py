@@ -182,7 +182,7 @@ def opened(job: Job, lane: Lane, encoded: Encoded, kind: type[Live] | None = Non
 
 
 def _replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
-    """The same from the head of the reply on.
+    """A live stream from the head of the reply on.
 
     Raises: as `begin`.
     """

@@ -159,7 +159,7 @@ class Watch:
         self._tell(TargetBenched(**self._head, model=lane.endpoint.spec, for_s=for_s, reason=self._clean(reason)))
 
     def retry(self, lane: Lane, number: int, delay_s: float, error: Error) -> None:
-        """The same target will be asked again."""
+        """A target will be asked again."""
         self._tell(
             RetryScheduled(
                 **self._head, model=lane.endpoint.spec, number=number, delay_s=delay_s, error=type(error).__name__

@@ -151,7 +151,7 @@ def _text(part: Part, name: str) -> Part:
 
 
 class Unwrapper:
-    """The same of a stream: the block of the hidden call is a block of text."""
+    """Unwraps the hidden call of a stream: its block is a block of text."""
 
     def __init__(self, name: str) -> None:
         """For the hidden tool of that name."""

@@ -179,7 +179,7 @@ AGAIN = "Give the whole answer again, as JSON that fits the schema, and nothing 
 
 
 def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
-    """The same call, with the answer and what is wrong with it; to the target that served, and those behind it."""
+    """The call again, with the answer and what is wrong with it; to the target that served, and those behind it."""
     parts = tuple([part for part in response.parts if not isinstance(part, ToolCall | BrokenToolCall)])
     said = (Message("assistant", parts),) if response.text.strip() else ()
     messages = (*job.request.messages, *said, problems_told(error))

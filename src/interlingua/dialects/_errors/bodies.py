@@ -218,7 +218,7 @@ def _request_id(place: dict[str, Any]) -> str | None:
 
 
 def _behind(own: ErrorBody, metadata: object, depth: int) -> ErrorBody:
-    """The same with what a router tells of the server behind it: its words, its headers, its own sentence."""
+    """An error body with what a router tells of the server behind it: its words, its headers, its own sentence."""
     if not is_object(metadata):
         return own
     kind = metadata.get("error_type")

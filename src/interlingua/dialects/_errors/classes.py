@@ -87,7 +87,7 @@ def known_class(kind: type[Error] | None, status: int | None) -> type[Error]:
 
 
 def precise_class(kind: type[Error] | None, status: int | None) -> type[Error]:
-    """The same, where the status decides if the body's class says no more than its first digit.
+    """The class of an error, where the status decides if the body's class says no more than its first digit.
 
     A server that blames itself in general words beside a status of the table is believed the status.
     """

@@ -52,7 +52,7 @@ class OpenAIRequestWriter(RequestWriter):
         return OPENAI_STRICT if tool.strict and self.quirks.strict_schemas else OPENAI_TOOL
 
     def output_subset(self, request: Request) -> Subset | None:
-        """The same of an output schema."""
+        """The subset of JSON Schema that is taken of an output schema."""
         sent = self.quirks.output_schema == "json_schema" and self._goes_with_tools()
         return OPENAI_STRICT if sent and request.schema_strict and self.quirks.strict_schemas else None
 

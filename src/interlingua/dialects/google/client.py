@@ -90,7 +90,7 @@ CANDIDATE_MEMBERS = (
 )  # fmt: skip
 """Members of a candidate that only pass through."""
 TOP_MEMBERS = ("promptFeedback", "createTime")
-"""The same of an answer."""
+"""Members of an answer that only pass through."""
 
 
 # The request
@@ -213,7 +213,7 @@ class _RequestEncoder(RequestWriter):
         return GOOGLE_OPENAPI if self.quirks.schema_form == "openapi" else GOOGLE_TOOL
 
     def output_subset(self, request: Request) -> Subset | None:
-        """The same of an output schema."""
+        """The subset of JSON Schema that is taken of an output schema."""
         if FIELD in request.extra.get(NAME, {}):
             return None
         return GOOGLE_OPENAPI if self.quirks.schema_form == "openapi" else GOOGLE_OUTPUT
@@ -388,7 +388,7 @@ def top_members(wire: ResponseWire) -> dict[str, Any]:
 
 
 def candidate_members(wire: CandidateWire) -> dict[str, Any]:
-    """The same of a candidate."""
+    """The members of a candidate that only pass through."""
     return passed_on(wire, CANDIDATE_MEMBERS)
 
 

@@ -105,7 +105,7 @@ def _with_content(part: Any, found: dict[str, Fetched]) -> Any:
 
 
 def with_way_out(error: UnsupportedError) -> UnsupportedError:
-    """The same refusal; one of a reference says what to do about it."""
+    """The refusal; one of a reference says what to do about it."""
     if not any(change.code == "media_refs" for change in error.changes):
         return error
     told = UnsupportedError(f"{error.message}; {_WAY_OUT}", changes=error.changes, status=error.status)

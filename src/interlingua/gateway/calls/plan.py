@@ -156,7 +156,7 @@ class Found(NamedTuple):
     endpoints: tuple[Endpoint, ...]
     """The targets."""
     lanes: tuple[Lane, ...]
-    """The same, with the dialect that is spoken to each."""
+    """The targets, with the dialect that is spoken to each."""
     holds: Callable[[], bool]
     """Says whether the name stands for them now."""
 
@@ -183,7 +183,7 @@ class Targets:
         return self._registry.ranking(renamed(self._rewrite, model))
 
     def found(self, model: str, client: str, *, tools: bool) -> Found:
-        """The same, for who wants to know later whether it still holds.
+        """The targets of a name, with a check whether that answer still holds.
 
         Raises: as `lanes`.
         """

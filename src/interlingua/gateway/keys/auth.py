@@ -230,7 +230,7 @@ class Guard:
         return not models or _are_ours[models, model] or self._are_called_ours(models, model)
 
     def _are_called_ours(self, patterns: tuple[str, ...], model: str) -> bool:
-        """The same, of names and patterns as targets are called; no alias has a slash."""
+        """Whether a pattern lets a target's own name pass (`provider/model`); no alias has a slash."""
         if "/" not in model:
             return False
         called = tuple([self._targets_of(pattern) for pattern in patterns])

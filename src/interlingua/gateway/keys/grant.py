@@ -100,7 +100,7 @@ class KeyPlan:
         self.limited: tuple[tuple[str, Terms], ...] = (
             tuple(zip(names, terms, strict=False)) if any(each.is_limit for each in terms) else ()
         )
-        """The same with what each may use; empty where there is no limit."""
+        """The names with what each may use; empty where there is no limit."""
         self.needs_tokens: bool = any(each.needs_tokens for each in terms)
         """Whether it matters how many tokens a call will use."""
         self.needs_money: bool = any(each.needs_money for each in terms)

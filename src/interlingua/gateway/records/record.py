@@ -173,7 +173,7 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     given_id: str
     """The id that it brought; empty for none that is taken."""
     told_id: str
-    """The same as it is told."""
+    """The id in the form that answers and logs have."""
     secret: str
     """The key itself, so that it can be cut out of whatever is told."""
     names: dict[str, str] = {}
@@ -363,7 +363,7 @@ def _clean(text: str, longest: int, secret: str) -> str:
 
 
 _cleaned = ByteCache[str, str](500_000, redact)
-"""The same names and paths come again and again; none with a client's key in it gets here."""
+"""Names and paths without secrets: they come again and again, and none with a client's key in it gets here."""
 
 
 async def told_of(request: GatewayRequest, answering: Awaitable[GatewayReply]) -> GatewayReply:

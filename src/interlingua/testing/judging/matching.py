@@ -44,7 +44,7 @@ class _Matcher:
         self.names: dict[str, str] = {}
         """Own names of tools -> those on the wire, where an entry says that they differ."""
         self.ids: dict[str, str] = {}
-        """The same of call ids."""
+        """Own call ids -> those on the wire, where an entry says that they differ."""
         self.told: frozenset[str] = frozenset()
         """The places of which some words are told as text, perhaps not in this order."""
         self.numbers: dict[int, int] = {}

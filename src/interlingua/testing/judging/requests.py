@@ -74,7 +74,7 @@ def _names_a_place(error: Error) -> bool:
 
 
 def _own(trial: Trial, first: DecodedRequest) -> None:
-    """The same dialect: an equal value, an equal body, equal facts."""
+    """A round through its own dialect: an equal value, an equal body, equal facts."""
     body = trial.exchange.request
     try:
         encoded = _encoded(trial, trial.dialect, first)
@@ -134,7 +134,7 @@ def _elsewhere(trial: Trial, part: str, other: Dialect, decoded: DecodedRequest,
 
 
 def _without_opaque(trial: Trial, first: DecodedRequest) -> None:
-    """The same, with everything taken out that travels unread."""
+    """A round with everything taken out that travels unread."""
     bare = msgspec.structs.replace(first, request=stripped(first.request))
     if bare.request == first.request:
         return  # nothing was unread, and all of it has been judged

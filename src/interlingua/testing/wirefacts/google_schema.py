@@ -22,7 +22,7 @@ COUNTS = re.compile(r"(min|max)(Items|Length|Properties)")
 
 
 def json_schema(schema: Any) -> Any:
-    """The same schema in JSON Schema's own words."""
+    """A schema of Google's in JSON Schema's own words."""
     if not isinstance(schema, dict):
         return schema
     found: dict[str, Any] = {}

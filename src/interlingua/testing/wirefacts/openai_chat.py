@@ -318,7 +318,7 @@ def error_facts(status: int, body: Any) -> Facts | None:
 
 
 def answer_error(status: int, body: Any) -> Facts | None:
-    """The same of a whole answer: one without a choice has failed, too."""
+    """Class and status of a whole answer that is an error: one without a choice has failed, too."""
     silent = status < 400 and not members(body).get("choices")
     return error_facts(status, body) or (dict(NO_CHOICE) if silent else None)
 

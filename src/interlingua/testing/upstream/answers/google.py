@@ -51,7 +51,7 @@ def stream_google(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterator[
 
 
 def as_array(frames: Iterator[bytes]) -> Iterator[bytes]:
-    """The same frames as the elements of one array: the framing without `alt=sse`."""
+    """Frames as the elements of one array: the framing without `alt=sse`."""
     opening = b"["
     for frame in frames:
         yield opening + frame.removeprefix(b"data: ").strip()
