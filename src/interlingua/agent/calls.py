@@ -47,19 +47,19 @@ def answer_calls(desk: Desk, state: RunState, calls: Sequence[Call]) -> LoopStep
     """The steps that give every call its result; the run stops where one waits or a bound is hit."""
     step = len(state.steps)
     refused, over = _beyond_bounds(desk, state, calls)
-    asked = [
+    to_approve = [
         call for call in calls if call.id not in refused and isinstance(call, ToolCall) and call.name in desk.names
     ]
-    for call in asked:
+    for call in to_approve:
         yield from _decide(desk, state, call)
-    if waiting := [call for call in asked if call.id not in state.decisions]:
+    if waiting := [call for call in to_approve if call.id not in state.decisions]:
         state.pending = tuple(waiting)
         yield [ApprovalNeeded(call, step) for call in waiting]
         if any(call.id not in state.decisions for call in waiting):
             state.stop("approval", ", ".join([call.name for call in waiting]))
             return
     denied = {
-        call.id: _denied(call, state.decisions[call.id]) for call in asked if not state.decisions[call.id].approved
+        call.id: _denied(call, state.decisions[call.id]) for call in to_approve if not state.decisions[call.id].approved
     }
     results = refused | denied
     if results:
@@ -72,7 +72,7 @@ def answer_calls(desk: Desk, state: RunState, calls: Sequence[Call]) -> LoopStep
 def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[dict[str, ToolResult], bool]:
     """The error results of calls beyond a bound, and whether that of all tools together is hit."""
     counts = Counter(state.tool_counts)
-    found: dict[str, ToolResult] = {}
+    results: dict[str, ToolResult] = {}
     over = False
     for call in calls:
         most = desk.limits.tool_limits.get(call.name)
@@ -80,14 +80,14 @@ def _beyond_bounds(desk: Desk, state: RunState, calls: Sequence[Call]) -> tuple[
             continue
         if desk.limits.max_tool_calls is not None and counts.total() >= desk.limits.max_tool_calls:
             over = True
-            found[call.id] = error_result(call, "this call was not run: the run may make no more calls")
+            results[call.id] = error_result(call, "this call was not run: the run may make no more calls")
         elif most is not None and counts[call.name] >= most:
-            found[call.id] = error_result(
+            results[call.id] = error_result(
                 call, f"{call.name} was called as often as it may be ({most}); go on without it"
             )
         else:
             counts[call.name] += 1
-    return found, over
+    return results, over
 
 
 def _may_run(desk: Desk, call: Call) -> bool:

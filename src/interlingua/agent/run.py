@@ -92,13 +92,13 @@ class _Crew:
 
     def next(self, within_s: float | None) -> Notice | None:
         try:
-            told = self._told.get(timeout=within_s)
+            notice = self._told.get(timeout=within_s)
         except Empty:
             self.close()
             return None
-        if isinstance(told, BaseException):
-            raise told
-        return told
+        if isinstance(notice, BaseException):
+            raise notice
+        return notice
 
 
 class _RunPump(Pump[None]):

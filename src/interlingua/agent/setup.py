@@ -86,8 +86,8 @@ def task_output(name: str, run: RunFace[Any]) -> object:
     Raises: ToolError for a run that stopped before it was done.
     """
     if run.stop_reason != "done":
-        said = f"; it had said: {run.text}" if run.text else ""
-        raise ToolError(f"{name} stopped before it was done ({run.stop_reason}){said}")
+        partial_text = f"; it had said: {run.text}" if run.text else ""
+        raise ToolError(f"{name} stopped before it was done ({run.stop_reason}){partial_text}")
     return run.output
 
 
@@ -188,14 +188,14 @@ class Setup(Generic[T]):
 
 def _check_names(options: Mapping[str, Any]) -> None:
     """Raise UsageError for a name that is no option."""
-    known = AgentOptions.__annotations__
+    options_known = AgentOptions.__annotations__
     for name in options:
         if name in _ELSEWHERE:
             raise UsageError(f"an agent has no option {name!r}: {_ELSEWHERE[name]}")
-        if name not in known:
+        if name not in options_known:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, known, n=1)
+            near = get_close_matches(name, options_known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UsageError(f"an agent has no option {name!r}{hint}; options of the model go to il.model(…)")
 

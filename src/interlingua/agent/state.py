@@ -138,17 +138,17 @@ class RunState:
 
     def _own_ids(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The parts, calls renamed whose id an earlier one has: some providers count anew in every turn."""
-        taken = {call.id for message in self.messages for call in calls_of(message.parts)}
+        ids = {call.id for message in self.messages for call in calls_of(message.parts)}
         if not calls_of(parts):
             return parts
-        number, renamed = len(taken), list[Any](parts)
+        number, renamed = len(ids), list[Any](parts)
         for place, part in enumerate(renamed):
             if not isinstance(part, ToolCall | BrokenToolCall):
                 continue
             name = part.id
-            while not name or name in taken:
+            while not name or name in ids:
                 name, number = f"call_{number}", number + 1
-            taken.add(name)
+            ids.add(name)
             renamed[place] = part if name == part.id else msgspec.structs.replace(part, id=name)
         return tuple(renamed)
 

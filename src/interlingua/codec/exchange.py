@@ -167,9 +167,9 @@ def _renamed(request: Request, ids: Mapping[str, str]) -> Request:
     """
     if not ids:
         return request
-    known = {part.id for message in request.messages for part in message.parts if isinstance(part, _CALL_PARTS)}
+    call_ids = {part.id for message in request.messages for part in message.parts if isinstance(part, _CALL_PARTS)}
     names: dict[str, str] = {}
-    for own in [own for own in ids if own in known]:
+    for own in [own for own in ids if own in call_ids]:
         if ids[own] not in names.values():
             names[own] = ids[own]
     messages = tuple([_with_ids(message, names) for message in request.messages])
@@ -251,8 +251,8 @@ def bridge(
     )
 
 
-def _expect_words(option: str, given: Iterable[str], kind: Any) -> None:
-    known = get_args(kind)
-    for word in given:
-        if word not in known:
-            raise UsageError(f"{option} takes {', '.join(known)}, not {word!r}")
+def _expect_words(option: str, words: Iterable[str], kind: Any) -> None:
+    choices = get_args(kind)
+    for word in words:
+        if word not in choices:
+            raise UsageError(f"{option} takes {', '.join(choices)}, not {word!r}")

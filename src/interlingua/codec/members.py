@@ -127,8 +127,8 @@ def encode_result(
             raise UsageError(f"results[{place}] is {kind_of(one)}, not an il.ToolResult(call_id, name, content)")
         check_result(one, f"results[{place}]")
     freeform = {call.id for call in calls if call.freeform}
-    asked = tuple([ToolCall(one.call_id, one.name, "{}", one.call_id in freeform) for one in answers])
-    turns = (user("?"), Message("assistant", asked), Message("tool", answers))
+    asking = tuple([ToolCall(one.call_id, one.name, "{}", one.call_id in freeform) for one in answers])
+    turns = (user("?"), Message("assistant", asking), Message("tool", answers))
     try:
         encoded = service.encode(Request(messages=turns))
     except UsageError as error:

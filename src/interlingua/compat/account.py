@@ -52,12 +52,12 @@ _ELSEWHERE = {
 }
 
 
-def refuse(given: Mapping[str, object]) -> None:
+def refuse(arguments: Mapping[str, object]) -> None:
     """Nothing, if nothing in `given` says anything.
 
     Raises: UsageError for the first argument that says something that is not done here, with the way out.
     """
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is None:
             continue
         raise UsageError(f"{name} is not taken here{f': {_ELSEWHERE[name]}' if name in _ELSEWHERE else ''}")
@@ -90,9 +90,9 @@ def retries_of(value: object, name: str) -> int | None:
         raise UsageError(error.message.replace("retries", name, 1)) from None
 
 
-def headers_of(given: Mapping[str, str] | None) -> Headers:
+def headers_of(pairs: Mapping[str, str] | None) -> Headers:
     """Headers in our form."""
-    return tuple([(name.lower(), value) for name, value in (given or {}).items()])
+    return tuple([(name.lower(), value) for name, value in (pairs or {}).items()])
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,8 +133,8 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
         return job if self.api_key is None else replace(job, lanes=self._keyed(job.lanes, self.api_key))
 
     def _server(self, dialect: str, base_url: str) -> Registry:
-        given = self.api_key
-        key = (lambda: given.reveal() or "") if given else os.environ.get("OPENAI_API_KEY") or None
+        secret = self.api_key
+        key = (lambda: secret.reveal() or "") if secret else os.environ.get("OPENAI_API_KEY") or None
         home = base_url.startswith(f"{ROWS['openai'].base_url}")
         row = replace(
             ROWS["openai" if home else "openai-compatible"],

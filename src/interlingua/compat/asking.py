@@ -61,25 +61,27 @@ def ask(name: str, members: Mapping[str, object], account: Account, output: obje
     body = {key: plain(value, key) for key, value in members.items() if not _is_unsaid(value)}
     http = HttpRequest(url="https://localhost/", body=encode(body, nulls=len(body)))
     decoded = dialect.decode_request(http, DecodeOptions())
-    told = name != "openai-chat" or _asks_for_usage(body)
-    context = ServerContext(created=int(time.time()), make_id=answer_ids(name), stream_usage=told)
+    with_usage = name != "openai-chat" or _asks_for_usage(body)
+    context = ServerContext(created=int(time.time()), make_id=answer_ids(name), stream_usage=with_usage)
     return Asked(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
 
 
-def whole(asked: Asked, response: Response[Any]) -> tuple[Members, tuple[Change, ...]]:
+def whole(prepared: Asked, response: Response[Any]) -> tuple[Members, tuple[Change, ...]]:
     """The body of a whole answer, and every change on the way there and back."""
     changes: list[Change] = []
-    context = msgspec.structs.replace(asked.context, source=source_of(asked.job.lanes, response.model), changes=changes)
-    body = asked.dialect.encode_response(response, context).body
-    return cast("Members", decode_any(body)), (*asked.changes, *response.changes, *changes)
+    context = msgspec.structs.replace(
+        prepared.context, source=source_of(prepared.job.lanes, response.model), changes=changes
+    )
+    body = prepared.dialect.encode_response(response, context).body
+    return cast("Members", decode_any(body)), (*prepared.changes, *response.changes, *changes)
 
 
 class Teller:
     """Turns the events of one answer into the bodies of a stream in the caller's dialect."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, prepared: Asked) -> None:
         """A teller that has told nothing."""
-        self._asked = asked
+        self._asked = prepared
         self._encoder: StreamEncoder | None = None
         self._frames = SseDecoder()
         self._changes: list[Change] = []

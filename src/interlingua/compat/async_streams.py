@@ -24,10 +24,10 @@ B = TypeVar("B", bound="Body")
 class AsyncStream(Told[B]):
     """One streamed answer: an asynchronous iterator and context manager."""
 
-    def __init__(self, asked: Asked, kind: type[B]) -> None:
+    def __init__(self, prepared: Asked, kind: type[B]) -> None:
         """A stream that `open` is still to be awaited of."""
-        super().__init__(asked, kind)
-        self._events: AsyncModelStream[Any] = AsyncModelStream(replace(asked.job, tool_deltas=True))
+        super().__init__(prepared, kind)
+        self._events: AsyncModelStream[Any] = AsyncModelStream(replace(prepared.job, tool_deltas=True))
 
     async def open(self) -> Self:
         """The stream itself, its first content there.

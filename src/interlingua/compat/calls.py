@@ -59,61 +59,61 @@ def asked_of(name: str, account: Account, members: Mapping[str, Any], output: ob
     return ask(name, body, msgspec.structs.replace(account, **own), output)
 
 
-def answered(asked: Asked, kind: type[A]) -> A:
+def answered(prepared: Asked, kind: type[A]) -> A:
     """The whole answer."""
-    return _made(asked, kind, carried_out(call(asked.job)))
+    return _made(prepared, kind, carried_out(call(prepared.job)))
 
 
-async def answered_async(asked: Asked, kind: type[A]) -> A:
+async def answered_async(prepared: Asked, kind: type[A]) -> A:
     """The whole answer."""
     from interlingua.client.aio.pump import carried_out as carried_out_async  # who blocks needs no event loop
 
-    return _made(asked, kind, await carried_out_async(call(asked.job)))
+    return _made(prepared, kind, await carried_out_async(call(prepared.job)))
 
 
-def _made(asked: Asked, kind: type[A], response: Response[Any]) -> A:
-    members, changes = whole(asked, response)
+def _made(prepared: Asked, kind: type[A], response: Response[Any]) -> A:
+    members, changes = whole(prepared, response)
     answer = kind(members)
     answer.behind(response, changes)
     return answer
 
 
-def streamed(asked: Asked, kind: type[B]) -> Stream[B]:
+def streamed(prepared: Asked, kind: type[B]) -> Stream[B]:
     """The answer as it comes, its first content there."""
-    return Stream(asked, kind)
+    return Stream(prepared, kind)
 
 
-async def streamed_async(asked: Asked, kind: type[B]) -> AsyncStream[B]:
+async def streamed_async(prepared: Asked, kind: type[B]) -> AsyncStream[B]:
     """The answer as it comes, its first content there."""
     from interlingua.compat.async_streams import AsyncStream  # the same
 
-    return await AsyncStream(asked, kind).open()
+    return await AsyncStream(prepared, kind).open()
 
 
-def parsed_chat(asked: Asked, output: type[T]) -> ParsedChatCompletion[T]:
+def parsed_chat(prepared: Asked, output: type[T]) -> ParsedChatCompletion[T]:
     """The whole answer with the value of the type `output` that it holds.
 
     Raises: OutputError for an answer that is cut or not of that type.
     """
-    return _held(answered(asked, ParsedChatCompletion[T]), output)
+    return _held(answered(prepared, ParsedChatCompletion[T]), output)
 
 
-async def parsed_chat_async(asked: Asked, output: type[T]) -> ParsedChatCompletion[T]:
+async def parsed_chat_async(prepared: Asked, output: type[T]) -> ParsedChatCompletion[T]:
     """`parsed_chat`, awaited."""
-    return _held(await answered_async(asked, ParsedChatCompletion[T]), output)
+    return _held(await answered_async(prepared, ParsedChatCompletion[T]), output)
 
 
-def parsed_response(asked: Asked, output: type[T]) -> ParsedResponse[T]:
+def parsed_response(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
     """The whole answer with the value of the type `output` that it holds.
 
     Raises: OutputError for an answer that is cut or not of that type.
     """
-    return _held(answered(asked, ParsedResponse[T]), output)
+    return _held(answered(prepared, ParsedResponse[T]), output)
 
 
-async def parsed_response_async(asked: Asked, output: type[T]) -> ParsedResponse[T]:
+async def parsed_response_async(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
     """`parsed_response`, awaited."""
-    return _held(await answered_async(asked, ParsedResponse[T]), output)
+    return _held(await answered_async(prepared, ParsedResponse[T]), output)
 
 
 def _held(answer: P, output: object) -> P:

@@ -82,8 +82,8 @@ def completion(
     from interlingua.compat.calls import answered, streamed
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-    asked = _asked(model, {"messages": messages, "stream": stream, **body})
-    return streamed(asked, ChatCompletionChunk) if stream else answered(asked, ChatCompletion)
+    prepared = _asked(model, {"messages": messages, "stream": stream, **body})
+    return streamed(prepared, ChatCompletionChunk) if stream else answered(prepared, ChatCompletion)
 
 
 @overload
@@ -114,8 +114,8 @@ async def acompletion(
     from interlingua.compat.calls import answered_async, streamed_async
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-    asked = _asked(model, {"messages": messages, "stream": stream, **body})
-    return await (streamed_async(asked, ChatCompletionChunk) if stream else answered_async(asked, ChatCompletion))
+    prepared = _asked(model, {"messages": messages, "stream": stream, **body})
+    return await (streamed_async(prepared, ChatCompletionChunk) if stream else answered_async(prepared, ChatCompletion))
 
 
 def _asked(model: str, body: dict[str, Any]) -> Asked:

@@ -32,10 +32,10 @@ B = TypeVar("B", bound="Body")
 class Told(Generic[B]):
     """What both faces know of a stream."""
 
-    def __init__(self, asked: Asked, kind: type[B]) -> None:
+    def __init__(self, prepared: Asked, kind: type[B]) -> None:
         """A stream of bodies of that kind."""
         self._kind = kind
-        self._teller = Teller(asked)
+        self._teller = Teller(prepared)
         self._ready: deque[dict[str, Any]] = deque()
 
     @property
@@ -52,13 +52,13 @@ class Told(Generic[B]):
 class Stream(Told[B]):
     """One streamed answer: an iterator and a context manager."""
 
-    def __init__(self, asked: Asked, kind: type[B]) -> None:
+    def __init__(self, prepared: Asked, kind: type[B]) -> None:
         """A stream whose first content is there.
 
         Raises: whatever goes wrong before the first content.
         """
-        super().__init__(asked, kind)
-        self._events: ModelStream[Any] = ModelStream(replace(asked.job, tool_deltas=True))
+        super().__init__(prepared, kind)
+        self._events: ModelStream[Any] = ModelStream(replace(prepared.job, tool_deltas=True))
         self._events.open()
 
     def __iter__(self) -> Self:

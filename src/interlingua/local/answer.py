@@ -83,14 +83,14 @@ class AnswerReader:
 
         Raises: DecodeError, when this cannot be an answer of the grammar.
         """
-        held, self._held = self._held + text, ""
+        text_left, self._held = self._held + text, ""
         if self._part == "head":
-            held = yield from self._head(held)
+            text_left = yield from self._head(text_left)
         if self._part == "reply":
-            held = yield from self._reply(held)
+            text_left = yield from self._reply(text_left)
         elif self._part in {"arguments", "output"}:
-            held = yield from self._value(held)
-        self._held = "" if self._part == "end" else held
+            text_left = yield from self._value(text_left)
+        self._held = "" if self._part == "end" else text_left
 
     def finish(self, *, cut: bool) -> None:
         """Check that the answer came to its end; `cut` when a limit stopped it.
@@ -100,23 +100,23 @@ class AnswerReader:
         if not cut and self._part != "end":
             raise DecodeError("the local model's answer ended before its JSON did")
 
-    def _head(self, held: str) -> Generator[Said, None, str]:
-        found = _HEAD.match(held)
-        if found is None or not self._may_be_a_head(found[0]):
-            if found or not self._may_be_a_head(held):
+    def _head(self, text: str) -> Generator[Said, None, str]:
+        match = _HEAD.match(text)
+        if match is None or not self._may_be_a_head(match[0]):
+            if match or not self._may_be_a_head(text):
                 raise DecodeError("the local engine did not keep the grammar; it may not understand the schema")
-            return held
-        if name := found["name"]:
+            return text
+        if name := match["name"]:
             self._part = "arguments"
             yield CallStart(str(json.decode_any(name)))
         else:
-            self._part = "reply" if found["reply"] else "output"
-        return held[found.end() :]
+            self._part = "reply" if match["reply"] else "output"
+        return text[match.end() :]
 
-    def _may_be_a_head(self, held: str) -> bool:
+    def _may_be_a_head(self, text: str) -> bool:
         """Whether this is a head, or the beginning of one."""
-        said = _SPACE.sub(lambda found: found["string"] or "", held)
-        return any(head.startswith(said) for head in self._heads)
+        head_text = _SPACE.sub(lambda space: space["string"] or "", text)
+        return any(head.startswith(head_text) for head in self._heads)
 
     def _reply(self, held: str) -> Generator[Said, None, str]:
         text, place = "", 0
@@ -130,9 +130,9 @@ class AnswerReader:
             yield TextPiece(text)
         return held[place:]
 
-    def _value(self, held: str) -> Generator[Said, None, str]:
-        end = self._end_of_value(held)
-        piece = held if end is None else held[:end]
+    def _value(self, pending: str) -> Generator[Said, None, str]:
+        end = self._end_of_value(pending)
+        piece = pending if end is None else pending[:end]
         if piece:
             yield ArgumentsPiece(piece) if self._part == "arguments" else TextPiece(piece)
         if end is not None:
@@ -144,9 +144,9 @@ class AnswerReader:
         place = 0
         if self._escaped and text:
             self._escaped, place = False, 1
-        while found := _STRUCTURE.search(text, place):
-            place = found.end()
-            sign = found[0]
+        while match := _STRUCTURE.search(text, place):
+            place = match.end()
+            sign = match[0]
             if sign == "\\":
                 self._escaped = place == len(text)
                 place += 1
@@ -154,20 +154,20 @@ class AnswerReader:
                 self._in_string = not self._in_string
             elif not self._in_string:
                 if sign == "}" and self._depth == 0:
-                    return found.start()
+                    return match.start()
                 self._depth += 1 if sign in "{[" else -1
         return None
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    if plain := found["plain"]:
+def _unescaped(match: re.Match[str]) -> str:
+    if plain := match["plain"]:
         return plain
-    if simple := found["simple"]:
+    if simple := match["simple"]:
         return _SIMPLE.get(simple, simple)
-    if pair := found["pair"]:
+    if pair := match["pair"]:
         high, low = int(pair[1:5], 16), int(pair[7:], 16)
         return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-    if unit := found["unit"]:
+    if unit := match["unit"]:
         code = int(unit[1:], 16)
         return "\ufffd" if 0xDC00 <= code <= 0xDFFF else chr(code)
     return "\ufffd"

@@ -150,19 +150,19 @@ def _offer(request: Mapping[str, Any]) -> tuple[list[ToolShape], list[ToolShape]
 
 
 def _chosen(tools: Sequence[ToolShape], names: Sequence[str]) -> list[ToolShape]:
-    known = {tool.name: tool for tool in tools}
-    if missing := [name for name in names if name not in known]:
+    by_name = {tool.name: tool for tool in tools}
+    if missing := [name for name in names if name not in by_name]:
         raise ChatError(f"tool_choice names {missing[0]}, which is not among the tools", param="tool_choice")
     if not names:
         raise ChatError("tool_choice wants a call, but no tools are given", param="tool_choice")
-    return [known[name] for name in names]
+    return [by_name[name] for name in names]
 
 
 def _tool(tool: Mapping[str, Any], where: str) -> ToolShape:
     match tool:
         case {"type": "function", "function": {"name": str(name), **members}}:
-            given: Any = members.get("parameters")
-            schema: dict[str, Any] = {"type": "object", "properties": {}} if given is None else given
+            parameters: Any = members.get("parameters")
+            schema: dict[str, Any] = {"type": "object", "properties": {}} if parameters is None else parameters
             return ToolShape(name, str(members.get("description") or ""), schema)
         case _:
             raise ChatError("the local model takes function tools only", param=where, code="unsupported_value")

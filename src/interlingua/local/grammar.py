@@ -194,9 +194,9 @@ def _narrowed(schema: Schema, *, closing: bool) -> Schema:
 def _composes(schema: JsonSchema) -> bool:
     """Whether objects in it are put together of several schemas, so that none of them may be closed."""
     waiting: list[object] = [schema]
-    seen = 0
-    while waiting and seen < MAX_SCHEMA_NODES:
-        value, seen = waiting.pop(), seen + 1
+    visited = 0
+    while waiting and visited < MAX_SCHEMA_NODES:
+        value, visited = waiting.pop(), visited + 1
         if isinstance(value, Mapping):
             members = cast("Mapping[str, Any]", value)
             if "allOf" in members or ("properties" in members and members.keys() & {"$ref", "anyOf", "oneOf"}):

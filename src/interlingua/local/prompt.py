@@ -90,10 +90,10 @@ def _typed_line(schema: Mapping[str, Any], root: JsonSchema, depth: int) -> str:
 
 def _resolved(root: JsonSchema, reference: str) -> JsonSchema:
     """The schema that `#/…` names in `root`; True, which says nothing, where there is none."""
-    found: Any = root
+    node: Any = root
     for step in json.pointer_steps(reference):
-        found = cast("Mapping[str, Any]", found).get(step, True) if isinstance(found, Mapping) else True
-    return cast("JsonSchema", found) if isinstance(found, Mapping | bool) else True
+        node = cast("Mapping[str, Any]", node).get(step, True) if isinstance(node, Mapping) else True
+    return cast("JsonSchema", node) if isinstance(node, Mapping | bool) else True
 
 
 def _instructions(tools: Sequence[ToolShape], *, reply: bool, output: JsonSchema | None) -> str:
@@ -116,8 +116,8 @@ def _turns(message: Mapping[str, Any], names: dict[str, str], *, wrapped: bool) 
     match message["role"]:
         case "assistant":
             calls = [_call(call, names) for call in message.get("tool_calls") or ()]
-            said = f'{{"reply": {json.encode(text).decode()}}}' if wrapped and text and not calls else text
-            yield Turn("assistant", "\n".join(part for part in (said, *calls) if part))
+            content = f'{{"reply": {json.encode(text).decode()}}}' if wrapped and text and not calls else text
+            yield Turn("assistant", "\n".join(part for part in (content, *calls) if part))
         case "tool":
             name = names.get(str(message.get("tool_call_id")), "the function")
             yield Turn("user", _RESULT.format(name=name, text=text))
@@ -143,7 +143,7 @@ def _text(message: Mapping[str, Any]) -> str:
 
 def _defused(text: str) -> str:
     """The text without the control words that templates are made of."""
-    return _CONTROL.sub(lambda found: found[0] + " ", text)
+    return _CONTROL.sub(lambda match: match[0] + " ", text)
 
 
 def _merged(turns: Iterable[Turn]) -> list[Turn]:

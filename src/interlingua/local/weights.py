@@ -98,8 +98,8 @@ def path(name: str) -> Path:
     Raises: ConfigError, when there is no such model.
     """
     if name not in MODELS:
-        known = ", ".join(MODELS)
-        raise ConfigError(f"local/{name}: there is no such model; known are {known}, or give the path of a .gguf file")
+        names = ", ".join(MODELS)
+        raise ConfigError(f"local/{name}: there is no such model; known are {names}, or give the path of a .gguf file")
     return home() / f"{name}.gguf"
 
 

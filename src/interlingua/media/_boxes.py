@@ -24,23 +24,23 @@ def read_boxes(data: bytes) -> dict[str, Any]:
 
     Raises: Broken, Cut.
     """
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     sizes: list[tuple[int, int]] = []
     last, complete = 0, False
     for name, start, end in _boxes(data, 0, len(data)):
         last = end
         if name == b"ftyp":
-            found["animated"] = data[start : start + 4] in _MOVING
+            facts["animated"] = data[start : start + 4] in _MOVING
         elif name == b"meta":
             complete = end <= len(data)
             for properties in _inside(data, start + 4, end, b"iprp", b"ipco"):
-                _read_properties(data, properties, found, sizes)
+                _read_properties(data, properties, facts, sizes)
         elif name == b"moov":
             sizes.extend(_track_sizes(data, start, end))
     if not sizes:
         raise Broken if complete else Cut
     width, height = max(sizes, key=_area)
-    return {**sized(width, height), **found, **({"fault": "cut"} if last > len(data) else {})}
+    return {**sized(width, height), **facts, **({"fault": "cut"} if last > len(data) else {})}
 
 
 def _area(size: tuple[int, int]) -> int:
@@ -73,17 +73,17 @@ def _inside(data: bytes, start: int, end: int, *names: bytes) -> Iterator[tuple[
             yield from _inside(data, inner_start, inner_end, *names[1:])
 
 
-def _read_properties(data: bytes, place: tuple[int, int], found: dict[str, Any], sizes: list[tuple[int, int]]) -> None:
+def _read_properties(data: bytes, place: tuple[int, int], facts: dict[str, Any], sizes: list[tuple[int, int]]) -> None:
     for name, start, end in _boxes(data, *place):
         match name:
             case b"ispe":
                 sizes.append((number(data, start + 4, 4), number(data, start + 8, 4)))
             case b"pixi" if data[start + 4 : start + 5] != b"\x00":
-                found["bits"] = number(data, start + 5, 1)
+                facts["bits"] = number(data, start + 5, 1)
             case b"auxC" if data[start + 4 : end].startswith((_ALPHA, _HEVC_ALPHA)):
-                found["alpha"] = True
+                facts["alpha"] = True
             case b"colr" if data[start : start + 4] in (b"prof", b"rICC"):
-                found["profile"] = True
+                facts["profile"] = True
             case _:
                 pass
 

@@ -41,22 +41,22 @@ class KeptImages:
         Raises: what `convert` raises; a failure is not kept.
         """
         key = (hashlib.sha256(data).digest(), recipe)
-        found = self._find(key)
-        if found is not None:
-            return found
+        image = self._find(key)
+        if image is not None:
+            return image
         with self._workers:
-            found = self._find(key)  # another thread may have made it meanwhile
-            if found is None:
-                found = convert()
-                self._keep(key, found)
-        return found
+            image = self._find(key)  # another thread may have made it meanwhile
+            if image is None:
+                image = convert()
+                self._keep(key, image)
+        return image
 
     def _find(self, key: tuple[bytes, Recipe]) -> Converted | None:
         with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
+            image = self._kept.get(key)
+            if image is not None:
                 self._kept.move_to_end(key)
-            return found
+            return image
 
     def _keep(self, key: tuple[bytes, Recipe], converted: Converted) -> None:
         size = len(converted.data) + ENTRY_BYTES

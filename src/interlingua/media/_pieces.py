@@ -35,7 +35,7 @@ def read_jpeg(data: bytes) -> dict[str, Any]:
 
     Raises: Broken, Cut.
     """
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     at = 2
     for _ in range(_steps(data)):
         if number(data, at, 1) != 0xFF:
@@ -51,12 +51,12 @@ def read_jpeg(data: bytes) -> dict[str, Any]:
             length = number(data, at + 2, 2)
             if length < 2:
                 raise Broken
-            found |= _segment(data, marker, at + 4, at + 2 + length)
+            facts |= _segment(data, marker, at + 4, at + 2 + length)
             at += 2 + length
-    if "width" not in found:
+    if "width" not in facts:
         raise Broken
     whole = data.endswith(b"\xff\xd9") or data.find(b"\xff\xd9", at) >= 0
-    return found | ({} if whole else {"fault": "cut"})
+    return facts | ({} if whole else {"fault": "cut"})
 
 
 def _segment(data: bytes, marker: int, at: int, end: int) -> dict[str, Any]:
@@ -90,32 +90,32 @@ def read_png(data: bytes) -> dict[str, Any]:
     if kind not in _COLOUR_TYPES:
         raise Broken
     colour, alpha = _COLOUR_TYPES[kind]
-    found = sized(number(data, 16, 4), number(data, 20, 4)) | {"bits": number(data, 24, 1)}
-    return {**found, "colour": colour, "alpha": alpha, **_chunks(data)}
+    facts = sized(number(data, 16, 4), number(data, 20, 4)) | {"bits": number(data, 24, 1)}
+    return {**facts, "colour": colour, "alpha": alpha, **_chunks(data)}
 
 
 def _chunks(data: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     at = 8
     for _ in range(_steps(data)):
         end = at + 12 + int.from_bytes(data[at : at + 4], "big")
         if end > len(data) or end == at:
-            return found | {"fault": "cut"}
+            return facts | {"fault": "cut"}
         match data[at + 4 : at + 8]:
             case b"IEND":
-                return found
+                return facts
             case b"tRNS":
-                found["alpha"] = True
+                facts["alpha"] = True
             case b"acTL":
-                found["animated"] = number(data, at + 8, 4) > 1
+                facts["animated"] = number(data, at + 8, 4) > 1
             case b"iCCP":
-                found["profile"] = True
+                facts["profile"] = True
             case b"eXIf":
-                found["orientation"] = orientation_of(data, at + 8, end - 4)
+                facts["orientation"] = orientation_of(data, at + 8, end - 4)
             case _:
                 pass
         at = end
-    return found if data.find(b"IEND", at) >= 0 else found | {"fault": "cut"}
+    return facts if data.find(b"IEND", at) >= 0 else facts | {"fault": "cut"}
 
 
 # GIF: blocks, each told by its first byte
@@ -128,37 +128,37 @@ def read_gif(data: bytes) -> dict[str, Any]:
 
     Raises: Broken, Cut.
     """
-    found: dict[str, Any] = {"colour": "palette", **sized(number(data, 6, 2, "little"), number(data, 8, 2, "little"))}
+    facts: dict[str, Any] = {"colour": "palette", **sized(number(data, 6, 2, "little"), number(data, 8, 2, "little"))}
     at = 13 + _table_bytes(number(data, 10, 1))
     steps = 64 + len(data) // 64
     images = 0
     while steps > 0:
         kind = data[at : at + 1]
         if kind == b"\x2c" and images:
-            return found | {"animated": True}
+            return facts | {"animated": True}
         if kind == b"\x2c":
             images += 1
-            found |= _first_frame(data, at, found)
+            facts |= _first_frame(data, at, facts)
             at += 11 + _table_bytes(number(data, at + 9, 1))
         elif kind == b"\x21":
-            found |= _control(data, at)
+            facts |= _control(data, at)
             at += 2
         else:
-            return found if images and kind in (b";", b"") else found | {"fault": "cut" if kind == b"" else "broken"}
+            return facts if images and kind in (b";", b"") else facts | {"fault": "cut" if kind == b"" else "broken"}
         try:
             at, steps = _after_sub_blocks(data, at, steps - 1)
         except Cut:
-            return found | {"fault": "cut"}
-    return found
+            return facts | {"fault": "cut"}
+    return facts
 
 
 def _table_bytes(flags: int) -> int:
     return 3 * (2 << (flags & 7)) if flags & 0x80 else 0
 
 
-def _first_frame(data: bytes, at: int, found: dict[str, Any]) -> dict[str, int]:
+def _first_frame(data: bytes, at: int, facts: dict[str, Any]) -> dict[str, int]:
     left, top, width, height = [number(data, at + place, 2, "little") for place in (1, 3, 5, 7)]
-    return sized(max(found["width"], left + width), max(found["height"], top + height))
+    return sized(max(facts["width"], left + width), max(facts["height"], top + height))
 
 
 def _control(data: bytes, at: int) -> dict[str, bool]:
@@ -213,10 +213,10 @@ def _lossless(data: bytes, at: int) -> dict[str, Any]:
 
 def _extended(data: bytes) -> dict[str, Any]:
     flags = number(data, 20, 1)
-    found = sized(1 + number(data, 24, 3, "little"), 1 + number(data, 27, 3, "little"))
+    facts = sized(1 + number(data, 24, 3, "little"), 1 + number(data, 27, 3, "little"))
     turned = {"orientation": _webp_orientation(data)} if flags & 0x08 else {}
     return {
-        **found, **turned, "profile": bool(flags & 0x20), "alpha": bool(flags & 0x10), "animated": bool(flags & 0x02)
+        **facts, **turned, "profile": bool(flags & 0x20), "alpha": bool(flags & 0x10), "animated": bool(flags & 0x02)
     }  # fmt: skip
 
 
@@ -250,10 +250,10 @@ def read_bmp(data: bytes) -> dict[str, Any]:
         bits, packed = number(data, 28, 2, "little"), number(data, 30, 4, "little") in (1, 2)
     else:
         raise Broken
-    found = sized(width, height)
+    facts = sized(width, height)
     stored = number(data, 10, 4, "little") + (width * bits + 31) // 32 * 4 * height
     cut = {"fault": "cut"} if not packed and stored > len(data) else {}
-    return {**found, "colour": "palette" if bits <= 8 else "rgb", "alpha": bits == 32, **cut}
+    return {**facts, "colour": "palette" if bits <= 8 else "rgb", "alpha": bits == 32, **cut}
 
 
 def _signed(data: bytes, at: int) -> int:

@@ -49,11 +49,11 @@ def with_media(messages: tuple[Message, ...], swaps: Mapping[Place, Media | Text
     """The messages with other parts at some places; a message without any stays the same object."""
     if not swaps:
         return messages
-    found = list(messages)
+    swapped = list(messages)
     for at in {place.message for place in swaps}:
-        parts = [_part(part, Place(at, place), swaps) for place, part in enumerate(found[at].parts)]
-        found[at] = replace(found[at], parts=tuple(parts))
-    return tuple(found)
+        parts = [_part(part, Place(at, place), swaps) for place, part in enumerate(swapped[at].parts)]
+        swapped[at] = replace(swapped[at], parts=tuple(parts))
+    return tuple(swapped)
 
 
 def _part(part: Part, place: Place, swaps: Mapping[Place, Media | TextPart]) -> Part:

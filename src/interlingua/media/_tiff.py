@@ -26,10 +26,10 @@ _UPRIGHT = 1
 def orientation_of(data: bytes, start: int, end: int) -> int:
     """The orientation that the Exif block in these bounds says; 1 where it says none or is broken."""
     try:
-        found = _directory(data[start:end])[0].get(_ORIENTATION, _UPRIGHT)
+        orientation = _directory(data[start:end])[0].get(_ORIENTATION, _UPRIGHT)
     except (Broken, Cut):
         return _UPRIGHT
-    return found if 1 <= found <= 8 else _UPRIGHT
+    return orientation if 1 <= orientation <= 8 else _UPRIGHT
 
 
 def read_tiff(data: bytes) -> dict[str, Any]:

@@ -121,30 +121,30 @@ class _Conversion:
             return image.convert("RGB")
         return image
 
-    def _note(self, stored: tuple[int, int], told: tuple[int, int], orientation: int) -> None:
+    def _note(self, stored: tuple[int, int], final: tuple[int, int], orientation: int) -> None:
         if orientation != 1:
             self.entries.append(("image_turned", f"orientation {orientation}"))
         if self.header.animated:
             self.entries.append(("image_still", "its first frame or page"))
-        if sorted(stored) != sorted(told):
-            self._note_size(stored, told)
+        if sorted(stored) != sorted(final):
+            self._note_size(stored, final)
         if self.header.bits > 8:
             self.entries.append(("image_transcoded", f"{self.header.bits} bits a channel are told as 8"))
 
-    def _note_size(self, stored: tuple[int, int], told: tuple[int, int]) -> None:
-        upright = stored if (stored[0] >= stored[1]) == (told[0] >= told[1]) else stored[::-1]
-        self.entries.append(("image_resized", f"{upright[0]} x {upright[1]} px are {told[0]} x {told[1]} px"))
+    def _note_size(self, stored: tuple[int, int], final: tuple[int, int]) -> None:
+        upright = stored if (stored[0] >= stored[1]) == (final[0] >= final[1]) else stored[::-1]
+        self.entries.append(("image_resized", f"{upright[0]} x {upright[1]} px are {final[0]} x {final[1]} px"))
 
     # Writing
 
     def _written(self, image: Image) -> Converted:
         image.info = {}  # writers would take metadata from here
         most = self.recipe.max_bytes
-        for place, (data, kind, told) in enumerate(self._ladder(image)):
+        for place, (data, kind, detail) in enumerate(self._ladder(image)):
             if most is not None and len(data) > most:
                 continue
             if place:
-                self.entries.append(("image_compressed", f"{told}, to have at most {most:,} bytes"))
+                self.entries.append(("image_compressed", f"{detail}, to have at most {most:,} bytes"))
             if kind != self.header.media_type:
                 self.entries.append(("image_transcoded", f"{self.header.media_type} is told as {kind}"))
             return Converted(data, kind, tuple(self.entries))
@@ -163,11 +163,11 @@ class _Conversion:
 
     def _kinds(self, image: Image) -> tuple[str, str]:
         """The best format that is taken, and the one that makes small files."""
-        taken, own = self.recipe.types, self.header.media_type
+        types, own = self.recipe.types, self.header.media_type
         is_clear = image.mode in ("LA", "RGBA")
-        small = WEBP if WEBP in taken and (is_clear or JPEG not in taken or own == WEBP) else JPEG
+        small = WEBP if WEBP in types and (is_clear or JPEG not in types or own == WEBP) else JPEG
         exact = own in LOSSLESS or (is_clear and small == JPEG)
-        return (PNG if exact and PNG in taken else small), small
+        return (PNG if exact and PNG in types else small), small
 
     def _lossy(self, image: Image, kind: str, quality: int) -> bytes:
         if kind == WEBP:
@@ -185,10 +185,10 @@ def _opened(data: bytes, media_type: str) -> Image:
         return Image.open(io.BytesIO(data), formats=[READERS.get(media_type, "AVIF")])
     from pillow_heif import open_heif  # pyright: ignore[reportUnknownVariableType]  # the package has no types
 
-    found = open_heif(data)
-    if found.size[0] * found.size[1] > MAX_PIXELS:
+    picture = open_heif(data)
+    if picture.size[0] * picture.size[1] > MAX_PIXELS:
         raise ValueError("it has more pixels than its header says")
-    return found.to_pillow()
+    return picture.to_pillow()
 
 
 def _orientation(image: Image, header: ImageHeader) -> int:
@@ -233,7 +233,7 @@ def _scaled_to_bytes(image: Image) -> Image:
     high = float(str(most))
     tops = (1.0, 255.0, 65535.0) if image.mode == "F" else (255.0, 65535.0)
     factor = 255.0 / next((top for top in tops if high <= top), high)
-    return image.point(lambda value: value * factor).convert("L")  # pyright: ignore[reportUnknownMemberType]  # Pillow says only half of its types
+    return image.point(lambda value: value * factor).convert("L")
 
 
 def _resized(image: Image, size: tuple[int, int]) -> Image:
@@ -242,7 +242,7 @@ def _resized(image: Image, size: tuple[int, int]) -> Image:
     if image.size == size:
         return image
     # reduced by whole numbers first: quick, and no second image of the full size
-    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # pyright: ignore[reportUnknownMemberType]  # the same
+    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
 def _shrunk(side: int) -> int:
@@ -256,14 +256,14 @@ def _by_profile(image: Image, profile: bytes) -> Image | None:
     alpha = image.getchannel("A") if image.mode in ("LA", "RGBA") else None
     colours = image.convert(image.mode.removesuffix("A")) if alpha is not None else image
     try:
-        given = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-        wanted = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # the same
-        told = ImageCms.profileToProfile(colours, given, wanted, outputMode="RGB")
+        source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+        target = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # the same
+        converted = ImageCms.profileToProfile(colours, source, target, outputMode="RGB")
     except (ImageCms.PyCMSError, OSError):
         return None
-    if told is not None and alpha is not None:
-        told.putalpha(alpha)
-    return told
+    if converted is not None and alpha is not None:
+        converted.putalpha(alpha)
+    return converted
 
 
 def _upright(image: Image, orientation: int) -> Image:

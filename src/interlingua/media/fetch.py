@@ -142,7 +142,7 @@ def fetch(
     return carry_out(steps(url, terms), terms, Way())
 
 
-def carry_out(asked: Steps, terms: Terms, way: Way) -> Fetched:
+def carry_out(steps: Steps, terms: Terms, way: Way) -> Fetched:
     """What the steps come to, blocking."""
     from interlingua.transport.sync import HttpTransport
 
@@ -151,7 +151,7 @@ def carry_out(asked: Steps, terms: Terms, way: Way) -> Fetched:
     at = time.monotonic() + terms.timeout_s
     reply: Reply | None = None
     try:
-        effect = next(asked)
+        effect = next(steps)
         while True:
             try:
                 if effect is None:
@@ -162,9 +162,9 @@ def carry_out(asked: Steps, terms: Terms, way: Way) -> Fetched:
                     reply = transport.open(effect, timeouts(at - time.monotonic()))
                     result = Head(reply.status, reply.headers)
             except Error as error:
-                effect = asked.throw(error)
+                effect = steps.throw(error)
             else:
-                effect = asked.send(result)
+                effect = steps.send(result)
     except StopIteration as done:
         return done.value
     finally:
@@ -190,12 +190,12 @@ def steps(url: str, terms: Terms) -> Steps:
     target = _checked(url, terms)
     for _ in range(MAX_HOPS + 1):
         try:
-            found = yield from _hop(target, terms)
+            step = yield from _hop(target, terms)
         except APITimeoutError:
             raise _late(_place(target), terms) from None
-        if not isinstance(found, str):
-            return found
-        target = _redirected(target, found, terms)
+        if not isinstance(step, str):
+            return step
+        target = _redirected(target, step, terms)
     raise UsageError(f"{_place(target)} is the end of more than {MAX_HOPS} redirects: nothing was fetched")
 
 
@@ -315,21 +315,22 @@ def _too_large(place: str, terms: Terms) -> LimitExceededError:
 
 def _part(place: str, data: bytes, head: Head, name: str | None, terms: Terms) -> Fetched:
     """What the bytes are, whatever they are said to be; a text in place of a picture is an error page."""
-    said = (header(head.headers, "content-type") or "").partition(";")[0].strip().lower()
-    found = sniff(data)
-    if found is None:
+    claimed = (header(head.headers, "content-type") or "").partition(";")[0].strip().lower()
+    sniffed = sniff(data)
+    if sniffed is None:
         what = "nothing" if not data else "no image, audio, PDF or text that is known here"
         raise UsageError(f"{place} sent {what}")
-    if found.media_type == "text/plain" and (said.startswith(_NO_TEXTS) or said == "application/pdf"):
-        raise UsageError(f"{place} says {said[:60]} and sent a text: is it an error page?")
-    match found.kind:
+    if sniffed.media_type == "text/plain" and (claimed.startswith(_NO_TEXTS) or claimed == "application/pdf"):
+        raise UsageError(f"{place} says {claimed[:60]} and sent a text: is it an error page?")
+    match sniffed.kind:
         case "image":
-            return ImagePart(data, found.media_type, terms.detail, terms.cache)
+            return ImagePart(data, sniffed.media_type, terms.detail, terms.cache)
         case "audio":
-            return AudioPart(data, found.media_type, cache=terms.cache)
+            return AudioPart(data, sniffed.media_type, cache=terms.cache)
         case "document":
-            is_text = found.media_type == "text/plain"
-            return DocumentPart(data, said if is_text and said in _TEXTS else found.media_type, name, terms.cache)
+            is_text = sniffed.media_type == "text/plain"
+            own_type = claimed if is_text and claimed in _TEXTS else sniffed.media_type
+            return DocumentPart(data, own_type, name, terms.cache)
 
 
 def _name(path: str) -> str | None:

@@ -59,12 +59,12 @@ class InputFile(msgspec.Struct, frozen=True):
         data = _read(self.path)
         if not data:
             raise UsageError(f"the file {self.path} is empty")
-        found = sniff(data)
-        if found is None:
+        sniffed = sniff(data)
+        if sniffed is None:
             raise UsageError(
                 f"the file {self.path} is none of the kinds known here: mail, text in UTF-8, an image, a PDF or audio"
             )
-        if found.media_type != "text/plain":
+        if sniffed.media_type != "text/plain":
             return (file(data),)
         if self.path.lower().endswith(".eml"):
             return _mail(data)
@@ -77,20 +77,20 @@ def files(patterns: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -
     Raises: UsageError for a pattern that names no file, and for what is no path. A path without a pattern is looked at
     when it is read.
     """
-    found = dict.fromkeys([path for pattern in _several(patterns) for path in _named(pattern)])
-    return map(InputFile, found)
+    paths = dict.fromkeys([path for pattern in _several(patterns) for path in _named(pattern)])
+    return map(InputFile, paths)
 
 
-def _several(given: object) -> list[object]:
-    if isinstance(given, str | bytes | os.PathLike) or not isinstance(given, Iterable):
-        return [given]
-    return list(cast("Iterable[object]", given))
+def _several(patterns: object) -> list[object]:
+    if isinstance(patterns, str | bytes | os.PathLike) or not isinstance(patterns, Iterable):
+        return [patterns]
+    return list(cast("Iterable[object]", patterns))
 
 
-def _named(given: object) -> list[str]:
-    if not isinstance(given, str | os.PathLike):
-        raise UsageError(f"il.files(…) takes paths and patterns such as 'mails/*.eml', not {kind_of(given)}")
-    pattern: str = os.fspath(cast("str | os.PathLike[str]", given))
+def _named(pattern_or_path: object) -> list[str]:
+    if not isinstance(pattern_or_path, str | os.PathLike):
+        raise UsageError(f"il.files(…) takes paths and patterns such as 'mails/*.eml', not {kind_of(pattern_or_path)}")
+    pattern: str = os.fspath(cast("str | os.PathLike[str]", pattern_or_path))
     pattern = str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
     if not has_magic(pattern):
         return [pattern]
@@ -123,7 +123,7 @@ def _mail(data: bytes) -> tuple[FilePart, ...]:
     message = message_from_bytes(data, EmailMessage, policy=policy.default)
     headers = [f"{name}: {' '.join(str(message[name]).split())}" for name in _HEADERS if message[name]]
     attached = [_attachment(part) for part in message.iter_attachments()]
-    notes = [said for said in attached if isinstance(said, str)]
+    notes = [note for note in attached if isinstance(note, str)]
     text = "\n\n".join([piece for piece in ("\n".join(headers), _body(message), "\n".join(notes)) if piece])
     return (TextPart(text), *[part for part in attached if not isinstance(part, str)])
 
@@ -153,10 +153,10 @@ def _attachment(part: EmailMessage) -> FilePart | str:
         return f"[attachment {name}: {part.get_content_type()}, not read]"
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
-    found = sniff(data)
-    if found is None:
+    sniffed = sniff(data)
+    if sniffed is None:
         return f"[attachment {name}: {part.get_content_type()}, not read]"
-    if found.media_type == "text/plain":
+    if sniffed.media_type == "text/plain":
         return TextPart(f"[attachment {name}]\n{data.decode('utf-8-sig')}")
     return file(data)
 

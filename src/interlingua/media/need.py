@@ -88,9 +88,9 @@ def _unknown(part: ImagePart, path: str) -> None:
     """
     if not part.data:
         raise UsageError(f"{path}: the image is empty")
-    found = sniff(part.data)
-    if found is not None and found.kind != "image" and part.media_type.lower() != "image/svg+xml":
-        raise UsageError(f"{path}: the image is {found.media_type}; il.{found.kind}(…) takes that")
+    sniffed = sniff(part.data)
+    if sniffed is not None and sniffed.kind != "image" and part.media_type.lower() != "image/svg+xml":
+        raise UsageError(f"{path}: the image is {sniffed.media_type}; il.{sniffed.kind}(…) takes that")
     if plain_type(part.media_type) in KNOWN:
         raise UsageError(f"{path}: the file is said to be {part.media_type}, and its bytes are no image known here")
 

@@ -68,8 +68,8 @@ def document(source: Source, *, name: str | None = None, cache: Cache | None = N
 
     Raises: UsageError for a URL, an unreadable file, and for what is no document; LimitExceededError.
     """
-    data, found = _bytes_of(source, "document")
-    media_type = _expected(data, found, "document").media_type
+    data, label = _bytes_of(source, "document")
+    media_type = _expected(data, label, "document").media_type
     return _document(data, media_type, source, name, cache)
 
 
@@ -79,16 +79,16 @@ def file(source: Source, *, cache: Cache | None = None) -> ImagePart | AudioPart
     Raises: UsageError for a URL, an unreadable file, and for what is none of these; LimitExceededError.
     """
     data, name = _bytes_of(source, "file")
-    found = sniff(data)
-    if found is None:
+    sniffed = sniff(data)
+    if sniffed is None:
         raise _unknown(data, name, "image, audio, PDF or text")
-    match found.kind:
+    match sniffed.kind:
         case "image":
-            return ImagePart(data, found.media_type, cache=cache)
+            return ImagePart(data, sniffed.media_type, cache=cache)
         case "audio":
-            return AudioPart(data, found.media_type, cache=cache)
+            return AudioPart(data, sniffed.media_type, cache=cache)
         case "document":
-            return _document(data, found.media_type, source, None, cache)
+            return _document(data, sniffed.media_type, source, None, cache)
 
 
 def _document(data: bytes, media_type: str, source: Source, name: str | None, cache: Cache | None) -> DocumentPart:
@@ -99,12 +99,12 @@ def _document(data: bytes, media_type: str, source: Source, name: str | None, ca
 
 
 def _expected(data: bytes, name: str, kind: Kind) -> Sniffed:
-    found = sniff(data)
-    if found is None:
+    sniffed = sniff(data)
+    if sniffed is None:
         raise _unknown(data, name, kind)
-    if found.kind != kind:
-        raise UsageError(f"{name} is {found.media_type}, which il.{found.kind}(…) takes")
-    return found
+    if sniffed.kind != kind:
+        raise UsageError(f"{name} is {sniffed.media_type}, which il.{sniffed.kind}(…) takes")
+    return sniffed
 
 
 def _unknown(data: bytes, name: str, kinds: str) -> UsageError:

@@ -99,14 +99,14 @@ class MediaPlan:
         return replace(self._request, messages=messages), changes.done()
 
     def _tell(
-        self, task: _Task, found: Converted | None, swaps: dict[Place, Media | TextPart], changes: Changes
+        self, task: _Task, converted: Converted | None, swaps: dict[Place, Media | TextPart], changes: Changes
     ) -> None:
         """Put a converted image in its place, with an entry for all that was done to it."""
-        if found is None:
+        if converted is None:
             changes.add("image_as_given", task.place.path, "it cannot be decoded here")
             return
-        swaps[task.place] = replace(task.part, data=found.data, media_type=found.media_type)
-        for code, detail in found.entries:
+        swaps[task.place] = replace(task.part, data=converted.data, media_type=converted.media_type)
+        for code, detail in converted.entries:
             changes.add(_code(code, task), task.place.path, detail)
 
     def _converted(self, task: _Task, recipe: Recipe) -> Converted | None:
@@ -134,7 +134,7 @@ class MediaPlan:
         if most is None:
             return
         sizes = {place: len(part.data) for place, part in media_of(with_media(self._request.messages, swaps))}
-        sizes |= {place: len(found.data) for place, found in done.items() if found is not None}
+        sizes |= {place: len(converted.data) for place, converted in done.items() if converted is not None}
         total = sum(sizes.values())
         if total <= most:
             return
@@ -183,8 +183,8 @@ def make_plan(request: Request, endpoint: Endpoint, allow: frozenset[Capability]
     planner.look()
     refused = planner.changes.refused()
     if refused:
-        told = "; ".join(f"{change.path} ({change.detail})" for change in refused)
-        raise UnsupportedError(f"{endpoint.spec} cannot take {told}", changes=refused)
+        refusals = "; ".join(f"{change.path} ({change.detail})" for change in refused)
+        raise UnsupportedError(f"{endpoint.spec} cannot take {refusals}", changes=refused)
     if not planner.swaps and not planner.tasks and not planner.changes.entries:
         return None
     return MediaPlan(
@@ -216,8 +216,8 @@ class _Planner:
             count = len(self._media)
             raise UsageError(f"/messages: {count:,} media parts, and {MAX_MEDIA_PARTS:,} are the most of one request")
         images = [place for place, part in self._media if type(part) is ImagePart]
-        kept = self._counted(images)
-        most_px = self._most_px(len(kept))
+        counted = self._counted(images)
+        most_px = self._most_px(len(counted))
         for place, part in self._media:
             match part:
                 case ImagePart():
@@ -274,19 +274,19 @@ class _Planner:
         self.swaps[place] = replace(part, media_type=media_type)
 
     def _look_at_document(self, place: Place, part: DocumentPart) -> None:
-        found = _not_empty(place, part)
-        taken, most = self.limits.document_types, self.limits.max_document_bytes
+        own_type = _not_empty(place, part)
+        types, most = self.limits.document_types, self.limits.max_document_bytes
         kind = plain_type(part.media_type)
-        if kind == NO_TYPE and found is not None:
-            self._correct(place, part, found)
-            kind = found
-        if found is not None and found != kind and kind == "application/pdf":
-            raise UsageError(f"{place.path}: the document is said to be {kind}, and its bytes are {found}")
+        if kind == NO_TYPE and own_type is not None:
+            self._correct(place, part, own_type)
+            kind = own_type
+        if own_type is not None and own_type != kind and kind == "application/pdf":
+            raise UsageError(f"{place.path}: the document is said to be {kind}, and its bytes are {own_type}")
         if self._facts.documents is False:
             return
-        if taken is not None and kind not in taken and not _is_text(kind, found):
+        if types is not None and kind not in types and not _is_text(kind, own_type):
             self._leave_out("documents", place, f"{part.media_type} is not taken")
-        elif taken is not None and kind not in taken and not kind.startswith("text/"):
+        elif types is not None and kind not in types and not kind.startswith("text/"):
             self.changes.add("media_as_text", place.path, f"{kind} is told as text/plain")
             self.swaps[place] = replace(part, media_type="text/plain")
         elif most is not None and len(part.data) > most:
@@ -294,8 +294,8 @@ class _Planner:
 
     def _look_at_audio(self, place: Place, part: AudioPart) -> None:
         _not_empty(place, part)
-        taken = self.limits.audio_types
-        if self._facts.audio is not False and taken is not None and plain_type(part.media_type) not in taken:
+        types = self.limits.audio_types
+        if self._facts.audio is not False and types is not None and plain_type(part.media_type) not in types:
             self._leave_out("audio", place, f"{part.media_type} is not taken")
 
     def _weigh(self) -> None:
@@ -307,11 +307,11 @@ class _Planner:
         sizes = [len(part.data) for place, part in self._media if not isinstance(self.swaps.get(place), TextPart)]
         if most is None or sum(sizes) <= most:
             return
-        known = {task.place for task in self.tasks}
+        planned = {task.place for task in self.tasks}
         self.tasks += [
             _Task(place, part, need)
             for place, (part, need) in self._needs.items()
-            if place not in known and part.sealed is None and can_convert(need.header.media_type)
+            if place not in planned and part.sealed is None and can_convert(need.header.media_type)
         ]
         if not self.tasks:
             raise _too_large(self._spec, len(sizes), sum(sizes), most)
@@ -324,12 +324,12 @@ def _not_empty(place: Place, part: Media) -> str | None:
     """
     if not part.data:
         raise UsageError(f"{place.path}: the file is empty")
-    found = sniff(part.data)
-    return None if found is None else found.media_type
+    sniffed = sniff(part.data)
+    return None if sniffed is None else sniffed.media_type
 
 
-def _is_text(kind: str, found: str | None) -> bool:
-    return kind.startswith("text/") or found == "text/plain"
+def _is_text(kind: str, own_type: str | None) -> bool:
+    return kind.startswith("text/") or own_type == "text/plain"
 
 
 def _why(need: Need, part: ImagePart, limits: MediaLimits) -> str:

@@ -74,17 +74,17 @@ def sniff(data: bytes) -> Sniffed | None:
 
 def sniff_image(data: bytes) -> str | None:
     """The MIME type of the image that `data` is; None for anything else. Only the first bytes are looked at."""
-    found = _branded(data) if data[4:8] == b"ftyp" else sniff(data[:_BEGINNING_BYTES])
-    return found.media_type if found is not None and found.kind == "image" else None
+    sniffed = _branded(data) if data[4:8] == b"ftyp" else sniff(data[:_BEGINNING_BYTES])
+    return sniffed.media_type if sniffed is not None and sniffed.kind == "image" else None
 
 
 def _branded(data: bytes) -> Sniffed | None:
     """The first known brand of the file: its own, else one that it is compatible with (`mif1` says little)."""
     size = min(int.from_bytes(data[:4], "big"), len(data))
     brands = [data[8:12], *[data[place : place + 4] for place in range(16, size - 3, 4)]]
-    known = [_BRANDS[brand] for brand in brands if brand in _BRANDS]
-    exact = [entry for entry in known if entry[1] not in ("image/heif", "image/heif-sequence")]
-    return Sniffed(*(exact or known)[0]) if known else None
+    entries = [_BRANDS[brand] for brand in brands if brand in _BRANDS]
+    exact = [entry for entry in entries if entry[1] not in ("image/heif", "image/heif-sequence")]
+    return Sniffed(*(exact or entries)[0]) if entries else None
 
 
 def _is_text(data: bytes) -> bool:

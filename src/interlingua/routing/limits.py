@@ -314,11 +314,11 @@ class Limiter:
 
     def loads(self) -> dict[str, Load]:
         """How each limit is used, by pattern."""
-        found: dict[str, Load] = {}
+        loads: dict[str, Load] = {}
         for pattern, gate in sorted(self._gates.items()):
             with gate.lock:
-                found[pattern] = gate.load()
-        return found
+                loads[pattern] = gate.load()
+        return loads
 
     def take_over(self, other: Limiter) -> None:
         """Limit what `other` limits; what goes through it at the moment is not counted."""
@@ -385,14 +385,14 @@ class Limiter:
 
     def _settle(self) -> None:
         """Have a gate for each pattern that limits something; gates that stay keep their lines and ledgers."""
-        wanted = {**self._from_file, **self._from_code}
+        allowances = {**self._from_file, **self._from_code}
         gates = dict(self._gates)
-        for pattern, allowed in wanted.items():
+        for pattern, allowed in allowances.items():
             if pattern not in gates:
                 gates[pattern] = Gate(pattern, allowed, self._clock)
         for pattern, gate in gates.items():
             with gate.lock:
-                gate.change(wanted.get(pattern, Allowance()))
+                gate.change(allowances.get(pattern, Allowance()))
         self._gates = {pattern: gate for pattern, gate in gates.items() if gate.allowed != Allowance()}
         self._found = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
 

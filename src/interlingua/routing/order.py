@@ -51,8 +51,8 @@ class Traffic:
 
     def measured(self, target: str, seconds: float, now_s: float) -> None:
         """A target took so long to its first content, or to a whole answer."""
-        known = self.time_s(target, now_s)
-        smoothed = seconds if known is None else known + SMOOTHING * (seconds - known)
+        average_s = self.time_s(target, now_s)
+        smoothed = seconds if average_s is None else average_s + SMOOTHING * (seconds - average_s)
         self._times.put(target, (smoothed, now_s))
 
     def busy(self, target: str) -> int:

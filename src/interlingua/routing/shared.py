@@ -157,11 +157,11 @@ class SharedLimiter(Limiter):
 
     def loads(self) -> dict[str, Load]:
         """How each limit is used by all processes, by pattern; who waits is told of this one alone."""
-        found = super().loads()
+        loads = super().loads()
         for pattern, gate in sorted(self._gates.items()):
             with suppress(RedisGone):
-                found[pattern] = self._link.run(self._load(gate))
-        return found
+                loads[pattern] = self._link.run(self._load(gate))
+        return loads
 
     def give_back(self, pattern: str, left: _Left) -> None:
         """Tell Redis that a call has ended: here, or in a worker where an event loop runs."""
@@ -248,8 +248,8 @@ class SharedLimiter(Limiter):
         return (yield from changed(self._key(pattern), change))
 
     def _load(self, gate: Gate) -> Steps[Load]:
-        (found,) = yield [("GET", self._key(gate.pattern))]
-        ledger, leases = _opened(found or b"", self._wall_clock())
+        (value,) = yield [("GET", self._key(gate.pattern))]
+        ledger, leases = _opened(value or b"", self._wall_clock())
         return Load(
             allowance=gate.allowed,
             running=len(leases),
@@ -266,12 +266,12 @@ class _Granted(NamedTuple):
     tokens: int
 
 
-def _opened(found: bytes, now_s: float) -> tuple[Ledger, dict[str, float]]:
+def _opened(value: bytes, now_s: float) -> tuple[Ledger, dict[str, float]]:
     """The ledger and the places that are taken; what somebody else wrote there counts as nothing."""
     book = _Book()
-    if found:
+    if value:
         with suppress(DecodeError, LimitExceededError):
-            book = decode(found, _Book)
+            book = decode(value, _Book)
     last_s = now_s + LEASE_S + PERIOD_S  # a later end was written before a clock was put back
     leases = {call_id: end_s for call_id, end_s in book.leases.items() if now_s < end_s <= last_s}
     ledger = Ledger.resumed(book.grants, len(leases), GRAIN_S)

@@ -91,7 +91,7 @@ def verdict(error: Error, *, committed: bool = False, persist: bool = False) -> 
     """What follows from an error that a target gave before its first content."""
     if error.lacking is not None:
         return Verdict("advance")
-    action, fault = next(found for kind, found in _TABLE if isinstance(error, kind))
+    action, fault = next(entry for kind, entry in _TABLE if isinstance(error, kind))
     if action == "retry" and not error.retryable:
         action = "advance"
     elif action == "stop" and isinstance(error, UpstreamError):

@@ -48,8 +48,8 @@ class _Constraint(NamedTuple):
 _NUMBERS = ("integer", "number")
 
 
-def _bound(keyword: str, holds: Callable[[Any, Any], bool], words: str, told: str) -> _Constraint:
-    return _Constraint(dict.fromkeys(_NUMBERS, keyword), holds, words, told)
+def _bound(keyword: str, holds: Callable[[Any, Any], bool], words: str, phrase: str) -> _Constraint:
+    return _Constraint(dict.fromkeys(_NUMBERS, keyword), holds, words, phrase)
 
 
 def _matches(value: Any, limit: Any) -> bool:
@@ -76,10 +76,10 @@ _JSON_TYPES: dict[Any, str] = {int: "integer", float: "number", str: "string", l
 
 def constraints_of(metadata: Any) -> dict[str, Any]:
     """The bounds that one thing in an `Annotated` sets: a msgspec Meta, an annotated-types or a pydantic object."""
-    found = {name: getattr(metadata, name, None) for name in _CONSTRAINTS}
+    limits = {name: getattr(metadata, name, None) for name in _CONSTRAINTS}
     for inner in getattr(metadata, "metadata", ()):
-        found |= constraints_of(inner)
-    plain = {name: getattr(limit, "pattern", limit) for name, limit in found.items()}
+        limits |= constraints_of(inner)
+    plain = {name: getattr(limit, "pattern", limit) for name, limit in limits.items()}
     return {
         name: limit for name, limit in plain.items() if isinstance(limit, int | float | str) or is_said_as_text(limit)
     }
@@ -168,10 +168,10 @@ def check_predicates(predicates: Iterable[Callable[[Any], object]], made: Any, v
     """
     for holds in predicates:
         try:
-            found = holds(made)
+            holding = holds(made)
         except (ValueError, TypeError, AssertionError) as error:
             raise MisfitError(str(error) or "is not valid") from None
-        if not found:
+        if not holding:
             name = getattr(holds, "__name__", "<")
             raise MisfitError(f"{brief(value)} fails {'a check' if name[0] == '<' else f'the check {name}'}")
 

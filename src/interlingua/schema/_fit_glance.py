@@ -124,24 +124,24 @@ class Glance:
         self.rewrites += told_of(rewrites, used, is_rewritten=bool(whole))
         return {**sent, "$defs": {name: schema for name, schema in needed.items() if name in used}} if used else sent
 
-    def sent(self, given: object, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
+    def sent(self, form: object, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
         """A schema as it is sent, whose values stay as they are; None where the whole walk has to tell.
 
         It stands at `at`, so deep, inside what `refs` led to.
         """
         nodes, rewrites = self.nodes, len(self.rewrites)
-        schema = self._sent(given, depth, at, refs)
+        schema = self._sent(form, depth, at, refs)
         if schema is None or self.nodes > MAX_SCHEMA_NODES:
             self.nodes = nodes
             del self.rewrites[rewrites:]
             return None
         return schema
 
-    def _sent(self, given: object, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
-        if type(given) is not dict or depth > MAX_SCHEMA_DEPTH:
+    def _sent(self, form: object, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
+        if type(form) is not dict or depth > MAX_SCHEMA_DEPTH:
             return None
         self.nodes += 1
-        schema = cast("Schema", given)
+        schema = cast("Schema", form)
         if "$ref" in schema:
             return self._reference(schema, depth, at, refs)
         kind: object = schema.get("type")
@@ -188,18 +188,18 @@ class Glance:
         forms = schema["anyOf"]
         if not isinstance(forms, list) or not forms:
             return None
-        given = cast("list[Any]", forms)
-        changed = self._all(enumerate(given), depth, (at, "anyOf"), refs)
+        branches = cast("list[Any]", forms)
+        changed = self._all(enumerate(branches), depth, (at, "anyOf"), refs)
         if not changed:
             return None if changed is None else schema
-        return {**schema, "anyOf": [changed.get(place, form) for place, form in enumerate(given)]}
+        return {**schema, "anyOf": [changed.get(place, form) for place, form in enumerate(branches)]}
 
     def _all(
-        self, given: Iterable[tuple[Any, object]], depth: int, at: _At, refs: tuple[str, ...]
+        self, forms: Iterable[tuple[Any, object]], depth: int, at: _At, refs: tuple[str, ...]
     ) -> dict[Any, Schema] | None:
         """The schemas that are sent in the place of others; None where the whole walk has to tell."""
         changed: dict[Any, Schema] = {}
-        for name, schema in given:
+        for name, schema in forms:
             sent = self._sent(schema, depth, (at, name), refs)
             if sent is None:
                 return None

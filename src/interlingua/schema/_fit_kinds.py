@@ -54,10 +54,10 @@ def arrays(work: Work) -> None:
 def _first_items(work: Work) -> tuple[Step | None, ...]:
     """Fit the items that are described one by one; where the target has no such thing, each may be any of them."""
     node, subset = work.node, work.subset
-    given = node.get("prefixItems")
-    if not isinstance(given, list):
+    prefix = node.get("prefixItems")
+    if not isinstance(prefix, list):
         return ()
-    places = cast("list[Any]", given)
+    places = cast("list[Any]", prefix)
     if "prefixItems" in subset.keywords:
         fitted = [work.below(schema, "prefixItems", place) for place, schema in enumerate(places)]
         node["prefixItems"] = [schema for schema, _ in fitted]

@@ -71,9 +71,9 @@ def _pairs(work: Work, free: object) -> tuple[Schema, Step | None]:
     }
     if work.subset.additional == "forbidden":
         pair["additionalProperties"] = False
-    kept = {keyword: node[keyword] for keyword in ("title", "description") if keyword in node}
+    annotations = {keyword: node[keyword] for keyword in ("title", "description") if keyword in node}
     kind: Any = ["array", "null"] if "null" in kinds_of(node) else "array"
-    work.node = {"type": kind, "items": pair, **kept}
+    work.node = {"type": kind, "items": pair, **annotations}
     work.convert(Pairs(step))
     return annotated(work, "A list of names (key) and what belongs to each (value)."), work.step
 
@@ -102,10 +102,10 @@ def objects(work: Work) -> None:
 
 def _described(work: Work) -> Schema:
     """The properties in the caller's words; what is required and not described may be anything."""
-    given = work.node.get("properties")
-    if not isinstance(given, dict):
+    members = work.node.get("properties")
+    if not isinstance(members, dict):
         return {}
-    own = dict(cast("Schema", given))
+    own = dict(cast("Schema", members))
     required = work.node.get("required")
     if (work.subset.typed or work.subset.own_keywords) and isinstance(required, list):
         missing = [name for name in cast("list[str]", required) if name not in own]
@@ -118,9 +118,9 @@ def _described(work: Work) -> Schema:
 def _maps(work: Work) -> None:
     """Fit the schemas that stand under names, in a schema that may hold an object."""
     for keyword in ("patternProperties", "dependentSchemas"):
-        given = work.node.get(keyword)
-        if keyword in work.subset.keywords and isinstance(given, dict):
-            named = cast("Schema", given)
+        members = work.node.get(keyword)
+        if keyword in work.subset.keywords and isinstance(members, dict):
+            named = cast("Schema", members)
             work.node[keyword] = {name: work.below(schema, keyword, name)[0] for name, schema in named.items()}
 
 
@@ -166,12 +166,12 @@ def _require_all(work: Work, own: Schema) -> frozenset[str]:
 
 def _nullable(schema: Schema, default: object) -> Schema:
     """The schema that takes null too, with a word about what null means where there is a default."""
-    told = schema.get("description")
+    description = schema.get("description")
     aside = {name: schema[name] for name in ("title", "description") if name in schema}
     form = {name: value for name, value in schema.items() if name not in aside}
     if default is not None:
         means = f"Null means {brief(default)}."
-        aside["description"] = f"{told}\n{means}" if told else means
+        aside["description"] = f"{description}\n{means}" if description else means
     kind = form.get("type")
     if isinstance(kind, str) and "enum" not in form and "const" not in form and kind not in ("object", "array"):
         return {**form, "type": [kind, "null"], **aside} if kind != "null" else schema
@@ -209,23 +209,23 @@ def fold(work: Work) -> None:
     branches = [node, *[opened(branch, work) for name in combined for branch in node[name]]]
     properties: Schema = {}
     for branch in branches:
-        given: object = branch.get("properties")
-        for name, schema in cast("Schema", given).items() if isinstance(given, dict) else ():
-            known = properties.get(name)
-            properties[name] = schema if known is None or known == schema else _either(known, schema)
+        members: object = branch.get("properties")
+        for name, schema in cast("Schema", members).items() if isinstance(members, dict) else ():
+            earlier = properties.get(name)
+            properties[name] = schema if earlier is None or earlier == schema else _either(earlier, schema)
     unsaid = [f"{name}: {encode(node[name]).decode()}" for name in (*combined, *barred)]
-    told = [node.get("description"), *unsaid]
-    kept = {name: value for name, value in node.items() if name not in (*COMBINATORS, *barred, "type", "properties")}
-    work.node = {"type": "object", "properties": properties, **kept}
-    work.node["description"] = "\n".join([text for text in told if isinstance(text, str)])
+    texts = [node.get("description"), *unsaid]
+    others = {name: value for name, value in node.items() if name not in (*COMBINATORS, *barred, "type", "properties")}
+    work.node = {"type": "object", "properties": properties, **others}
+    work.node["description"] = "\n".join([text for text in texts if isinstance(text, str)])
     if required := _required(node, combined, work):
         work.node["required"] = required
 
 
 def _either(first: object, second: object) -> Schema:
-    known = cast("Schema", first)
-    is_union = isinstance(first, dict) and set(known) == {"anyOf"}
-    forms: list[object] = known["anyOf"] if is_union else [first]
+    union = cast("Schema", first)
+    is_union = isinstance(first, dict) and set(union) == {"anyOf"}
+    forms: list[object] = union["anyOf"] if is_union else [first]
     return {"anyOf": forms if second in forms else [*forms, second]}
 
 
@@ -233,7 +233,7 @@ def _required(node: Schema, combined: list[str], work: Work) -> list[str]:
     """What the object itself requires, what every part of an `allOf` does, and what all forms of a union do."""
     names = list(cast("list[str]", node.get("required") or []))
     for keyword in combined:
-        asked = [cast("list[str]", opened(branch, work).get("required") or []) for branch in node[keyword]]
+        lists = [cast("list[str]", opened(branch, work).get("required") or []) for branch in node[keyword]]
         every = keyword == "allOf"
-        names += [name for one in asked for name in one if every or all(name in other for other in asked)]
+        names += [name for one in lists for name in one if every or all(name in other for other in lists)]
     return list(dict.fromkeys(names))

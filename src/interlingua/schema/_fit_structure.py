@@ -33,20 +33,20 @@ MAX_NESTED = 64
 """How often `allOf` may stand in `allOf`."""
 
 
-def opened(given: object, work: Work, seen: tuple[str, ...] = ()) -> Schema:
+def opened(form: object, work: Work, followed: tuple[str, ...] = ()) -> Schema:
     """A schema with what it refers to in the place of the reference; an empty one for a circle or a dead end."""
-    schema = cast("Schema", given) if isinstance(given, dict) else {}
+    schema = cast("Schema", form) if isinstance(form, dict) else {}
     reference = schema.get("$ref")
     if reference is None:
         return schema
-    if reference in (*seen, *work.place.refs):
+    if reference in (*followed, *work.place.refs):
         return {}
     try:
-        found: object = follow({"$ref": reference}, work.walker.root)
+        target: object = follow({"$ref": reference}, work.walker.root)
     except SchemaError:
-        found = {}
+        target = {}
     beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
-    return merged(opened(found, work, (*seen, str(reference))), beside)
+    return merged(opened(target, work, (*followed, str(reference))), beside)
 
 
 def all_of(work: Work) -> None:
@@ -63,10 +63,10 @@ def all_of(work: Work) -> None:
     whole = {keyword: value for keyword, value in work.node.items() if keyword != "allOf"}
     refs = work.place.refs
     for part in cast("list[object]", parts):
-        given = cast("Schema", part) if isinstance(part, dict) else {}
-        if "$ref" in given:
-            refs = (*refs, str(given["$ref"]))
-        whole = merged(opened(given, work), whole)
+        branch = cast("Schema", part) if isinstance(part, dict) else {}
+        if "$ref" in branch:
+            refs = (*refs, str(branch["$ref"]))
+        whole = merged(opened(branch, work), whole)
     work.node = whole
     work.place = work.place._replace(refs=refs)
     if "allOf" in whole and work.place.depth < MAX_NESTED:
@@ -103,9 +103,9 @@ def kinds(work: Work) -> None:
     _say_members(work)
     if subset.typed and "type" not in node and node.keys().isdisjoint({"anyOf", "oneOf", "enum"}):
         _infer(work)
-    said = node.get("type")
-    if isinstance(said, list):
-        _listed(work, list(dict.fromkeys(cast("list[str]", said))))
+    types = node.get("type")
+    if isinstance(types, list):
+        _listed(work, list(dict.fromkeys(cast("list[str]", types))))
 
 
 def _say_members(work: Work) -> None:
@@ -128,14 +128,14 @@ def _infer(work: Work) -> None:
             return
 
 
-def _listed(work: Work, said: list[str]) -> None:
-    some = [kind for kind in said if kind != "null"]
-    nullable = len(some) < len(said)
+def _listed(work: Work, types: list[str]) -> None:
+    some = [kind for kind in types if kind != "null"]
+    nullable = len(some) < len(types)
     lists = work.subset.type_lists
-    if len(said) == 1 and lists != "any":
-        work.node["type"] = said[0]
+    if len(types) == 1 and lists != "any":
+        work.node["type"] = types[0]
         work.rewrote("one type is no list", "type")
-    elif lists == "any" or len(said) < 2 or (lists == "nullable" and nullable and len(some) == 1):
+    elif lists == "any" or len(types) < 2 or (lists == "nullable" and nullable and len(some) == 1):
         return
     elif lists == "none" and nullable and len(some) == 1:
         work.node["type"] = some[0]
@@ -145,17 +145,17 @@ def _listed(work: Work, said: list[str]) -> None:
         work.node["type"] = some[0]
         work.rewrote("a type is one word", "type")
     else:
-        _split(work, said)
+        _split(work, types)
 
 
-def _split(work: Work, said: list[str]) -> None:
+def _split(work: Work, types: list[str]) -> None:
     """Several types as a union of one form for each, which takes the keywords about its type along."""
     node = work.node
     work.rewrote("several types are a union", "type")
     values = cast("list[Any]", node.pop("enum", []))
     del node["type"]
     branches: list[Schema] = []
-    for kind in said:
+    for kind in types:
         own = {keyword: value for keyword, value in node.items() if kind in types_of_keyword(keyword)}
         chosen = [value for value in values if _type_of(value) == kind]
         if not values or chosen:
@@ -187,31 +187,31 @@ def enumerations(work: Work) -> None:
 
 
 def _type_enumeration(work: Work, values: list[Any]) -> None:
-    found = list(dict.fromkeys([_type_of(value) for value in values]))
-    if "number" in found and "integer" in found:
-        found.remove("integer")
+    types = list(dict.fromkeys([_type_of(value) for value in values]))
+    if "number" in types and "integer" in types:
+        types.remove("integer")
     if work.subset.string_enums:
         return _as_strings(work, values)
     work.rewrote("the type of an enumeration is said", "enum")
-    work.node["type"] = found[0] if len(found) == 1 else found
-    return _listed(work, found) if len(found) > 1 else None
+    work.node["type"] = types[0] if len(types) == 1 else types
+    return _listed(work, types) if len(types) > 1 else None
 
 
 def _as_strings(work: Work, values: list[Any]) -> None:
     """Strings in the place of the values, each turned back into its own."""
-    said: dict[str, Any] = {value: value for value in values if isinstance(value, str)}
+    spellings: dict[str, Any] = {value: value for value in values if isinstance(value, str)}
     others = [value for value in values if not isinstance(value, str) and value is not None]
     for value in others:
         text = encode(value).decode()
-        said[f"{text} ({_type_of(value)})" if text in said else text] = value
+        spellings[f"{text} ({_type_of(value)})" if text in spellings else text] = value
     nullable = None in values or "null" in kinds_of(work.node)
     work.rewrote("enumerated values are strings, and their type is said", "enum")
     work.node["type"] = ["string", "null"] if nullable else "string"
-    work.node["enum"] = list(said)
+    work.node["enum"] = list(spellings)
     if others:
         for keyword in [name for name in work.node if types_of_keyword(name)]:
             del work.node[keyword]
-        work.convert(Choice(tuple([(text, value) for text, value in said.items() if not isinstance(value, str)])))
+        work.convert(Choice(tuple([(text, value) for text, value in spellings.items() if not isinstance(value, str)])))
 
 
 # Unions
@@ -231,20 +231,20 @@ def lone(work: Work) -> None:
         return
     work.rewrote(f"nothing but annotations stands beside {name}", name)
     work.node = {key: value for key, value in node.items() if key not in beside}
-    given = cast("list[Schema]", forms)
-    work.node[name] = [_with(beside, opened(form, work)) for form in given]
-    refs = [str(form["$ref"]) for form in given if "$ref" in form]
+    branches = cast("list[Schema]", forms)
+    work.node[name] = [_with(beside, opened(form, work)) for form in branches]
+    refs = [str(form["$ref"]) for form in branches if "$ref" in form]
     work.place = work.place._replace(refs=(*work.place.refs, *refs))
 
 
 def _with(beside: Schema, form: Schema) -> Schema:
     """One form of a union, with those of the keywords beside the union that are about its type."""
-    said = set(kinds_of(form))
-    if "integer" in said:
-        said.add("number")
+    types = set(kinds_of(form))
+    if "integer" in types:
+        types.add("number")
     about = {key: types_of_keyword(key) for key in beside}
-    own = {key: value for key, value in beside.items() if not said or not about[key] or about[key] & said}
-    if said and "type" in own and not said & set(kinds_of(own)) and "number" not in said:
+    own = {key: value for key, value in beside.items() if not types or not about[key] or about[key] & types}
+    if types and "type" in own and not types & set(kinds_of(own)) and "number" not in types:
         return form
     return merged(own, form)
 
@@ -252,19 +252,19 @@ def _with(beside: Schema, form: Schema) -> Schema:
 def unions(work: Work) -> None:
     """Fit each form of a union; values are turned as the form says that they fit."""
     subset = work.subset
-    for given in ("oneOf", "anyOf"):
-        forms = work.node.get(given)
-        if not isinstance(forms, list) or not {given, "anyOf"} & subset.keywords:
+    for combinator in ("oneOf", "anyOf"):
+        forms = work.node.get(combinator)
+        if not isinstance(forms, list) or not {combinator, "anyOf"} & subset.keywords:
             continue
-        name = given
-        if given not in subset.keywords and "anyOf" not in work.node:
+        name = combinator
+        if combinator not in subset.keywords and "anyOf" not in work.node:
             name = "anyOf"
-            work.rewrote("oneOf is told as anyOf", given)
-            work.node = {name if keyword == given else keyword: value for keyword, value in work.node.items()}
-        elif given not in subset.keywords:
+            work.rewrote("oneOf is told as anyOf", combinator)
+            work.node = {name if keyword == combinator else keyword: value for keyword, value in work.node.items()}
+        elif combinator not in subset.keywords:
             continue
         owns = cast("list[object]", forms)
-        fitted = [work.below(form, given, place) for place, form in enumerate(owns)]
+        fitted = [work.below(form, combinator, place) for place, form in enumerate(owns)]
         if _is_confusing(fitted):
             any_value(work, "Any of these values, as JSON text.")
             return
@@ -289,5 +289,5 @@ def _branch(own: object, fitted: tuple[Schema, Step | None], work: Work) -> Bran
     """A form of a union that can be judged by itself."""
     root = work.walker.root
     whole = {name: root[name] for name in ("$defs", "definitions") if name in root}
-    given = cast("Schema", own) if isinstance(own, dict) else {}
-    return Branch({**whole, **given}, {**fitted[0], "$defs": work.walker.definitions}, fitted[1])
+    form = cast("Schema", own) if isinstance(own, dict) else {}
+    return Branch({**whole, **form}, {**fitted[0], "$defs": work.walker.definitions}, fitted[1])

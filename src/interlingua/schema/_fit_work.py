@@ -63,11 +63,11 @@ class Walker(Protocol):
         """A schema in which the references that are sent lead to what the caller's do."""
         ...
 
-    def below(self, given: object, place: Place, *steps: str | int) -> tuple[Schema, Step | None]:
+    def below(self, form: object, place: Place, *steps: str | int) -> tuple[Schema, Step | None]:
         """A schema that stands `steps` below a place as it is sent, and what becomes of its values."""
         ...
 
-    def node(self, given: object, place: Place) -> tuple[Schema, Step | None]:
+    def node(self, form: object, place: Place) -> tuple[Schema, Step | None]:
         """One schema as it is sent, and what becomes of its values."""
         ...
 
@@ -110,17 +110,17 @@ class Work:
             self.walker.converts = True
         self.step = step
 
-    def below(self, given: object, *steps: str | int) -> tuple[Schema, Step | None]:
+    def below(self, form: object, *steps: str | int) -> tuple[Schema, Step | None]:
         """A schema below this one as it is sent, and what becomes of its values."""
-        return self.walker.below(given, self.place, *steps)
+        return self.walker.below(form, self.place, *steps)
 
 
 def annotated(work: Work, sentence: str = "") -> Schema:
     """The schema, with everything that is to be told in its description."""
     constraints = f"Constraints: {', '.join(work.notes)}." if work.notes else ""
-    told = [text for text in (work.node.get("description"), sentence, constraints) if isinstance(text, str) and text]
+    texts = [text for text in (work.node.get("description"), sentence, constraints) if isinstance(text, str) and text]
     if sentence or constraints:
-        work.node["description"] = "\n".join(told)
+        work.node["description"] = "\n".join(texts)
     return work.node
 
 
@@ -130,13 +130,13 @@ def any_value(work: Work, sentence: str) -> tuple[Schema, Step | None]:
     for keyword, value in work.node.items():
         if keyword not in ("type", "title", "description", "additionalProperties", "$schema", "$id", "$defs"):
             work.tell(keyword, value)
-    kept = {keyword: work.node[keyword] for keyword in ("title", "description") if keyword in work.node}
-    work.node = {"type": "string", **kept}
+    annotations = {keyword: work.node[keyword] for keyword in ("title", "description") if keyword in work.node}
+    work.node = {"type": "string", **annotations}
     work.convert(JsonText())
     return annotated(work, sentence), work.step
 
 
 def kinds_of(schema: Schema) -> list[str]:
     """The types that a schema names."""
-    said = schema.get("type")
-    return [said] if isinstance(said, str) else list(said or ())
+    types = schema.get("type")
+    return [types] if isinstance(types, str) else list(types or ())

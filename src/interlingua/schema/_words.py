@@ -36,8 +36,8 @@ FORMS = {
 
 
 def _types(value: object, facts: Mapping[str, Any]) -> str:
-    wanted: list[str] = sorted(facts["types"], key=lambda name: name == "null")
-    return f"{brief(value)} is not {_or([_TYPES.get(name, name) for name in wanted])}"
+    types: list[str] = sorted(facts["types"], key=lambda name: name == "null")
+    return f"{brief(value)} is not {_or([_TYPES.get(name, name) for name in types])}"
 
 
 def _or(names: list[str]) -> str:
@@ -92,9 +92,9 @@ def problems_of(error: ValidationError, schema: object) -> Iterator[Problem]:
     if name == "required":
         yield Problem(pointer(*error.instance_path, facts["property"]), "is missing")
     elif "unexpected" in facts:
-        known = _known(error, schema)
+        listing = _known(error, schema)
         for field in facts["unexpected"]:
-            yield Problem(pointer(*error.instance_path, field), f"is not known{known}")
+            yield Problem(pointer(*error.instance_path, field), f"is not known{listing}")
     elif name == "propertyNames":
         for problem in problems_of(facts["error"], schema):
             yield Problem(pointer(*error.instance_path), f"the name {problem.message}")

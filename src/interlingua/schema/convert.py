@@ -166,9 +166,9 @@ class _Converter:
     def items(self, value: JsonValue, step: Items) -> JsonValue:
         if not isinstance(value, list):
             return value
-        given = cast("list[Any]", value)
-        steps = (*step.first, *[step.rest] * len(given))
-        return [self.convert(item, below) for item, below in zip(given, steps, strict=False)]
+        elements = cast("list[Any]", value)
+        steps = (*step.first, *[step.rest] * len(elements))
+        return [self.convert(item, below) for item, below in zip(elements, steps, strict=False)]
 
     def members(self, value: JsonValue, step: Members) -> JsonValue:
         members = cast("dict[str, Any]", value)
@@ -181,7 +181,7 @@ class _Converter:
         return encode(value).decode()
 
     def chosen(self, value: JsonValue, step: Choice) -> JsonValue:
-        return next((said for said, own in step.values if own == value and type(own) is type(value)), value)
+        return next((text for text, own in step.values if own == value and type(own) is type(value)), value)
 
     def paired(self, value: JsonValue, step: Pairs) -> JsonValue:
         if not isinstance(value, dict):
@@ -195,9 +195,9 @@ class _Converter:
     def completed(self, value: JsonValue, step: Members) -> JsonValue:
         if not isinstance(value, dict):
             return value
-        given = cast("dict[str, Any]", value)
-        missing = [name for name in sorted(step.optional) if name not in given]
-        return self.members(given, step) | dict.fromkeys(missing)
+        members = cast("dict[str, Any]", value)
+        missing = [name for name in sorted(step.optional) if name not in members]
+        return self.members(members, step) | dict.fromkeys(missing)
 
     def formed(self, value: JsonValue, step: Union) -> JsonValue:
         return self._in_form(value, step, lambda branch: branch.own)
@@ -214,7 +214,7 @@ class _Converter:
             return value  # a model that was asked for JSON text often says a plain string
 
     def meant(self, value: JsonValue, step: Choice) -> JsonValue:
-        return next((own for said, own in step.values if said == value), value)
+        return next((own for text, own in step.values if text == value), value)
 
     def mapped(self, value: JsonValue, step: Pairs) -> JsonValue:
         if not isinstance(value, list):
@@ -232,16 +232,16 @@ class _Converter:
     def relaxed(self, value: JsonValue, step: Members) -> JsonValue:
         if not isinstance(value, dict):
             return value
-        given = cast("dict[str, Any]", value)
-        kept = {name: member for name, member in given.items() if member is not None or name not in step.optional}
-        return self.members(kept, step)
+        members = cast("dict[str, Any]", value)
+        present = {name: member for name, member in members.items() if member is not None or name not in step.optional}
+        return self.members(present, step)
 
     def recognised(self, value: JsonValue, step: Union) -> JsonValue:
         return self._in_form(value, step, lambda branch: branch.wire)
 
     def _in_form(self, value: JsonValue, step: Union, form: Callable[[Branch], Schema]) -> JsonValue:
-        found = next((branch for branch in step.branches if _fits(value, form(branch))), None)
-        return value if found is None else self.convert(value, found.step)
+        chosen = next((branch for branch in step.branches if _fits(value, form(branch))), None)
+        return value if chosen is None else self.convert(value, chosen.step)
 
 
 def _is_pair(value: object) -> bool:

@@ -39,12 +39,12 @@ def parse_docstring(text: str | None) -> Docstring:
     lines = _clean(text or "")
     starts = [number for number in range(len(lines)) if _is_mark(lines, number)]
     summary = "\n".join(lines[: starts[0]] if starts else lines).strip()
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     for start, end in pairwise([*starts, len(lines)]):
         for names, words in _entries(lines[start:end]):
             for name in names.replace("*", "").replace(" ", "").split(","):
-                found.setdefault(name, words)
-    described = {name: " ".join(words).strip() for name, words in found.items()}
+                sections.setdefault(name, words)
+    described = {name: " ".join(words).strip() for name, words in sections.items()}
     return Docstring(summary, {name: words for name, words in described.items() if words})
 
 

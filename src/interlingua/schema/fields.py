@@ -69,11 +69,11 @@ def fields_of(kind: Kind) -> Fields | None:
         return None
     text, described = docstring_of(owner), _described(owner)
     bound = dict(zip(getattr(owner, "__parameters__", ()), typing.get_args(kind), strict=False))
-    found = make(owner)
+    fields = make(owner)
     members = tuple(
-        field._replace(kind=_bind(field.kind, bound), description=described.get(field.name)) for field in found.members
+        field._replace(kind=_bind(field.kind, bound), description=described.get(field.name)) for field in fields.members
     )
-    return found._replace(members=members, description=text.summary or None)
+    return fields._replace(members=members, description=text.summary or None)
 
 
 def hints_of(owner: Kind | Callable[..., object]) -> dict[str, Any]:
@@ -98,11 +98,11 @@ def docstring_of(owner: type) -> Docstring:
 def _described(owner: type) -> dict[str, str]:
     """What a class and those that it inherits fields from say of their fields; its own words win."""
     bases = owner.__dict__.get("__orig_bases__", owner.__bases__)
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for base in [typing.get_origin(base) or base for base in reversed(bases)]:
         if isinstance(base, type) and base.__module__ not in _WITHOUT_FIELDS:
-            found |= _described(base)
-    return found | docstring_of(owner).parameters
+            descriptions |= _described(base)
+    return descriptions | docstring_of(owner).parameters
 
 
 _WITHOUT_FIELDS = frozenset({"builtins", "msgspec", "typing", "typing_extensions"})

@@ -100,8 +100,8 @@ class _Fitter:
         if glanced is not None:
             return glanced, None
         if not self._free and self.subset.references != "none":
-            given = self.root.get("$defs")
-            for name in cast("Schema", given) if isinstance(given, dict) else ():
+            definitions = self.root.get("$defs")
+            for name in cast("Schema", definitions) if isinstance(definitions, dict) else ():
                 reference = f"#{pointer('$defs', name)}"
                 if self._leads_somewhere(reference) and not self._leads_back(reference):
                     self._name(reference)
@@ -146,17 +146,17 @@ class _Fitter:
 
     # One schema
 
-    def below(self, given: object, place: Place, *steps: str | int) -> tuple[Schema, Step | None]:
+    def below(self, form: object, place: Place, *steps: str | int) -> tuple[Schema, Step | None]:
         """A schema that stands `steps` below a place as it is sent, and what becomes of its values.
 
         Raises: SchemaError beyond the bounds.
         """
-        sent = self._glance.sent(given, place.depth + bool(steps), (place.path, *steps), place.refs)
+        sent = self._glance.sent(form, place.depth + bool(steps), (place.path, *steps), place.refs)
         if sent is not None:
             return sent, None
-        return self.node(given, place.below(*steps) if steps else place)
+        return self.node(form, place.below(*steps) if steps else place)
 
-    def node(self, given: object, place: Place) -> tuple[Schema, Step | None]:
+    def node(self, form: object, place: Place) -> tuple[Schema, Step | None]:
         """One schema as it is sent, and what becomes of its values.
 
         Raises: SchemaError beyond the bounds.
@@ -166,7 +166,7 @@ class _Fitter:
             raise SchemaError(f"{place.path or '/'}: more than {MAX_SCHEMA_NODES:,} schemas, references written out")
         if place.depth > MAX_SCHEMA_DEPTH:
             raise SchemaError(f"{place.path}: nested deeper than {MAX_SCHEMA_DEPTH} levels")
-        work = Work(self, self._opened(given, place), place)
+        work = Work(self, self._opened(form, place), place)
         if not self._follow(work):
             return self._reference(work)
         if not self._free and self.subset.references != "none":
@@ -191,28 +191,28 @@ class _Fitter:
         for keyword in list(work.node):
             if keyword in subset.keywords:
                 continue
-            known = keyword in ANNOTATIONS or types_of_keyword(keyword) or keyword in _LOGIC
-            if subset.unknown and not known:
+            is_standard = keyword in ANNOTATIONS or types_of_keyword(keyword) or keyword in _LOGIC
+            if subset.unknown and not is_standard:
                 continue
             value = work.node.pop(keyword)
             work.rewrote(f"{keyword} is not taken", keyword)
-            if known and keyword not in SILENT:
+            if is_standard and keyword not in SILENT:
                 work.tell(keyword, value)
         return annotated(work), work.step
 
-    def _opened(self, given: object, place: Place) -> Schema:
-        if isinstance(given, dict):
-            return dict(cast("Schema", given))
-        if self.subset.typed and isinstance(given, bool):
+    def _opened(self, form: object, place: Place) -> Schema:
+        if isinstance(form, dict):
+            return dict(cast("Schema", form))
+        if self.subset.typed and isinstance(form, bool):
             self.rewrites.append(Rewrite(place.path, "a schema is an object"))
-        return {} if given is True else {"not": {}}
+        return {} if form is True else {"not": {}}
 
     def _own_keywords(self, work: Work) -> None:
         """Leave out keywords about types that the schema does not have."""
-        said = work.node.get("type")
-        if not self.subset.own_keywords or said is None:
+        types = work.node.get("type")
+        if not self.subset.own_keywords or types is None:
             return
-        own: set[str] = {said} if isinstance(said, str) else set(said)
+        own: set[str] = {types} if isinstance(types, str) else set(types)
         for keyword in list(work.node):
             about = types_of_keyword(keyword)
             if about and not about & own:
@@ -242,8 +242,8 @@ class _Fitter:
         while "$ref" in work.node:
             node, reference = work.node, str(work.node["$ref"])
             beside = {keyword: value for keyword, value in node.items() if keyword != "$ref"}
-            told = {keyword for keyword in beside if not keyword.startswith("$") and keyword != "definitions"}
-            if self._is_sent(work, reference, told=bool(told)):
+            siblings = {keyword for keyword in beside if not keyword.startswith("$") and keyword != "definitions"}
+            if self._is_sent(work, reference, told=bool(siblings)):
                 return False
             if reference in work.place.refs:
                 if self.subset.references != "none" and self.subset.recursive:
@@ -301,11 +301,11 @@ class _Fitter:
 
     def _name(self, reference: str) -> str:
         if reference not in self._names:
-            wanted = _last_step(reference) or "root"
-            taken, name, number = set(self._names.values()), wanted, 1
-            while name in taken:
+            stem = _last_step(reference) or "root"
+            names, name, number = set(self._names.values()), stem, 1
+            while name in names:
                 number += 1
-                name = f"{wanted}{number}"
+                name = f"{stem}{number}"
             self._names[reference] = name
             self._waiting.append(reference)
         return self._names[reference]
@@ -342,9 +342,9 @@ _LOGIC = frozenset({"$ref", "allOf", "anyOf", "const", "definitions", "$defs", "
 
 def _plain(target: Schema) -> Schema:
     """What stands for a schema inside itself."""
-    said = target.get("type")
-    if isinstance(said, str):
-        return {"type": said}
+    types = target.get("type")
+    if isinstance(types, str):
+        return {"type": types}
     return {"type": "object"} if "properties" in target else {}
 
 
@@ -390,14 +390,14 @@ def _circles(root: Schema) -> frozenset[str]:
 
 
 def _reaches(start: str, graph: dict[str, list[str]]) -> bool:
-    seen: set[str] = set()
+    visited: set[str] = set()
     waiting = list(graph[start])
     while waiting:
         reference = waiting.pop()
         if reference == start:
             return True
-        if reference not in seen:
-            seen.add(reference)
+        if reference not in visited:
+            visited.add(reference)
             waiting += graph[reference]
     return False
 

@@ -150,11 +150,11 @@ class Forms:
         return form
 
     def _free_name(self, name: str) -> str:
-        taken = self.definitions
+        names = self.definitions
         return (
             name
-            if name not in taken
-            else next(new for n in range(2, len(taken) + 3) if (new := f"{name}_{n}") not in taken)
+            if name not in names
+            else next(new for n in range(2, len(names) + 3) if (new := f"{name}_{n}") not in names)
         )
 
     def object(self, fields: Fields) -> Form:
@@ -311,10 +311,10 @@ def _references(schema: Schema) -> list[str]:
     return [name for part in parts_of_schema(schema) if (name := _reference(part)) is not None]
 
 
-def _with_bounds(description: str | None, told: str) -> str:
+def _with_bounds(description: str | None, bounds: str) -> str:
     if description is None:
-        return f"{told[0].upper()}{told[1:]}."
-    return f"{description.removesuffix('.')}; {told}."
+        return f"{bounds[0].upper()}{bounds[1:]}."
+    return f"{description.removesuffix('.')}; {bounds}."
 
 
 def _formless(kind: Kind) -> SchemaError:
@@ -430,16 +430,16 @@ def _nearest_first(forms: list[Form], value: object) -> list[Form]:
     """The forms of objects that know most of the members first."""
     if not isinstance(value, dict):
         return forms
-    given = set(cast("dict[str, Any]", value))
-    return sorted(forms, key=lambda form: len(given - (form.names or frozenset())))
+    names = set(cast("dict[str, Any]", value))
+    return sorted(forms, key=lambda form: len(names - (form.names or frozenset())))
 
 
 def _read_model(value: JsonValue, *, model: Any) -> Any:
     try:
         return model.model_validate_json(encode(value))
     except ValueError as error:
-        found = cast("Any", error).errors(include_url=False, include_context=False)
-        raise together([MisfitError(one["msg"], *one["loc"]) for one in found]) from None
+        problems = cast("Any", error).errors(include_url=False, include_context=False)
+        raise together([MisfitError(one["msg"], *one["loc"]) for one in problems]) from None
 
 
 def _pydantic_model(kind: Kind) -> Any:
@@ -457,11 +457,11 @@ def _tidied(schema: Schema) -> Schema:
 def _spread(schema: Schema) -> Schema:
     """An object's schema whose description was a docstring; untouched where that speaks of what is no property."""
     text, properties = schema.get("description"), schema.get("properties")
-    found = parse_docstring(text) if isinstance(text, str) and isinstance(properties, dict) else None
-    if found is None or not found.parameters or not found.parameters.keys() <= cast("Schema", properties).keys():
+    parsed = parse_docstring(text) if isinstance(text, str) and isinstance(properties, dict) else None
+    if parsed is None or not parsed.parameters or not parsed.parameters.keys() <= cast("Schema", properties).keys():
         return schema
     fields = {**cast("dict[str, Schema]", properties)}
-    for name, words in found.parameters.items():
+    for name, words in parsed.parameters.items():
         fields[name] = {"description": words, **fields[name]}
     rest = {key: value for key, value in schema.items() if key != "description"}
-    return {**({"description": found.summary} if found.summary else {}), **rest, "properties": fields}
+    return {**({"description": parsed.summary} if parsed.summary else {}), **rest, "properties": fields}

@@ -73,22 +73,22 @@ def map_names(names: Iterable[str], rule: NameRule) -> dict[str, str]:
     """Our own tool names and the wire's, each wire name once; a legal name is never given to another tool."""
     own = list(dict.fromkeys(names))
     fixed = _NAMES[rule]
-    taken = {name for name in own if fixed is None or fixed.legal.fullmatch(name)}
+    used = {name for name in own if fixed is None or fixed.legal.fullmatch(name)}
     mapping: dict[str, str] = {}
     for name in own:
-        mapping[name] = name if name in taken else _fitted_name(name, rule, taken)
-        taken.add(mapping[name])
+        mapping[name] = name if name in used else _fitted_name(name, rule, used)
+        used.add(mapping[name])
     return mapping
 
 
 def map_call_ids(call_ids: Iterable[str], rule: CallIdRule) -> dict[str, str]:
     """The call ids of one conversation, oldest first, and the wire's, each wire id once."""
     mapping: dict[str, str] = {}
-    taken: set[str] = set()
+    used: set[str] = set()
     for call_id in call_ids:
         if call_id not in mapping:
-            mapping[call_id] = _fitted_id(call_id, rule, taken)
-            taken.add(mapping[call_id])
+            mapping[call_id] = _fitted_id(call_id, rule, used)
+            used.add(mapping[call_id])
     return mapping
 
 
@@ -98,28 +98,28 @@ def fit_as_they_are(call_ids: Iterable[str], rule: CallIdRule) -> bool:
     return fixed is None or all(map(fixed.legal.fullmatch, call_ids))
 
 
-def _fitted_name(name: str, rule: NameRule, taken: Container[str]) -> str:
+def _fitted_name(name: str, rule: NameRule, used: Container[str]) -> str:
     fixed = _NAMES[rule]
-    if fixed is None or (fixed.legal.fullmatch(name) and name not in taken):
+    if fixed is None or (fixed.legal.fullmatch(name) and name not in used):
         return name
     base = fixed.illegal.sub("_", name).strip("_")
     if rule == "google" and not re.match("[a-zA-Z_]", base):
         base = f"_{base}"
     stem = base[: fixed.longest - _NAME_HASH - 1] or "tool"
     fitted = (f"{stem}_{_digest(name, attempt, _NAME_HASH)}" for attempt in count())
-    return next(wire for wire in fitted if wire not in taken)
+    return next(wire for wire in fitted if wire not in used)
 
 
-def _fitted_id(call_id: str, rule: CallIdRule, taken: Container[str]) -> str:
+def _fitted_id(call_id: str, rule: CallIdRule, used: Container[str]) -> str:
     fixed = _IDS[rule]
-    if fixed is None or (fixed.legal.fullmatch(call_id) and call_id not in taken):
+    if fixed is None or (fixed.legal.fullmatch(call_id) and call_id not in used):
         return call_id
     if rule == "alnum9":
         fitted = (_digest(call_id, attempt, 9) for attempt in count())
     else:
         stem = fixed.illegal.sub("_", call_id).strip("_")[: fixed.longest - _ID_HASH - 1] or "call"
         fitted = (f"{stem}_{_digest(call_id, attempt, _ID_HASH)}" for attempt in count())
-    return next(wire for wire in fitted if wire not in taken)
+    return next(wire for wire in fitted if wire not in used)
 
 
 def _digest(text: str, attempt: int, length: int) -> str:

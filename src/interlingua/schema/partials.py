@@ -79,13 +79,13 @@ class PartialReader:
         """Bring the places to where the reader is."""
         root = cast("dict[str, Any] | list[Any]", self._reader.root)
         path = self._reader.path or [Open(root)]
-        known = sum(place.raw is now.container for place, now in zip(self._places, path, strict=False))
-        del self._places[known:]
+        unchanged = sum(place.raw is now.container for place, now in zip(self._places, path, strict=False))
+        del self._places[unchanged:]
         for depth, now in enumerate(path):
-            if depth == known:
+            if depth == unchanged:
                 kind = self._places[-1].kind_below() if depth else self._kind_of(root)
                 self._places.append(_Place(now.container, kind))
-                known += 1
+                unchanged += 1
             self._places[depth].go_on(now.key, is_innermost=depth == len(path) - 1)
 
     def _kind_of(self, root: object) -> Kind:
@@ -134,10 +134,10 @@ class _Place:
         return self._member(self._key or "")[1] if isinstance(self.raw, dict) else self._item_kind()
 
     def _take_member(self, name: str, value: JsonValue) -> None:
-        told, kind = self._member(name)
+        field, kind = self._member(name)
         read = _read(kind, value)
         if read is not NOTHING:
-            cast("dict[str, Any]", self._shown)[told] = read
+            cast("dict[str, Any]", self._shown)[field] = read
 
     def _member(self, name: str) -> tuple[str, Kind]:
         """The field's own name, and its type."""
@@ -171,7 +171,7 @@ def _is_union(origin: object) -> bool:
 
 def _bare(kind: Kind) -> Kind:
     """A type without annotations, other names and the None beside it."""
-    alias = next((found for name in _ALIASES if (found := getattr(kind, name, None)) is not None), None)
+    alias = next((inner for name in _ALIASES if (inner := getattr(kind, name, None)) is not None), None)
     if alias is not None and not isinstance(kind, type):
         return _bare(alias)
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)

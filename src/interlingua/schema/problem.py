@@ -49,7 +49,7 @@ class MisfitError(ValueError):
     @property
     def problems(self) -> list[Problem]:
         """Every bad place, this one first."""
-        return [Problem(self.path, self.message), *[found for other in self.others for found in other.problems]]
+        return [Problem(self.path, self.message), *[problem for other in self.others for problem in other.problems]]
 
     def below(self, step: str | int) -> MisfitError:
         """These problems, with `step` before each path."""

@@ -141,8 +141,8 @@ def read_output(value: JsonValue, kind: type[T] | Kind) -> T:
     try:
         return reflection.read(value)
     except MisfitError as misfit:
-        found = validate(reflection.loose, value, naive_times=True) or misfit.problems
-        raise _refusal(found, wrapper) from None
+        problems = validate(reflection.loose, value, naive_times=True) or misfit.problems
+        raise _refusal(problems, wrapper) from None
 
 
 def _refuse(problems: list[Problem]) -> None:

@@ -69,10 +69,10 @@ def repair_output(text: str, kind: type[T] | Kind) -> tuple[T, tuple[RepairStep,
     try:
         return decode_output(text, kind), ()
     except DecodeError as problem:
-        for value, repairs, asked in _readings(text, kind):
-            mended, more = mend(value, asked)
+        for value, repairs, schema in _readings(text, kind):
+            mended, more = mend(value, schema)
             try:
-                if repairs and repairs[-1].code == "output_cut" and validate(asked, mended, naive_times=True):
+                if repairs and repairs[-1].code == "output_cut" and validate(schema, mended, naive_times=True):
                     continue
                 return read_output(mended, kind), (*repairs, *more)
             except DecodeError:
@@ -82,20 +82,20 @@ def repair_output(text: str, kind: type[T] | Kind) -> tuple[T, tuple[RepairStep,
 
 def _readings(text: str, kind: Kind) -> Iterator[tuple[JsonValue, tuple[RepairStep, ...], Schema]]:
     """What the text may mean, best first, with the schema of that form."""
-    asked = schema_of(kind)
+    schema = schema_of(kind)
     try:
         value = parse_answer(text)
     except DecodeError:
         for value, repairs in _lenient(_unfenced(text)):
-            yield value, repairs, _bare(value, kind, asked)
+            yield value, repairs, _bare(value, kind, schema)
     else:
-        yield value, (), _bare(value, kind, asked)
+        yield value, (), _bare(value, kind, schema)
 
 
-def _bare(value: JsonValue, kind: Kind, asked: Schema) -> Schema:
+def _bare(value: JsonValue, kind: Kind, schema: Schema) -> Schema:
     """The schema of an answer that leaves out the object around what is no object."""
     wrapped = not isinstance(kind, dict) and reflect(kind).strict.get("type") != "object"
-    return reflect(kind).strict if wrapped and not (isinstance(value, dict) and WRAPPER in value) else asked
+    return reflect(kind).strict if wrapped and not (isinstance(value, dict) and WRAPPER in value) else schema
 
 
 def _unfenced(text: str) -> str:
@@ -160,17 +160,17 @@ class _Mender:
         """A value of a union, where all the forms that it can be mended for make the same of it."""
         if any(self._fits(value, form) for form in forms):
             return value
-        before, found = self.repairs, list[tuple[Any, list[RepairStep]]]()
+        before, readings = self.repairs, list[tuple[Any, list[RepairStep]]]()
         for form in forms:
             self.repairs = []
             mended = self.mended(value, form, steps)
             if self._fits(mended, form):
-                found.append((mended, self.repairs))
+                readings.append((mended, self.repairs))
         self.repairs = before
-        if not found or any(repr(mended) != repr(found[0][0]) for mended, _ in found):
+        if not readings or any(repr(mended) != repr(readings[0][0]) for mended, _ in readings):
             return value
-        self.repairs += found[0][1]
-        return found[0][0]
+        self.repairs += readings[0][1]
+        return readings[0][0]
 
     def _members(self, value: dict[str, Any], schema: Schema, steps: tuple[str | int, ...]) -> JsonValue:
         properties: dict[str, Any] = schema.get("properties", {})
@@ -257,8 +257,8 @@ def _container(text: str, kinds: set[str]) -> dict[str, Any] | list[Any] | None:
         value: object = parse_unique(text)
     except (DecodeError, LimitExceededError):
         return None
-    wanted = (isinstance(value, dict) and "object" in kinds) or (isinstance(value, list) and "array" in kinds)
-    return cast("dict[str, Any] | list[Any]", value) if wanted else None
+    fits = (isinstance(value, dict) and "object" in kinds) or (isinstance(value, list) and "array" in kinds)
+    return cast("dict[str, Any] | list[Any]", value) if fits else None
 
 
 def _scalar(text: str, kinds: set[str]) -> int | float | bool | None:

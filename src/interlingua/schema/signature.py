@@ -75,9 +75,9 @@ def contexts_of(function: Callable[..., Any]) -> dict[str, WantedContext]:
 
 def _contexts(hints: dict[str, Any]) -> dict[str, WantedContext]:
     return {
-        name: wanted
+        name: context
         for name, hint in hints.items()
-        if name != "return" and (wanted := wanted_context(hint)) is not None
+        if name != "return" and (context := wanted_context(hint)) is not None
     }
 
 

@@ -117,8 +117,8 @@ def form_of(value: JsonValue, schema: Schema, root: Schema) -> Schema:
     forms: list[Schema] | None = schema.get("anyOf", schema.get("oneOf"))
     if forms is None:
         return schema
-    known = [led(form, root) for form in forms]
-    chosen = next((form for form in known if _looks_like(value, form)), None)
+    targets = [led(form, root) for form in forms]
+    chosen = next((form for form in targets if _looks_like(value, form)), None)
     return {} if chosen is None else form_of(value, chosen, root)
 
 

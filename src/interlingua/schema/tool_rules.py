@@ -55,17 +55,17 @@ class ToolFault(NamedTuple):
 
 def tool_faults(tools: Iterable[Tool | None]) -> Iterator[ToolFault]:
     """Every rule that the tools break, in their order; None stands where a tool of another kind is."""
-    seen: dict[str, int] = {}
+    places: dict[str, int] = {}
     for place, tool in enumerate(tools):
         if tool is None:
             continue
         if not LEGAL_NAME.fullmatch(tool.name):
             sentence = f"the tool name {tool.name!r} is not 1 to 64 of a-z, A-Z, 0-9 and _"
             yield ToolFault("tool_name_illegal", f"/{place}/name", sentence)
-        if tool.name in seen:
-            sentence = f"the tools {seen[tool.name]} and {place} have the same name {tool.name!r}"
+        if tool.name in places:
+            sentence = f"the tools {places[tool.name]} and {place} have the same name {tool.name!r}"
             yield ToolFault("tool_name_duplicate", f"/{place}/name", sentence)
-        seen.setdefault(tool.name, place)
+        places.setdefault(tool.name, place)
         if not (tool.description or "").strip():
             sentence = f"the tool {tool.name!r} has no description"
             yield ToolFault("tool_description_missing", f"/{place}/description", sentence)
@@ -147,8 +147,8 @@ def _bare(root: dict[str, Any]) -> dict[str, _Steps]:
     bare: dict[str, _Steps] = {}
     described: set[str] = set()
     for steps, schema in _heads(root):
-        found: object = schema.get("properties")
-        properties = cast("dict[str, object]", found) if isinstance(found, dict) else {}
+        members: object = schema.get("properties")
+        properties = cast("dict[str, object]", members) if isinstance(members, dict) else {}
         for name, own in properties.items():
             if own is False or name in described:
                 continue
@@ -168,13 +168,13 @@ def _other_types(root: dict[str, Any]) -> list[_Steps]:
 def _heads(root: dict[str, Any]) -> Iterator[tuple[_Steps, dict[str, Any]]]:
     """The schemas that say what the arguments themselves are, each once: the root, and what it leads to."""
     waiting: deque[tuple[_Steps, object]] = deque([((), root)])
-    seen: set[_Steps] = set()
+    visited: set[_Steps] = set()
     while waiting:
-        steps, found = waiting.popleft()
-        if steps in seen or not isinstance(found, dict):
+        steps, node = waiting.popleft()
+        if steps in visited or not isinstance(node, dict):
             continue
-        seen.add(steps)
-        schema = cast("dict[str, Any]", found)
+        visited.add(steps)
+        schema = cast("dict[str, Any]", node)
         yield steps, schema
         reference: object = schema.get("$ref")
         if isinstance(reference, str):

@@ -136,8 +136,8 @@ def validate(schema: dict[str, Any], value: object, *, naive_times: bool = False
         validator = _validator(encode(schema), naive_times=naive_times)
     except Error as error:
         raise SchemaError(f"schema: {error.message}") from None
-    found = chain.from_iterable(problems_of(error, schema) for error in validator.iter_errors(value))
-    return list(dict.fromkeys(islice(found, MAX_PROBLEMS)))
+    problems = chain.from_iterable(problems_of(error, schema) for error in validator.iter_errors(value))
+    return list(dict.fromkeys(islice(problems, MAX_PROBLEMS)))
 
 
 def _validator(text: bytes, *, naive_times: bool) -> Validator:

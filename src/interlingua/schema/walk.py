@@ -82,12 +82,12 @@ def follow(schema: Schema, root: Schema) -> Schema:
 
     Raises: SchemaError, for a reference that leads nowhere, outside, or in a circle.
     """
-    seen: set[str] = set()
+    visited: set[str] = set()
     while "$ref" in schema:
         reference = str(schema["$ref"])
-        if reference in seen:
+        if reference in visited:
             raise SchemaError(f"the reference {reference} leads back to itself")
-        seen.add(reference)
+        visited.add(reference)
         schema = resolve(reference, root)
     return schema
 

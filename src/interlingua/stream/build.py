@@ -353,9 +353,9 @@ class StreamBuilder:
         self.close_prose(choice)
         block = self._open(kind, self._choice(choice))
         self._events.append(BlockStart(block.index, kind, None, None, choice))
-        said = (part.transcript if isinstance(part, AudioPart) else None) or ""
-        if isinstance(part, ImagePart | DocumentPart | AudioPart) and (part.data or said):
-            self._events.append(DataDelta(block.index, part.data, said, choice))
+        transcript = (part.transcript if isinstance(part, AudioPart) else None) or ""
+        if isinstance(part, ImagePart | DocumentPart | AudioPart) and (part.data or transcript):
+            self._events.append(DataDelta(block.index, part.data, transcript, choice))
         self._end_block(block, part)
 
     # The end

@@ -160,13 +160,13 @@ class Folder:
         )
 
     def _choice_parts(self, choice: int) -> tuple[Part, ...]:
-        found: dict[int, Part | None] = {
+        parts: dict[int, Part | None] = {
             index: part for (number, index), part in self._parts.items() if number == choice
         }
         for (number, index), block in self._open.items():
             if number == choice:
-                found[index] = block.part()
-        return tuple([part for _, part in sorted(found.items(), key=_PLACE) if part is not None])
+                parts[index] = block.part()
+        return tuple([part for _, part in sorted(parts.items(), key=_PLACE) if part is not None])
 
 
 def _nth(alternatives: tuple[Alternative, ...], place: int) -> Alternative:

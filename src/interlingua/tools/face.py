@@ -81,14 +81,14 @@ class Box:
         """Seconds that a call may take, where its tool has no bound of its own."""
         self.max_concurrency: int = max_concurrency
         """How many calls run at once."""
-        given = [item if isinstance(item, OpaqueTool | McpSource) else tool(item) for item in _several(tools)]
+        items = [item if isinstance(item, OpaqueTool | McpSource) else tool(item) for item in _several(tools)]
         if rules == "strict":
-            _check_rules([item for item in given if not isinstance(item, McpSource)])
-        self._given = tuple(given)
-        self._sources = tuple(item for item in given if isinstance(item, McpSource))
+            _check_rules([item for item in items if not isinstance(item, McpSource)])
+        self._given = tuple(items)
+        self._sources = tuple(item for item in items if isinstance(item, McpSource))
         self._opened: tuple[McpSource, ...] = ()
         self._by_name: dict[str, Tool] = {}
-        self._fill([item for item in given if not isinstance(item, McpSource)])
+        self._fill([item for item in items if not isinstance(item, McpSource)])
         self._is_filled = not self._sources
 
     def _fill(self, items: Iterable[Tool | OpaqueTool]) -> None:
@@ -111,10 +111,10 @@ class Box:
     def _fill_with_servers(self) -> None:
         """Put the tools of the servers, all open by now, where the servers stand."""
         own = [item.name for item in self._given if isinstance(item, Tool)]
-        said = own + [name for source in self._sources for name in source.names()]
-        taken = frozenset(name for name in said if said.count(name) > 1)
+        names_of_all = own + [name for source in self._sources for name in source.names()]
+        doubled = frozenset(name for name in names_of_all if names_of_all.count(name) > 1)
         self._fill(
-            made for item in self._given for made in (item.made(taken) if isinstance(item, McpSource) else (item,))
+            made for item in self._given for made in (item.made(doubled) if isinstance(item, McpSource) else (item,))
         )
         self._is_filled = True
 
@@ -138,20 +138,20 @@ class Box:
 
     def _ready(self, call: Call, context: object, timeout_s: float | None) -> Work | ToolResult:
         """The handler with its arguments, or the error result that the call gets instead."""
-        found = self._by_name.get(call.name)
-        if found is None:
+        match = self._by_name.get(call.name)
+        if match is None:
             names = ", ".join(self._by_name) or "none"
             return error_result(call, f"there is no tool {call.name}; there are: {names}")
         if isinstance(call, BrokenToolCall):
             return error_result(call, f"tool {call.name}, {_BROKEN[call.reason]}")
-        handler = found.handler
+        handler = match.handler
         if handler is None:
             raise UsageError(
                 f"tool {call.name} has no handler, so its calls cannot be executed here"
                 "; pickled, a tool keeps only a handler that the other process can import"
             )
         contexts = _filled(call.name, _wanted(handler), context)
-        run = _bound(call, found, handler, contexts)
+        run = _bound(call, match, handler, contexts)
         if isinstance(run, ToolResult):
             return run
         if not isinstance(handler, Handler):
@@ -192,16 +192,16 @@ def _wanted(handler: Callable[..., Any]) -> dict[str, WantedContext]:
     return handler.contexts if isinstance(handler, Handler) else contexts_of(handler)
 
 
-def _filled(name: str, wanted: dict[str, WantedContext], context: object) -> dict[str, object]:
+def _filled(name: str, parameters: dict[str, WantedContext], context: object) -> dict[str, object]:
     """The context for each parameter that takes it."""
-    for parameter, want in wanted.items():
+    for parameter, want in parameters.items():
         kind = want.kind
         if context is None:
             if not want.optional:
                 raise UsageError(f"tool {name} takes a context, {parameter}; give it with `context=…`")
         elif not _is_a(context, kind):
             raise UsageError(f"tool {name} takes a {kind.__name__} as its context, {parameter}, not {kind_of(context)}")
-    return dict.fromkeys(wanted, context)
+    return dict.fromkeys(parameters, context)
 
 
 def _is_a(context: object, kind: Any) -> bool:

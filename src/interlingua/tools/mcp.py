@@ -119,7 +119,7 @@ class McpSource:
             ]
         )
 
-    def made(self, taken: frozenset[str]) -> tuple[Tool, ...]:
+    def made(self, doubled: frozenset[str]) -> tuple[Tool, ...]:
         """The tools, with the server's name before those that are taken.
 
         Raises: ConfigError, for a tool in `only` that no server has, or that is set aside.
@@ -128,7 +128,7 @@ class McpSource:
         if missing:
             why = "; ".join(self.set_aside) or f"{self!r} has no tool {missing[0]}"
             raise ConfigError(f"{why}; leave it out of `only`")
-        return tuple([self._made(link, tool, taken) for link, tool in self._known()])
+        return tuple([self._made(link, tool, doubled) for link, tool in self._known()])
 
     def _known(self) -> Iterator[tuple[Link, Tool]]:
         for link in self._links:
@@ -136,11 +136,11 @@ class McpSource:
                 if self._only is None or tool.name in self._only:
                     yield link, tool
 
-    def _made(self, link: Link, tool: Tool, taken: frozenset[str]) -> Tool:
+    def _made(self, link: Link, tool: Tool, doubled: frozenset[str]) -> Tool:
         from msgspec.structs import replace
 
         server = re.sub(r"[^a-zA-Z0-9_-]+", "_", link.name)
-        name = f"{server}_{tool.name}" if tool.name in taken else tool.name
+        name = f"{server}_{tool.name}" if tool.name in doubled else tool.name
         return replace(tool, name=name, handler=_Remote(self, link, tool.name))
 
 

@@ -218,11 +218,11 @@ async def _transport(place: Place, stack: AsyncExitStack, output: ErrorOutput) -
 
 async def _tools(client: Client) -> tuple[Tool, ...]:
     """All the tools of a server, page by page."""
-    found: list[Tool] = []
+    tools: list[Tool] = []
     cursor: str | None = None
     for _ in range(MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found += [
+        tools += [
             Tool(
                 name=item.name,
                 description=item.description or item.title,
@@ -235,7 +235,7 @@ async def _tools(client: Client) -> tuple[Tool, ...]:
         ]
         cursor = page.next_cursor
         if not cursor:
-            return tuple(found)
+            return tuple(tools)
     raise LimitExceededError(f"its list of tools has more than {MAX_PAGES} pages")
 
 

@@ -104,15 +104,15 @@ def _of_file(path: Path) -> tuple[Place, ...]:
     servers: object = members.get("mcpServers", members.get("servers"))
     if not isinstance(servers, dict):
         raise ConfigError(f"{path}: no object mcpServers")
-    found: list[Place] = []
+    places: list[Place] = []
     for name, entry in cast("dict[str, Any]", servers).items():
         try:
             members: dict[str, Any] = _expanded(entry) if isinstance(entry, dict) else {}
             if members.get("disabled") is not True:
-                found.append(_of_entry(name, members))
+                places.append(_of_entry(name, members))
         except DecodeError as error:
             raise ConfigError(f"{path}: server {name}: {error.message}") from None
-    return tuple(found)
+    return tuple(places)
 
 
 def _of_entry(name: str, members: dict[str, Any]) -> Place:
@@ -160,7 +160,7 @@ def _expanded(value: Any) -> Any:
 
 
 def _variable(match: re.Match[str]) -> str:
-    found = os.environ.get(match["name"]) or match["default"]
-    if found is None:
+    value = os.environ.get(match["name"]) or match["default"]
+    if value is None:
         raise DecodeError(f"the environment has no {match['name']}")
-    return found
+    return value

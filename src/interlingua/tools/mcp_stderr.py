@@ -46,8 +46,8 @@ class ErrorOutput:
 
     def release(self) -> None:
         """Pass on what was held and whatever comes: the server is ready."""
-        held, self._held = self._held, None
-        self._pass_on(held or b"")
+        pending, self._held = self._held, None
+        self._pass_on(pending or b"")
 
     def last_line(self) -> str:
         """The last line that was held; empty where there is none."""

@@ -64,11 +64,11 @@ def run_all(
     ended: dict[int, ToolResult] = {}
     if len(works) == 1:
         ((place, work),) = works.items()
-        found = work if work.is_async or work.timeout_s is not None else copy_context().run(_here, work, on_progress)
-        if isinstance(found, ToolResult):
-            ended[place] = found
+        first = work if work.is_async or work.timeout_s is not None else copy_context().run(_here, work, on_progress)
+        if isinstance(first, ToolResult):
+            ended[place] = first
         else:
-            ended = _Crew({place: found}, at_once, on_progress).run()
+            ended = _Crew({place: first}, at_once, on_progress).run()
     elif works:
         ended = _Crew(works, at_once, on_progress).run()
     return tuple([step if isinstance(step, ToolResult) else ended[place] for place, step in enumerate(steps)])

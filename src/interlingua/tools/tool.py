@@ -136,10 +136,10 @@ class Handler:
 def _is_importable(source: Any) -> bool:
     """Whether a module has `source` under the name that pickle writes."""
     owner = get_origin(source) or source
-    found: object = sys.modules.get(getattr(owner, "__module__", None) or "")
+    value: object = sys.modules.get(getattr(owner, "__module__", None) or "")
     for name in getattr(owner, "__qualname__", "").split("."):
-        found = getattr(found, name, None)
-    return found is owner
+        value = getattr(value, name, None)
+    return value is owner
 
 
 def _made_again(

@@ -310,7 +310,7 @@ class HttpTransport:
         route = self._routes[request.url]
         now = home.time()
         deadlines = Deadlines(timeouts, route.peer, now)
-        connection = await self._ask(home, request, route, deadlines, now=now, wanted=Wanted.HEAD)
+        connection = await self._ask(home, request, route, deadlines, now=now, extent=Wanted.HEAD)
         reply = _Reply(home, connection, deadlines)
         return reply if reply.status < 300 else await self._followed(home, request, reply, deadlines)
 
@@ -321,7 +321,7 @@ class HttpTransport:
         route = self._routes[request.url]
         now = home.time()
         deadlines = Deadlines(timeouts, route.peer, now)
-        connection = await self._ask(home, request, route, deadlines, now=now, wanted=Wanted.WHOLE)
+        connection = await self._ask(home, request, route, deadlines, now=now, extent=Wanted.WHOLE)
         reader = connection.reader
         if reader.complete and reader.status < 300 and not reader.inflates:
             reply = HttpReply(status=reader.status, headers=reader.headers, body=reader.take())
@@ -344,7 +344,7 @@ class HttpTransport:
             await reply.close()
             url = there
             connection = await self._ask(
-                home, request, self._routes[url], deadlines, now=home.time(), wanted=Wanted.HEAD
+                home, request, self._routes[url], deadlines, now=home.time(), extent=Wanted.HEAD
             )
             reply = _Reply(home, connection, deadlines)
         return reply
@@ -382,27 +382,27 @@ class HttpTransport:
         return home
 
     async def _ask(
-        self, home: _Home, request: HttpRequest, route: Route, deadlines: Deadlines, *, now: float, wanted: Wanted
+        self, home: _Home, request: HttpRequest, route: Route, deadlines: Deadlines, *, now: float, extent: Wanted
     ) -> AsyncConnection:
         """A connection that has what is wanted of the reply."""
         written = route.written(request)
-        kept = home.pool.take(route.origin, now)
-        if kept is None:
-            kept = await home.lease(route.origin, deadlines, now)
+        idle = home.pool.take(route.origin, now)
+        if idle is None:
+            idle = await home.lease(route.origin, deadlines, now)
             now = home.time()
-        connection = kept if kept is not None and kept.is_ready(now) else None
+        connection = idle if idle is not None and idle.is_ready(now) else None
         try:
             while True:
                 if connection is None:
                     connection = await self._connect(home, route, deadlines)
                     now = home.time()
                 try:
-                    await connection.ask(request.method, written, wanted, deadlines, now)
+                    await connection.ask(request.method, written, extent, deadlines, now)
                     while not connection.reader.head_done:
-                        await connection.more(wanted, "first_byte", deadlines)
+                        await connection.more(extent, "first_byte", deadlines)
                     return connection
                 except APIConnectionError:
-                    if connection is not kept or not connection.crossed():
+                    if connection is not idle or not connection.crossed():
                         raise
                     connection.abort()
                     connection = None

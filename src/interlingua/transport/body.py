@@ -209,13 +209,13 @@ class Body:
         self.pieces.append(data)
         self.count(len(self.pieces) - 1)
 
-    def count(self, known: int) -> None:
+    def count(self, before: int) -> None:
         """Take the pieces that were appended to those that were `known`.
 
         Raises: as `feed`.
         """
         pieces = self.pieces
-        self.buffered_bytes += len(pieces[known]) if len(pieces) == known + 1 else sum(map(len, pieces[known:]))
+        self.buffered_bytes += len(pieces[before]) if len(pieces) == before + 1 else sum(map(len, pieces[before:]))
         if self._limit_bytes is not None and self._inflater is None:
             self._check(self._taken_bytes + self.buffered_bytes)
 

@@ -151,7 +151,7 @@ class AsyncConnection(asyncio.BaseProtocol):
     # Awaiting.
 
     def ask(
-        self, method: str, written: tuple[bytes, bytes], wanted: Wanted, deadlines: Deadlines, now: float
+        self, method: str, written: tuple[bytes, bytes], extent: Wanted, deadlines: Deadlines, now: float
     ) -> Awaitable[None]:
         """Send a request, in one or two parts; to be awaited: done when what is wanted of the reply is there.
 
@@ -171,16 +171,16 @@ class AsyncConnection(asyncio.BaseProtocol):
             except OSError:  # the same happens to the transport, which tells it
                 sent = 0
             if sent == len(data):
-                return self._wait(wanted, "first_byte", deadlines, now)
+                return self._wait(extent, "first_byte", deadlines, now)
             data = data[sent:]
         transport.write(data)
         if rest:
             transport.write(rest)
         if transport.get_write_buffer_size() == 0:
-            return self._wait(wanted, "first_byte", deadlines, now)
-        return self._ask_slowly(transport, wanted, deadlines)
+            return self._wait(extent, "first_byte", deadlines, now)
+        return self._ask_slowly(transport, extent, deadlines)
 
-    async def _ask_slowly(self, transport: asyncio.Transport, wanted: Wanted, deadlines: Deadlines) -> None:
+    async def _ask_slowly(self, transport: asyncio.Transport, extent: Wanted, deadlines: Deadlines) -> None:
         """Wait until the request has left, or an early reply is there, and then as `more`."""
         while self._failure is None and not self.lost:
             self._unsent_bytes = transport.get_write_buffer_size()
@@ -192,10 +192,10 @@ class AsyncConnection(asyncio.BaseProtocol):
             await self._wait(_ANYTHING, "idle", deadlines, self._time())
         self._unsent_bytes = 0
         self._sent_at = self._time()
-        if not self.reader.complete and not (wanted is _HEAD and self.reader.head_done):
-            await self.more(wanted, "idle" if self.reader.in_head else "first_byte", deadlines)
+        if not self.reader.complete and not (extent is _HEAD and self.reader.head_done):
+            await self.more(extent, "idle" if self.reader.in_head else "first_byte", deadlines)
 
-    def more(self, wanted: Wanted, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
+    def more(self, extent: Wanted, phase: Phase, deadlines: Deadlines) -> asyncio.Future[None]:
         """To be awaited: done when the reader was fed with what is wanted, or its end is known.
 
         Raises: APIConnectionError, LimitExceededError, APITimeoutError: what ended the connection before.
@@ -207,7 +207,7 @@ class AsyncConnection(asyncio.BaseProtocol):
             return self._done()
         if self._paused:
             self._go_on_reading()
-        return self._wait(wanted, phase, deadlines, self._time())
+        return self._wait(extent, phase, deadlines, self._time())
 
     def pour(self, take: Callable[[bytes], bool], deadlines: Deadlines) -> asyncio.Future[None]:
         """To be awaited: `take` is given each piece of the body where it arrives, without a turn of the loop.
@@ -230,7 +230,7 @@ class AsyncConnection(asyncio.BaseProtocol):
         done.set_result(None)
         return done
 
-    def _wait(self, wanted: Wanted, phase: Phase, deadlines: Deadlines, now: float) -> asyncio.Future[None]:
+    def _wait(self, extent: Wanted, phase: Phase, deadlines: Deadlines, now: float) -> asyncio.Future[None]:
         """To be awaited: done when what is wanted is there, or after no longer than `phase`, which begins now."""
         at, ends = deadlines.by(phase, now)
         if at <= now:
@@ -239,7 +239,7 @@ class AsyncConnection(asyncio.BaseProtocol):
         # One timer lives as long as the connection and is set forward when it rings too early: timers are dear.
         if at < self._rings_at:
             self._ring_at(at)
-        self._wanted = wanted
+        self._wanted = extent
         waiter = self._waiter = asyncio.Future(loop=self._loop)
         return waiter
 

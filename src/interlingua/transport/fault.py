@@ -95,14 +95,14 @@ def parse_fault(text: str) -> Fault:
         wait_s = _seconds(number) if colon else None
         if not colon or wait_s is not None:
             return Fault("status", int(word), wait_s)
-    known = _KINDS.get(word)
-    if known is None or (colon and not (number.isdecimal() and number.isascii())):
+    entry = _KINDS.get(word)
+    if entry is None or (colon and not (number.isdecimal() and number.isascii())):
         names = ", ".join(_KINDS)
         raise ConfigError(
             f"no such fault: {text!r} (expected a status such as 429 or 429:2.5, with the seconds of its Retry-After, "
             f"or {names}, with :N for bytes)"
         )
-    kind, amount = known
+    kind, amount = entry
     if colon:
         return Fault(kind, int(number))
     return Fault(kind, STALL_AT_ONCE if kind == "stall" else amount or 0)
@@ -125,11 +125,11 @@ def parse_options(options: Iterable[str]) -> dict[str, str | list[str]]:
     """
     plan: dict[str, str | list[str]] = {}
     for option in options:
-        pattern, equals, said = option.rpartition("=")
+        pattern, equals, listing = option.rpartition("=")
         pattern = pattern.strip()
         if not equals or not pattern:
             raise ConfigError(f"no such fault: {option!r} (write PATTERN=FAULT, as in 'anthropic/*=429')")
-        texts = [text.strip() for text in said.split(",")]
+        texts = [text.strip() for text in listing.split(",")]
         plan[pattern] = texts[0] if len(texts) == 1 else texts
         _parse_texts(plan[pattern])
     return plan

@@ -51,8 +51,8 @@ def plain_head(head: bytes) -> tuple[int, Headers, int] | None:
     lines = head.split(b"\r\n")
     first = lines.pop(0)
     status = _statuses.get(first) or _status(first)
-    known: tuple[Any, ...] = tuple(map(_lines.get, lines))
-    headers: Headers | None = known if all(known) else _learned(lines)
+    cached: tuple[Any, ...] = tuple(map(_lines.get, lines))
+    headers: Headers | None = cached if all(cached) else _learned(lines)
     lengths = list(filter(None, map(_lengths.get, lines)))
     if not status or headers is None or len(lengths) != 1:
         return None
@@ -72,9 +72,9 @@ class LatestHead:
         """Its lines."""
         self.length_bytes: int = length_bytes
         """How long the body behind it is."""
-        said = _LENGTH_LINE.search(head)
-        assert said is not None, "a plain head says a length"  # noqa: S101 - an invariant
-        self._before, self._digits, self._behind = head[: said.start(1)], said[1], head[said.end(1) :]
+        match = _LENGTH_LINE.search(head)
+        assert match is not None, "a plain head says a length"  # noqa: S101 - an invariant
+        self._before, self._digits, self._behind = head[: match.start(1)], match[1], head[match.end(1) :]
 
     def body_at(self, data: bytes) -> int:
         """Where the body begins in what came, if that begins with such a head, which this one is then; 0 if not."""
@@ -94,14 +94,14 @@ class LatestHead:
 
     def _tell(self, digits: bytes) -> None:
         """Be a head with another length."""
-        told = digits.decode("ascii")
-        self._digits, self.length_bytes = digits, int(told)
-        self.headers = tuple([(name, told if name == "content-length" else said) for name, said in self.headers])
+        text = digits.decode("ascii")
+        self._digits, self.length_bytes = digits, int(text)
+        self.headers = tuple([(name, text if name == "content-length" else value) for name, value in self.headers])
 
 
-def latest_head(head: bytes, found: tuple[int, Headers, int]) -> LatestHead | None:
+def latest_head(head: bytes, parsed: tuple[int, Headers, int]) -> LatestHead | None:
     """What is remembered of a plain head with a length; None where it holds what is not to be."""
-    return None if holds_cookies(found[1]) else LatestHead(head, *found)
+    return None if holds_cookies(parsed[1]) else LatestHead(head, *parsed)
 
 
 def holds_cookies(headers: Headers) -> bool:
@@ -126,8 +126,8 @@ def _learned(lines: list[bytes]) -> Headers | None:
     if not _unusual.isdisjoint(lines):
         return None
     if len(_lines) + len(_unusual) + len(lines) > _MAX_LINES:
-        for known in (_lines, _lengths, _unusual):
-            known.clear()
+        for lines_cache in (_lines, _lengths, _unusual):
+            lines_cache.clear()
     headers: list[tuple[str, str]] = []
     for line in lines:
         pair = _lines.get(line) or _read(line)

@@ -261,12 +261,12 @@ class ResponseReader:
         self._parse(data)
 
     def _parse(self, data: bytes | memoryview) -> None:
-        known = len(self.body.pieces)
+        before = len(self.body.pieces)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._broken(error)
-        self._parsed(known, len(data))
+        self._parsed(before, len(data))
 
     def feed_and_take(self, data: bytes | memoryview) -> bytes:
         """`feed` what arrived in the middle of a body, and what `take` gives then; nothing where the reply has ended.
@@ -287,10 +287,10 @@ class ResponseReader:
         self._silent_bytes = 0
         return pieces.pop()
 
-    def _parsed(self, known: int, count: int) -> None:
+    def _parsed(self, before: int, count: int) -> None:
         """Look at what so many bytes have added to the pieces that were `known`."""
         pieces = self.body.pieces
-        if len(pieces) == known:
+        if len(pieces) == before:
             if not self.complete:
                 self._came_silently(count)
         elif self._is_bodiless:
@@ -299,7 +299,7 @@ class ResponseReader:
         else:
             self._silent_bytes = 0
             try:
-                self.body.count(known)
+                self.body.count(before)
             except LimitExceededError:
                 self.complete = self.reusable = False
                 raise
@@ -346,15 +346,15 @@ class ResponseReader:
     def _read_plain_lines(self, data: bytes) -> bool:
         """Read the head of a plain answer that is not like the one before it."""
         end = data.find(b"\r\n\r\n", 0, MAX_PLAIN_HEAD_BYTES)
-        found = plain_head(data[:end]) if end > 0 else None
-        if found is None:
+        parsed = plain_head(data[:end]) if end > 0 else None
+        if parsed is None:
             return False
-        if found[2] == CHUNKED:
-            return self._begin_chunked(data, end + 4, found[0], found[1])
+        if parsed[2] == CHUNKED:
+            return self._begin_chunked(data, end + 4, parsed[0], parsed[1])
         self._strange += 1
         if self._strange < _MOST_STRANGE or not self._strange % _SELDOM:
-            self._latest = latest_head(data[: end + 4], found)
-        return self._begin_plainly(data, end + 4, *found)
+            self._latest = latest_head(data[: end + 4], parsed)
+        return self._begin_plainly(data, end + 4, *parsed)
 
     def _begin_plainly(self, data: bytes, begin: int, status: int, headers: Headers, length: int) -> bool:
         """Whether the body in `data` may be read behind a plain head, which ends at `begin`; what is there is read."""

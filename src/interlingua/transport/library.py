@@ -156,12 +156,12 @@ def _translated(error: Exception, deadlines: Deadlines, peer: str, phase: Phase)
 
 def _unconnected(error: Exception, peer: str) -> APIConnectionError:
     """Our error for what the operating system or TLS said, which the library keeps as the cause of the cause."""
-    found: OSError | None = None
+    system_error: OSError | None = None
     cause: BaseException | None = error
     while cause is not None:
-        found = cause if isinstance(cause, OSError) else found
+        system_error = cause if isinstance(cause, OSError) else system_error
         cause = cause.__cause__ or cause.__context__
-    return connecting_failed(found or OSError("check its address and the network"), peer)
+    return connecting_failed(system_error or OSError("check its address and the network"), peer)
 
 
 def _limits(options: HttpOptions) -> httpx.Limits:

@@ -124,5 +124,5 @@ def overridden_async(transport: AsyncTransport) -> AsyncTransport:
 
 def _active() -> tuple[Override, ...]:
     """The overrides that hold here, the first one entered first."""
-    known = _here.get()
-    return tuple(override for override in (_everywhere if known is None else known) if override.active)
+    overrides = _here.get()
+    return tuple(override for override in (_everywhere if overrides is None else overrides) if override.active)

@@ -58,10 +58,10 @@ def _tables() -> tuple[tuple[IPv4Network, ...], tuple[IPv6Network, ...], IPv6Net
 def is_public(address: str) -> bool:
     """Whether a connection to `address` leads to the public internet."""
     try:
-        found = ip_address(address.partition("%")[0])
+        parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return _is_public_v4(found) if isinstance(found, IPv4Address) else _is_public_v6(found)
+    return _is_public_v4(parsed) if isinstance(parsed, IPv4Address) else _is_public_v6(parsed)
 
 
 def _is_public_v4(address: IPv4Address) -> bool:

@@ -80,9 +80,9 @@ def known_addresses(host: str, port: int) -> list[Address] | None:
     return [(socket.AF_INET, (host, port))]
 
 
-def ordered(found: Sequence[Found]) -> list[Address]:
+def ordered(entries: Sequence[Found]) -> list[Address]:
     """What `getaddrinfo` found, its first address first, then the first of another family, then the rest."""
-    addresses: list[Address] = [(entry[0], entry[4]) for entry in found]
+    addresses: list[Address] = [(entry[0], entry[4]) for entry in entries]
     for place, address in enumerate(addresses):
         if address[0] != addresses[0][0]:
             addresses.insert(1, addresses.pop(place))

@@ -380,11 +380,11 @@ class HttpTransport:
         with self._lock:
             while self._abandoned:
                 self._pool.release(self._abandoned.popleft(), None, now)
-            kept = self._pool.take(origin, now)
-            if kept is not None and not self._pool.discarded:
-                return kept
-            granted = Slot(kept) if kept is not None else self._pool.lease(origin, now) or self._queue(origin)
-            if kept is None:
+            idle = self._pool.take(origin, now)
+            if idle is not None and not self._pool.discarded:
+                return idle
+            granted = Slot(idle) if idle is not None else self._pool.lease(origin, now) or self._queue(origin)
+            if idle is None:
                 self._pool.expire(now)
             discarded = self._take_discarded()
         _close_all(discarded)

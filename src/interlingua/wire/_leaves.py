@@ -52,9 +52,9 @@ def find_leaf(value: object, is_bad: Callable[[object], bool]) -> tuple[str | in
     if value is None or isinstance(value, _LEAVES):
         return () if is_bad(value) else None
     for step, child in _children(value, is_bad):
-        found = find_leaf(child, is_bad)
-        if found is not None:
-            return found if step is None else (step, *found)
+        steps = find_leaf(child, is_bad)
+        if steps is not None:
+            return steps if step is None else (step, *steps)
     return None
 
 

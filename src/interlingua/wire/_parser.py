@@ -92,8 +92,8 @@ def decode_error(error: msgspec.DecodeError) -> DecodeError:
     """Our error for one of msgspec's, its path turned into a pointer as far as it is known."""
     sentence = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        told = sentence.removeprefix("JSON is malformed: ").lower()
-        return DecodeError(f"the text is not JSON: {_PLAINER.get(told, told)}")
+        reason = sentence.removeprefix("JSON is malformed: ").lower()
+        return DecodeError(f"the text is not JSON: {_PLAINER.get(reason, reason)}")
     place = re.search(_PLACE, sentence)
     steps: list[str] = []
     for step in re.finditer(_STEP, place["path"] if place else ""):

@@ -70,42 +70,42 @@ def shape_of(kind: object) -> Shape | None:
     return _shape(inspect.type_info(kind), {})
 
 
-def _shape(info: inspect.Type, seen: dict[type, Members]) -> Shape | None:
+def _shape(info: inspect.Type, structs: dict[type, Members]) -> Shape | None:
     match info:
         case inspect.StructType():
-            return _members(info, seen)
+            return _members(info, structs)
         case inspect.ListType() | inspect.VarTupleType():
-            item = _shape(info.item_type, seen)
+            item = _shape(info.item_type, structs)
             return None if item is None else Items(item)
         case inspect.DictType():
-            value = _shape(info.value_type, seen)
+            value = _shape(info.value_type, structs)
             return None if value is None else Values(value)
         case inspect.UnionType():
-            return _choice(info, seen)
+            return _choice(info, structs)
         case _:
             return None
 
 
-def _members(info: inspect.StructType, seen: dict[type, Members]) -> Members:
-    if info.cls in seen:
-        return seen[info.cls]
+def _members(info: inspect.StructType, structs: dict[type, Members]) -> Members:
+    if info.cls in structs:
+        return structs[info.cls]
     names = {field.encode_name for field in info.fields}
     keeps_extra = EXTRA in names
     if info.tag_field is not None:
         names.add(info.tag_field)
-    shape = seen[info.cls] = Members(info.cls, frozenset(names - {EXTRA}), {}, keeps_extra)
+    shape = structs[info.cls] = Members(info.cls, frozenset(names - {EXTRA}), {}, keeps_extra)
     kinds = get_type_hints(info.cls, include_extras=True)
     for field in info.fields:
-        child = _shape(field.type, seen)
+        child = _shape(field.type, structs)
         if child is not None:
             shape.children[field.encode_name] = (child, kinds[field.name])
     return shape
 
 
-def _choice(info: inspect.UnionType, seen: dict[type, Members]) -> Shape | None:
+def _choice(info: inspect.UnionType, structs: dict[type, Members]) -> Shape | None:
     choice = Choice(None, None, None, {})
     for member in info.types:
-        shape = _shape(member, seen)
+        shape = _shape(member, structs)
         if isinstance(member, inspect.StructType) and member.tag_field is not None and isinstance(shape, Members):
             choice.tag_field = member.tag_field
             choice.tagged[cast("str | int", member.tag)] = shape

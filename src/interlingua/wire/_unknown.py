@@ -150,9 +150,9 @@ def _decodes(text: bytes, kind: object) -> bool:
     return True
 
 
-def _collect(members: dict[str, object], known: frozenset[str]) -> None:
+def _collect(members: dict[str, object], declared: frozenset[str]) -> None:
     """Move members without a field into `extra`."""
-    unknown = {name: members.pop(name) for name in list(members) if name not in known}
+    unknown = {name: members.pop(name) for name in list(members) if name not in declared}
     if unknown:
         members[EXTRA] = unknown
 
@@ -163,9 +163,9 @@ def _is_spread(text: bytes, kind: object) -> bool:
     return EXTRA_NAME not in text
 
 
-def _spread(members: dict[str, object], known: frozenset[str]) -> None:
+def _spread(members: dict[str, object], declared: frozenset[str]) -> None:
     """Move the members of `extra` beside the others."""
-    del known
+    del declared
     extra = members.pop(EXTRA, None)
     if extra is None:
         return

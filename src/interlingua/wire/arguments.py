@@ -52,8 +52,8 @@ def check_arguments(text: str | bytes, *, ended_early: bool = False) -> Argument
     `ended_early` says that the answer ended by its length: only then is the beginning of an object `cut_off`.
     Raises: LimitExceededError, beyond the bounds on size and depth.
     """
-    found = _arguments(text, ended_early=ended_early)
-    return None if isinstance(found, dict) else found
+    parsed = _arguments(text, ended_early=ended_early)
+    return None if isinstance(parsed, dict) else parsed
 
 
 def parse_arguments(text: str | bytes) -> dict[str, Any]:
@@ -61,10 +61,12 @@ def parse_arguments(text: str | bytes) -> dict[str, Any]:
 
     Raises: DecodeError, with the reason as its `code`; LimitExceededError.
     """
-    found = _arguments(text, ended_early=False)
-    if isinstance(found, dict):
-        return found
-    raise DecodeError(f"the arguments are not one JSON object with unique keys and finite numbers: {found}", code=found)
+    parsed = _arguments(text, ended_early=False)
+    if isinstance(parsed, dict):
+        return parsed
+    raise DecodeError(
+        f"the arguments are not one JSON object with unique keys and finite numbers: {parsed}", code=parsed
+    )
 
 
 def _arguments(text: str | bytes, *, ended_early: bool) -> dict[str, Any] | ArgumentsFault:
@@ -126,11 +128,11 @@ def _repeated_key(text: str | bytes) -> str | None:
 
 def _first_repeated(names: Iterable[str]) -> str | None:
     """The first name that came before; each is looked up once, since a hostile object can have a million."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in visited:
             return name
-        seen.add(name)
+        visited.add(name)
     return None
 
 
@@ -150,21 +152,21 @@ def _is_only_non_finite(text: str) -> bool:
     """Whether `text` would be an object if NaN, Infinity and numbers beyond a float were JSON."""
     import json
 
-    found = False
+    non_finite = False
 
     def constant(_: str) -> None:
-        nonlocal found
-        found = True
+        nonlocal non_finite
+        non_finite = True
 
     def number(digits: str) -> None:
-        nonlocal found
-        found = found or not math.isfinite(float(digits))
+        nonlocal non_finite
+        non_finite = non_finite or not math.isfinite(float(digits))
 
     try:
         value = json.loads(text, parse_constant=constant, parse_float=number)
     except (ValueError, RecursionError):
         return False
-    return found and isinstance(value, dict)
+    return non_finite and isinstance(value, dict)
 
 
 def _is_cut(text: str) -> bool:

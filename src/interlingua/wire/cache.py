@@ -101,8 +101,8 @@ def _below(value: object) -> Iterable[object]:
         case tuple() | list() | set() | frozenset():
             return cast("Iterable[object]", value)
         case dict():
-            held = cast("Mapping[object, object]", value)
-            return (*held.keys(), *held.values())
+            mapping = cast("Mapping[object, object]", value)
+            return (*mapping.keys(), *mapping.values())
         case msgspec.Struct():
             return [getattr(value, name) for name in value.__struct_fields__]
         case _:

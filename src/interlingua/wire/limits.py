@@ -39,13 +39,13 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 def rate_limits(headers: Headers) -> dict[str, RateLimit]:
     """The limits that the headers tell of, by name: `requests`, `tokens`, `input_tokens`; empty for none."""
-    found: dict[str, dict[str, str]] = {}
+    fields: dict[str, dict[str, str]] = {}
     for name, value in headers:
         if tells_limit(name):
             word, limit = _split(name)
             if word in _WORDS and limit:
-                found.setdefault(limit.replace("-", "_"), {})[word] = value
-    return {name: _limit(said, headers) for name, said in found.items()}
+                fields.setdefault(limit.replace("-", "_"), {})[word] = value
+    return {name: _limit(words, headers) for name, words in fields.items()}
 
 
 def tells_limit(name: str) -> bool:
@@ -62,11 +62,11 @@ def _split(name: str) -> tuple[str, str]:
     return word, limit
 
 
-def _limit(said: dict[str, str], headers: Headers) -> RateLimit:
+def _limit(words: dict[str, str], headers: Headers) -> RateLimit:
     return RateLimit(
-        limit=_count(said.get("limit")),
-        remaining=_count(said.get("remaining")),
-        reset_s=_bounded(_seconds(said.get("reset"), headers)),
+        limit=_count(words.get("limit")),
+        remaining=_count(words.get("remaining")),
+        reset_s=_bounded(_seconds(words.get("reset"), headers)),
     )
 
 
@@ -93,7 +93,7 @@ def _seconds(text: str | None, headers: Headers) -> float | None:
     return _until(text, header(headers, "date"))
 
 
-def _until(told: str | float, now: str | None) -> float | None:
+def _until(reset: str | float, now: str | None) -> float | None:
     """Seconds from `now`, the server's own clock, to a time in ISO 8601 or since 1970."""
     if now is None:
         return None
@@ -101,10 +101,10 @@ def _until(told: str | float, now: str | None) -> float | None:
     from email.utils import parsedate_to_datetime
 
     try:
-        if isinstance(told, str):
-            then = datetime.fromisoformat(told)
+        if isinstance(reset, str):
+            then = datetime.fromisoformat(reset)
         else:
-            then = datetime.fromtimestamp(told / 1000 if told >= _FIRST_TIME_MS else told, UTC)
+            then = datetime.fromtimestamp(reset / 1000 if reset >= _FIRST_TIME_MS else reset, UTC)
         left = then - parsedate_to_datetime(now)
     except (OSError, OverflowError, TypeError, ValueError):
         return None

@@ -140,8 +140,8 @@ class JsonReader:
     # States: each looks at the sign at hand
 
     def _at_start(self) -> bool:
-        found = _START.search(self._text, self._at)
-        return self._go("value", found.start()) if found else self._go("start", len(self._text))
+        match = _START.search(self._text, self._at)
+        return self._go("value", match.start()) if match else self._go("start", len(self._text))
 
     def _at_value(self) -> bool:
         sign = self._text[self._at]
@@ -254,15 +254,15 @@ class JsonReader:
         self._state = "next"
 
     def _word(self) -> bool:
-        found = _WORD.match(self._text, self._at)
-        if found is None or found.end() - self._at > _LONGEST_WORD:
+        match = _WORD.match(self._text, self._at)
+        if match is None or match.end() - self._at > _LONGEST_WORD:
             return self._break()
-        if found.end() == len(self._text):
+        if match.end() == len(self._text):
             return False
-        value = self._literal(found[0])
+        value = self._literal(match[0])
         if value is NOTHING:
             return self._break()
-        self._move(found.end())
+        self._move(match.end())
         self._put(value)
         return True
 

@@ -74,13 +74,13 @@ class _AsyncCrew:
     async def next(self, within_s: float | None) -> Notice | None:
         try:
             async with asyncio.timeout(within_s):
-                told = await self._told.get()
+                notice = await self._told.get()
         except TimeoutError:
             await self.close()
             return None
-        if isinstance(told, BaseException):
-            raise told
-        return told
+        if isinstance(notice, BaseException):
+            raise notice
+        return notice
 
     async def close(self) -> None:
         for task in self._tasks:

@@ -42,7 +42,7 @@ async def fetch(
     return await carry_out(steps(url, terms), terms, Way())
 
 
-async def carry_out(asked: Steps, terms: Terms, way: Way) -> Fetched:
+async def carry_out(steps: Steps, terms: Terms, way: Way) -> Fetched:
     """What the steps come to."""
     from interlingua.transport.aio import HttpTransport
 
@@ -52,7 +52,7 @@ async def carry_out(asked: Steps, terms: Terms, way: Way) -> Fetched:
     at = loop.time() + terms.timeout_s
     reply: AsyncReply | None = None
     try:
-        effect = next(asked)
+        effect = next(steps)
         while True:
             try:
                 if effect is None:
@@ -63,9 +63,9 @@ async def carry_out(asked: Steps, terms: Terms, way: Way) -> Fetched:
                     reply = await transport.open(effect, timeouts(at - loop.time()))
                     result = Head(reply.status, reply.headers)
             except Error as error:
-                effect = asked.throw(error)
+                effect = steps.throw(error)
             else:
-                effect = asked.send(result)
+                effect = steps.send(result)
     except StopIteration as done:
         return done.value
     finally:

@@ -108,16 +108,16 @@ def _forget(task: asyncio.Task[Any]) -> None:
 
 async def _value(work: Work, on_progress: OnProgress | None) -> object:
     """What a handler gives: awaited when it is awaitable; a function that may block runs in a thread."""
-    told = partial(tell, on_progress, work.call)
+    listener = partial(tell, on_progress, work.call)
     if work.is_async:
-        LISTENER.set(told)
+        LISTENER.set(listener)
         value = work.run()
     else:
-        value = await _in_thread(work, told)
+        value = await _in_thread(work, listener)
     return await cast("Awaitable[Any]", value) if isinstance(value, Awaitable) else value
 
 
-async def _in_thread(work: Work, told: Callable[[str], None]) -> object:
+async def _in_thread(work: Work, listener: Callable[[str], None]) -> object:
     """What a function gives that runs in a thread of its own; its notes are handed over in the loop's thread."""
     loop = asyncio.get_running_loop()
     came: asyncio.Future[_Came] = loop.create_future()
@@ -131,7 +131,7 @@ async def _in_thread(work: Work, told: Callable[[str], None]) -> object:
             came.set_result(outcome)
 
     def run() -> None:
-        LISTENER.set(partial(post, told))
+        LISTENER.set(partial(post, listener))
         try:
             outcome = work.run(), None
         except BaseException as error:  # noqa: BLE001 - raised where the call is awaited

@@ -80,12 +80,12 @@ class Pool(Generic[C]):
             stale = [one for one in idle if now_s - one.made_s > LIFE_S or not one.is_ready()]
             for one in stale:
                 idle.remove(one)
-            found = max(idle, key=lambda one: turn.fits(one.latest), default=None)
-            if found is not None:
-                idle.remove(found)
+            best = max(idle, key=lambda one: turn.fits(one.latest), default=None)
+            if best is not None:
+                idle.remove(best)
         for one in stale:
             self.drop(one)
-        return found
+        return best
 
     def may_open(self, key: object) -> bool:
         """Whether a connection may be made now; it counts until `opened` or `refuse` is told of it."""

@@ -64,8 +64,8 @@ class Turn:
         """A turn that has not begun; `members` are those of the body."""
         self._members = members
         self._is_stream = is_stream
-        given = members.get("input")
-        self._items: list[object] = cast("list[object]", given) if isinstance(given, list) else [_message(given)]
+        items = members.get("input")
+        self._items: list[object] = cast("list[object]", items) if isinstance(items, list) else [_message(items)]
         self._places = [
             (place, digest) for place, item in enumerate(self._items) if (digest := _digest(item)) is not None
         ]
@@ -89,11 +89,11 @@ class Turn:
         """What is sent on a connection with that latest response."""
         count = self.fits(latest)
         self.is_continued, self._error = count > 0, {}
-        told = {name: value for name, value in self._members.items() if name not in _HTTP_ALONE}
+        body = {name: value for name, value in self._members.items() if name not in _HTTP_ALONE}
         if latest is not None and count:
             begin = self._places[count - 1][0] + 1
-            told |= {"previous_response_id": latest.response_id, "input": self._items[begin:]}
-        return encode({"type": "response.create", **told}, nulls=_ANY_NULLS)
+            body |= {"previous_response_id": latest.response_id, "input": self._items[begin:]}
+        return encode({"type": "response.create", **body}, nulls=_ANY_NULLS)
 
     def take(self, text: bytes) -> bytes:
         """The piece of a stream that an event is.
@@ -107,10 +107,10 @@ class Turn:
         self._kind = kind
         if kind in _OVER:
             self.is_over = True
-            told = cast("Members", event)
-            response = told.get("response")
+            fields = cast("Members", event)
+            response = fields.get("response")
             self._response = cast("Members", response) if isinstance(response, dict) else None
-            self._error = told if kind == "error" else {}
+            self._error = fields if kind == "error" else {}
         return encode_event(text, event=kind)
 
     @property
@@ -123,12 +123,12 @@ class Turn:
     @property
     def refusal(self) -> HttpReply | None:
         """The reply of HTTP that the error of a turn stands for; None where there is no error with a status."""
-        status, told = self._error.get("status"), self._error.get("headers")
+        status, members = self._error.get("status"), self._error.get("headers")
         if not isinstance(status, int) or not 400 <= status <= 599:
             return None
         headers: Headers = ()
-        if isinstance(told, dict):
-            pairs = cast("Members", told).items()
+        if isinstance(members, dict):
+            pairs = cast("Members", members).items()
             headers = tuple([(name.lower(), value) for name, value in pairs if isinstance(value, str)])
         body = encode({"error": self._error.get("error")}, nulls=_ANY_NULLS)
         return HttpReply(status=status, headers=headers + _JSON, body=body)
@@ -155,8 +155,8 @@ class Turn:
         if not isinstance(output, list) or not isinstance(response_id, str):
             return None
         answered = [digest for item in cast("list[object]", output) if (digest := _digest(item)) is not None]
-        said = (*[digest for _, digest in self._places], *answered)
-        return Latest(response_id, str(self._members.get("model")), said)
+        digests = (*[digest for _, digest in self._places], *answered)
+        return Latest(response_id, str(self._members.get("model")), digests)
 
     @property
     def headers(self) -> Headers:
@@ -180,8 +180,8 @@ def turn_of(request: HttpRequest) -> Turn | None:
         return None
     if not isinstance(members, dict) or cast("Members", members).get("background"):
         return None
-    told = cast("Members", members)
-    return Turn(told, is_stream=told.get("stream") is True)
+    body = cast("Members", members)
+    return Turn(body, is_stream=body.get("stream") is True)
 
 
 # What is compared
@@ -199,13 +199,13 @@ def _digest(item: object) -> bytes | None:
     kind = members.get("type") or "message"
     if kind == "reasoning":
         return None
-    told = {name: value for name, value in members.items() if name not in _LOOSE}
-    told["type"] = kind
+    hashable = {name: value for name, value in members.items() if name not in _LOOSE}
+    hashable["type"] = kind
     if kind == "message":
         content = members.get("content")
         parts = cast("list[object]", content) if isinstance(content, list) else [{"type": "text", "text": content}]
-        told["content"] = [_part(part) for part in parts]
-    return _hashed(told)
+        hashable["content"] = [_part(part) for part in parts]
+    return _hashed(hashable)
 
 
 def _part(part: object) -> object:
