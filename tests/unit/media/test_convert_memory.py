@@ -43,7 +43,7 @@ def peak_bytes(path: Path) -> int:
 def large(width: int, height: int, mode: str) -> Image.Image:
     """The motif in the size of a photo."""
     image = reference(400, 300).getchannel("R") if mode == "P" else reference(400, 300).convert(mode)
-    found = image.resize((width, height))  # pyright: ignore[reportUnknownMemberType]
+    found = image.resize((width, height))
     if mode == "P":
         found.putpalette([value for gray in range(256) for value in (gray, 255 - gray, 0)])
     return found
