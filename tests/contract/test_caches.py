@@ -39,6 +39,7 @@ PEERS = frozenset(
         "providers.media_limits:_limits",
         "registry.endpoint:_addresses",
         "registry.endpoint:_forms",
+        "registry.endpoint:_identities",
         "registry.endpoint:_merged",
         "registry.resolve:_rankings",
         "registry.resolve:_remembered",

@@ -120,14 +120,14 @@ def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
 
 
 def _found(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
-    dialect, store = get_dialect(endpoint.dialect), health_store()
+    dialect, store, identity = get_dialect(endpoint.dialect), health_store(), endpoint.identity()
     if ask:
         told = yield from _told(endpoint, dialect)
         lacks = frozenset[Feature]([feature for feature in _LEARNED if getattr(told, feature) is False])
         takes = frozenset[Feature]([feature for feature in _LEARNED if getattr(told, feature)])
         if lacks or takes:
-            yield from consulted(store, endpoint.spec, Learned(lacks, takes, CARD_S))
-    standing = yield from consulted(store, endpoint.spec, Look())
+            yield from consulted(store, endpoint.spec, Learned(lacks, takes, CARD_S, identity=identity))
+    standing = yield from consulted(store, endpoint.spec, Look(identity=identity))
     return known_capabilities(endpoint, dialect, standing.lacks)
 
 

@@ -191,7 +191,8 @@ def _looked_at(job: Job, endpoint: Endpoint) -> Standing:
     store = job.health or health_store()
     if not store.immediate and _on_a_loop():  # which would stand still meanwhile
         return Standing("open", 0.0)
-    return store.apply(((endpoint.spec, Look()),))[0]
+    look = Look(identity=endpoint.identity(job.settings.headers))
+    return store.apply(((endpoint.spec, look),))[0]
 
 
 def _rank(standing: Standing) -> tuple[tuple[int, float], str]:

@@ -142,7 +142,7 @@ def _account(body: dict[str, Any]) -> Account:
     address = body.pop("base_url", None) or body.pop("api_base", None)
     body.pop("api_base", None)
     return Account(
-        api_key=Secret.of_argument(body.pop("api_key", None)),
+        api_key=Secret.of_argument(body.pop("api_key", None) or None),  # LiteLLM takes an empty one for none
         base_url=None if address is None else str(address),
         own=None,
         strict=body.pop("drop_params", None) is False,

@@ -17,10 +17,10 @@ from interlingua.errors import ConfigError
 from interlingua.providers.cards import CardForm
 from interlingua.providers.price import Price
 from interlingua.providers.row import Auth
-from interlingua.registry.secret import Secret
+from interlingua.registry.secret import ARGUMENT, Secret
 from interlingua.types.capabilities import Capabilities
 from interlingua.wire.cache import ByteCache, weight_of
-from interlingua.wire.http import Headers, HttpRequest
+from interlingua.wire.http import SECRET_HEADERS, Headers, HttpRequest
 
 if TYPE_CHECKING:
     from interlingua.transport.base import Carrier
@@ -29,6 +29,9 @@ __all__ = ["Endpoint"]
 
 CREDENTIAL_HEADERS = {"bearer": "authorization"}
 """The header of an auth form, where it does not have its name."""
+_NO_KEY_HERE = "api_key= is empty: give one, or leave it out, and the provider's variable is read"
+DIGEST_DIGITS = 12
+"""Hexadecimal digits that tell the identities of a target apart; too few to search for a key by them."""
 MAX_KEYS = 64
 """With how many keys the same headers are remembered."""
 _FORM_BYTES = 1_000
@@ -72,6 +75,14 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     carrier: Carrier | None = None
     """What carries its requests, where that is code in this process."""
 
+    def identity(self, headers: Headers = ()) -> str:
+        """The address and the key of a request with these headers, by which health is kept: the host, and a digest.
+
+        Two callers have the same one where the server cannot tell them apart. The key is not in it.
+        """
+        secret = [pair for pair in headers if pair[0].lower() in SECRET_HEADERS] if headers else ()
+        return _identities[self.base_url, self.query, self.headers, tuple(secret), self.credential.latest()]
+
     def http_request(
         self, encoded: Encoded, *, stream: bool = False, with_credential: bool = True, headers: Headers = ()
     ) -> HttpRequest:
@@ -94,8 +105,20 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
                 headers = form.merged.with_key(form.credential, key)
                 form.keyed = key, headers
             elif self.key_required:
-                raise ConfigError(f"{self.provider}: no key; {self.key_hint}")
+                hint = _NO_KEY_HERE if self.credential.source == ARGUMENT else self.key_hint
+                raise ConfigError(f"{self.provider}: no key; {hint}")
         return HttpRequest(url=form.url, headers=headers, body=encoded.body, dialect=self.dialect, target=self.spec)
+
+
+def _find_identity(key: tuple[str, tuple[tuple[str, str], ...], Headers, Headers, str]) -> str:
+    """The host of an address, and a digest of everything by which a server knows who asks."""
+    from hashlib import sha256  # only where something is known against a target
+
+    host = key[0].partition("://")[2].partition("/")[0].rpartition("@")[2]
+    return f"{host} {sha256(msgspec.json.encode(key)).hexdigest()[:DIGEST_DIGITS]}".lstrip()
+
+
+_identities = ByteCache(1_000_000, _find_identity)
 
 
 class _Merged:

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import NoReturn, TypeAlias, cast
 
 from interlingua.errors import ConfigError, UsageError, kind_of
 
-__all__ = ["Key", "Secret"]
+__all__ = ["ARGUMENT", "Key", "Secret"]
 
 Key: TypeAlias = "str | Callable[[], str]"
 """A key, or a function that gives the one that holds now: it is called for every request and keeps its own cache."""
 
 _CARRIED_BY_A_HEADER = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+ARGUMENT = "api_key"
+"""The source of a key that the caller of a model gives."""
 MAX_KEY_BYTES = 65_536
 """A key file may be this long."""
 
@@ -60,18 +63,18 @@ class Secret:
 
     @classmethod
     def of_argument(cls, key: object) -> Secret | None:
-        """The secret of an argument `api_key`; None where it says nothing.
+        """The secret of an argument `api_key`; None where there is none. An empty text is no key, not the variable's.
 
         Raises: UsageError for what is no key, and for a function that would have to be awaited.
         """
         from inspect import iscoroutinefunction  # only who gives a key pays for it
 
-        if key is None or key == "":
+        if key is None:
             return None
         if iscoroutinefunction(key) or not (isinstance(key, str) or callable(key)):
             kind = "one to await" if iscoroutinefunction(key) else kind_of(key)
             raise UsageError(f"api_key takes a text or a function that gives one at once, not {kind}")
-        return cls.of_key(cast("Key", key), "api_key")
+        return cls.of_key(cast("Key", key), ARGUMENT)
 
     @classmethod
     def of_environment(cls, environ: Callable[[], Mapping[str, str]], names: tuple[str, ...]) -> Secret:
@@ -107,6 +110,16 @@ class Secret:
             raise ConfigError(f"the key from {self.source} holds a character that a header cannot carry")
         self._fit = key
         return key or None
+
+    def latest(self) -> str:
+        """The credential in clear that holds now; of a function the one that it gave last, since it is not asked here.
+
+        Empty where there is none, and where it cannot be read: the request that needs it says why.
+        """
+        if not self.dynamic:
+            with suppress(ConfigError):
+                return self.reveal() or ""
+        return self._fit
 
     def __repr__(self) -> str:
         return "***"

@@ -15,6 +15,8 @@ Rules
 - A target suspended by hand stays so until it is resumed, or until its time is over; no success changes that.
 - What a target has refused because it does not take it is known for as long as whoever learned it says (10 minutes);
   a success does not end that, a person's word does. It benches nothing: calls without it go on.
+- What a try says holds for the identity that it went with, an address and a key, and for nobody else who asks the same
+  target in another way. A person's word holds for all of them.
 - A mark that nothing happened to for an hour after its deadline is forgotten.
 - A mark from more than a minute ahead was made before a clock was put back: it is forgotten, but for a person's word.
 - Times are seconds of the store's clock. Nothing here reads a clock, waits, or runs by itself.
@@ -40,6 +42,7 @@ __all__ = [
     "FORGET_S",
     "LACK_S",
     "MAX_COOLDOWN_S",
+    "MAX_IDENTITIES",
     "MAX_RETRY_AFTER_S",
     "MAX_TARGETS",
     "PROBE_LEASE_S",
@@ -88,6 +91,8 @@ MAX_LACK_S = 86_400.0
 """The longest that anything is known of what a target does not take."""
 MAX_TARGETS = 10_000
 """How many marks a process keeps."""
+MAX_IDENTITIES = 64
+"""By how many addresses and keys something is known of one target; the one that was quiet for longest goes first."""
 
 Fault: TypeAlias = Literal["transient", "auth", "billing"]
 """What a failure says of the target: it may pass by itself, the key is refused, or the account has no credit."""
@@ -97,6 +102,7 @@ State: TypeAlias = Literal["open", "probe", "half_open", "benched", "suspended"]
 """`open` is asked; `probe` is asked by this one try; `half_open` waits for a probe; the others are not asked."""
 Circuit: TypeAlias = Literal["closed", "open", "half_open", "suspended"]
 """The states of a circuit breaker: `closed` lets every attempt through, `half_open` one, the others none."""
+_WORST: tuple[State, ...] = ("suspended", "benched", "half_open", "probe", "open")
 _CIRCUITS: dict[State, Circuit] = {
     "open": "closed",
     "probe": "half_open",
@@ -109,18 +115,23 @@ _CIRCUITS: dict[State, Circuit] = {
 # Operations
 
 
-class Admit(Struct, frozen=True):
+class _OfTry(Struct, frozen=True, kw_only=True):
+    identity: str = ""
+    """The address and the key that a try goes with, as `Endpoint.identity` gives them; empty: the target as a whole."""
+
+
+class Admit(_OfTry, frozen=True):
     """Asks whether a try may be made; the answer `open` or `probe` is followed by how the try ended."""
 
     lease_s: float = PROBE_LEASE_S
     """How long the try may take when it is the probe."""
 
 
-class Look(Struct, frozen=True):
+class Look(_OfTry, frozen=True):
     """Asks how a target stands, and changes nothing."""
 
 
-class Failed(Struct, frozen=True):
+class Failed(_OfTry, frozen=True):
     """A try failed in a way that counts against the target."""
 
     fault: Fault = "transient"
@@ -133,21 +144,21 @@ class Failed(Struct, frozen=True):
     """The error in a few words, for people; never a credential."""
 
 
-class Succeeded(Struct, frozen=True):
+class Succeeded(_OfTry, frozen=True):
     """A try was answered."""
 
     admitted_s: float | None = None
     """`at_s` of the answer that let the try through; None for a try that was not asked about."""
 
 
-class Spared(Struct, frozen=True):
+class Spared(_OfTry, frozen=True):
     """A try ended without saying anything of the target: the request was at fault, or the caller went away."""
 
     admitted_s: float | None = None
     """`at_s` of the answer that let the try through; None for a try that was not asked about."""
 
 
-class Learned(Struct, frozen=True):
+class Learned(_OfTry, frozen=True):
     """The target has said what it takes or does not take."""
 
     lacks: frozenset[Feature] = frozenset()
@@ -201,6 +212,8 @@ class Mark(Struct, frozen=True, omit_defaults=True):
     """The last error in a few words."""
     lacks: dict[str, float] = {}
     """What the target has said that it does not take, and until when that is known."""
+    identities: dict[str, Mark] = {}
+    """What is known against single addresses and keys of it, none of which has any in turn."""
 
 
 class Standing(Struct, frozen=True):
@@ -242,6 +255,10 @@ class TargetHealth(Struct, frozen=True):
     """The last error in a few words."""
     lacks: tuple[str, ...] = ()
     """What it has said lately that it does not take, such as `tools`."""
+    identity: str = ""
+    """The address and the key that this is known of: a host, and a digest; empty where it holds for all of them."""
+    others: tuple[TargetHealth, ...] = ()
+    """How it stands by other addresses and keys, where something is known of several; this one stands worst."""
 
     @property
     def circuit(self) -> Circuit:
@@ -296,6 +313,19 @@ class HealthStore(Protocol):
 def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
     """The mark after an operation, and how the target then stands."""
     known = _known(mark, now_s)
+    if not isinstance(operation, _OfTry) or not operation.identity:
+        return _stepped(known, operation, now_s)
+    identity = operation.identity
+    before = None if known is None else known.identities.get(identity)
+    own, standing = _stepped(before, operation, now_s)
+    if known is not None and known.suspended:
+        standing = replace(_standing(known, now_s), failures=standing.failures, lacks=standing.lacks)
+        own = before if isinstance(operation, Admit) else own  # who is kept out takes no probe
+    return (known if own is before else _with_identity(known or Mark(), identity, own, now_s)), standing
+
+
+def _stepped(known: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
+    """The mark of one identity, or of the target as a whole, after an operation, and how it then stands."""
     match operation:
         case Look():
             after = known
@@ -322,17 +352,28 @@ def expires_s(mark: Mark) -> float | None:
     """When a mark may be forgotten; None for one that a person has to take back."""
     if mark.suspended and mark.suspended_until_s is None:
         return None
-    return max(mark.seen_s, mark.until_s or 0.0, mark.suspended_until_s or 0.0, *mark.lacks.values()) + FORGET_S
+    own_s = max(mark.seen_s, mark.until_s or 0.0, mark.suspended_until_s or 0.0, *mark.lacks.values()) + FORGET_S
+    return max([own_s, *[end_s for one in mark.identities.values() if (end_s := expires_s(one)) is not None]])
 
 
 def told(mark: Mark | None, now_s: float) -> TargetHealth | None:
-    """How a target stands, for people; None when nothing is known against it."""
+    """How a target stands, for people: by the address and key by which it stands worst; None when nothing is known."""
     known = _known(mark, now_s)
     if known is None:
         return None
-    standing = _standing(known, now_s)
+    states = [_told(one, identity, now_s) for identity, one in known.identities.items()]
+    if not _is_empty(replace(known, identities={})):
+        states.insert(0, _told(known, "", now_s))
+    worst, *others = sorted(states, key=lambda state: (_WORST.index(state.state), -(state.wait_s or 0.0)))
+    return replace(worst, others=tuple(others)) if others else worst
+
+
+def _told(mark: Mark, identity: str, now_s: float) -> TargetHealth:
+    standing = _standing(mark, now_s)
     lacks = tuple(sorted(standing.lacks))
-    return TargetHealth(standing.state, standing.wait_s, standing.reason, standing.failures, standing.error, lacks)
+    return TargetHealth(
+        standing.state, standing.wait_s, standing.reason, standing.failures, standing.error, lacks, identity
+    )  # fmt: skip
 
 
 def _known(mark: Mark | None, now_s: float) -> Mark | None:
@@ -341,18 +382,39 @@ def _known(mark: Mark | None, now_s: float) -> Mark | None:
         return None
     if mark.seen_s > now_s + AHEAD_S:
         mark = Mark(seen_s=now_s, suspended=mark.suspended, suspended_until_s=mark.suspended_until_s)
-        if not mark.suspended:
-            return None
-    if mark.suspended and mark.suspended_until_s is not None and now_s >= mark.suspended_until_s:
+    elif mark.suspended and mark.suspended_until_s is not None and now_s >= mark.suspended_until_s:
         mark = replace(mark, suspended=False, suspended_until_s=None)
-        if not mark.failures and mark.until_s is None and not mark.lacks:
-            return None
     if any([until_s <= now_s for until_s in mark.lacks.values()]):
-        mark = _without_lacks(mark, {name for name, until_s in mark.lacks.items() if until_s <= now_s})
-        if mark is None:
-            return None
+        mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if until_s > now_s})
+    if mark.identities:
+        mark = _with_living(mark, now_s)
     end_s = expires_s(mark)
-    return None if end_s is not None and now_s >= end_s else mark
+    return None if _is_empty(mark) or (end_s is not None and now_s >= end_s) else mark
+
+
+def _with_living(mark: Mark, now_s: float) -> Mark:
+    """The mark without identities of which nothing is known any more."""
+    now = {identity: _known(one, now_s) for identity, one in mark.identities.items()}
+    if all([one is mark.identities[identity] for identity, one in now.items()]):
+        return mark
+    return replace(mark, identities={identity: one for identity, one in now.items() if one is not None})
+
+
+def _with_identity(mark: Mark, identity: str, own: Mark | None, now_s: float) -> Mark | None:
+    """The mark with what is known of one identity now; None where nothing is known against the target then."""
+    others = [(name, one) for name, one in mark.identities.items() if name != identity]
+    if own is not None:
+        latest = sorted(others, key=lambda pair: pair[1].seen_s)[1 - MAX_IDENTITIES :]
+        mark = replace(mark, identities=dict([*latest, (identity, own)]), seen_s=now_s)
+    else:
+        mark = replace(mark, identities=dict(others))
+    return None if _is_empty(mark) else mark
+
+
+def _is_empty(mark: Mark) -> bool:
+    """Whether nothing is known against a target."""
+    has_own = mark.failures or mark.until_s is not None or mark.suspended
+    return not (has_own or mark.lacks or mark.identities)
 
 
 def _standing(mark: Mark | None, now_s: float, *, probe: bool = False) -> Standing:
@@ -422,13 +484,13 @@ def _has_seen(admitted_s: float | None, mark: Mark) -> bool:
 def _succeeded(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mark | None:
     if mark is None or not _has_seen(admitted_s, mark):
         return mark
-    if not mark.suspended and not mark.lacks:
-        return None
     if not mark.failures and mark.until_s is None:
         return mark  # nothing that a success ends
-    return Mark(
-        seen_s=now_s, suspended=mark.suspended, suspended_until_s=mark.suspended_until_s, lacks=mark.lacks
+    after = Mark(
+        seen_s=now_s, suspended=mark.suspended, suspended_until_s=mark.suspended_until_s, lacks=mark.lacks,
+        identities=mark.identities,
     )  # fmt: skip
+    return None if _is_empty(after) else after
 
 
 def _learned(mark: Mark, learned: Learned, now_s: float) -> Mark | None:
@@ -440,8 +502,7 @@ def _learned(mark: Mark, learned: Learned, now_s: float) -> Mark | None:
 def _without_lacks(mark: Mark, names: Collection[str]) -> Mark | None:
     """The mark without these; None where nothing is known against the target then."""
     mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if name not in names})
-    is_empty = not mark.lacks and not mark.failures and mark.until_s is None and not mark.suspended
-    return None if is_empty else mark
+    return None if _is_empty(mark) else mark
 
 
 def _spared(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mark | None:

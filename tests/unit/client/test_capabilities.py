@@ -12,6 +12,7 @@ from interlingua.registry.resolve import Registry
 from interlingua.routing.health import Learned
 from interlingua.testing import FakeModel, no_network, use
 from interlingua.types.capabilities import FEATURES, Capabilities
+from tests.support.identities import identity_of
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if not row.needs_host])
@@ -27,7 +28,14 @@ def test_every_row_says_who_says_so(name: str) -> None:
 def test_the_sources_count_in_their_order() -> None:
     """What is said, what was refused, the tables, the dialect; each field has the first that says something of it."""
     registry = Registry({"LLM_MINE": "google://key@h/v1beta?tools=1&n=0"})
-    health_store().apply([("mine/gemini-2.5-flash", Learned(frozenset({"tools", "images"})))])
+    health_store().apply(
+        [
+            (
+                "mine/gemini-2.5-flash",
+                Learned(frozenset({"tools", "images"}), identity=identity_of("mine/gemini-2.5-flash", registry)),
+            )
+        ]
+    )
     known = il.capabilities("mine/gemini-2.5-flash", registry=registry)
     assert (known.tools, known.n, known.images, known.audio) == (True, False, False, True)
     assert known.origins["tools"] == known.origins["n"] == "LLM_MINE"

@@ -15,6 +15,7 @@ from interlingua.registry.resolve import Registry
 from interlingua.routing.health import Failed, Suspend
 from interlingua.wire.json import decode_any
 from tests.support.client import chat, scripted
+from tests.support.identities import identity_of
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -135,7 +136,7 @@ def test_a_plan_with_typed_output_holds_its_schema(make: Any) -> None:
 
 def test_a_plan_passes_over_what_is_benched(make: Any) -> None:
     """As a call would: the next target is asked, and it says why and until when; looking changes nothing."""
-    health_store().apply([("fake/a", Failed("auth", error="AuthenticationError 401"))])
+    health_store().apply([("fake/a", Failed("auth", error="AuthenticationError 401", identity=identity_of("fake/a")))])
     plan = make("fake/a,fake/b").explain("Hi")
     first, second = plan.targets
     assert (first.chosen, second.chosen) == (False, True)
@@ -145,7 +146,11 @@ def test_a_plan_passes_over_what_is_benched(make: Any) -> None:
 
 def test_a_plan_of_benched_targets_asks_the_first_to_be_free(make: Any) -> None:
     """Nobody else is there; what a person took out is never asked."""
-    health_store().apply([("fake/a", Failed("auth")), ("fake/b", Failed(retry_after_s=5.0)), ("fake/c", Suspend())])
+    first, second = (
+        Failed("auth", identity=identity_of("fake/a")),
+        Failed(retry_after_s=5.0, identity=identity_of("fake/b")),
+    )
+    health_store().apply([("fake/a", first), ("fake/b", second), ("fake/c", Suspend())])
     plan = make("fake/a,fake/b,fake/c").explain("Hi")
     assert [target.chosen for target in plan.targets] == [False, True, False]
     alone = make("fake/c").explain("Hi")

@@ -88,7 +88,12 @@ def _lives_alone(store: HealthStore) -> bool:
 
 def _table(snapshot: dict[str, TargetHealth]) -> str:
     head = ("target", "circuit", "for", "why", "failures", "last error")
-    return table(head, [(target, *_cells(health)) for target, health in snapshot.items()]) if snapshot else ""
+    rows = [
+        (f"{target} ({one.identity})" if health.others and one.identity else target, *_cells(one))
+        for target, health in snapshot.items()
+        for one in (health, *health.others)
+    ]
+    return table(head, rows) if rows else ""
 
 
 def _cells(health: TargetHealth) -> tuple[str, str, str, str, str]:

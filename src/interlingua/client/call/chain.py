@@ -63,7 +63,6 @@ A = TypeVar("A")
 _Straight: TypeAlias = "tuple[HealthStore, Limiter, float]"
 """Where the health of a target is kept about which nothing is known, what limits it, and the time by the former."""
 
-_ADMIT, _LOOK = Admit(), Look()
 _CLOSED = frozenset({"benched", "suspended"})
 _NONE: frozenset[str] = frozenset()
 _OWN_FAILURES = frozenset({"failures"})
@@ -96,9 +95,10 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
     else:
         duration_s = job.clock() - started_s
         if isinstance(answer, Lasting):
-            answer.visit = Visit(lane, way[0], Standing("open", way[2]), None, started_s, 1)
+            answer.visit = Visit(lane, way[0], Standing("open", way[2]), None, started_s, 1, None, job.settings.headers)
         elif way[0].clear_at_s(lane.endpoint.spec) is None:
-            yield from _went_well(way, lane)
+            identity = lane.endpoint.identity(job.settings.headers)
+            yield from consulted(way[0], lane.endpoint.spec, Succeeded(way[2], identity=identity))
         return answer, (served(lane.endpoint.spec, duration_s),)
     return (yield from _gone_on(job, attempt, way, started_s, failure))
 
@@ -118,17 +118,12 @@ def _straight(job: Job) -> _Straight | None:
     return None if at_s is None else (store, limits, at_s)
 
 
-def _went_well(way: _Straight, lane: Lane) -> Steps[None]:
-    """Tell health that a target has answered that was asked straight away, where something is known against it now."""
-    yield from consulted(way[0], lane.endpoint.spec, Succeeded(way[2]))
-
-
 def _gone_on(
     job: Job, attempt: Callable[[Job, Lane], Steps[A]], way: _Straight, started_s: float, error: Error
 ) -> Steps[tuple[A, tuple[Attempt, ...]]]:
     """As `routed`, where the only target was asked straight away, and has failed."""
     store, limits, at_s = way
-    visit = Visit(job.lanes[0], store, Standing("open", at_s), None, started_s, 1)
+    visit = Visit(job.lanes[0], store, Standing("open", at_s), None, started_s, 1, None, job.settings.headers)
     return (yield from _Trip(job, attempt, store, limits).taken_over(visit, error))
 
 
@@ -296,10 +291,9 @@ class _Trip:
 
         `excused` are reasons of a bench that keep nobody out. Who has to wait for a ticket takes no probe along.
         """
-        spec, store = lane.endpoint.spec, self._store
         ticket = None
-        if self._limits.covers(spec):
-            standing = yield from consulted(store, spec, _LOOK)
+        if self._limits.covers(lane.endpoint.spec):
+            standing = yield from self._standing(lane, Look)
             if standing.lacks and self._falls_short(lane, standing.lacks):
                 return None, None
             if standing.state in _CLOSED and standing.reason not in excused:
@@ -309,9 +303,7 @@ class _Trip:
             if ticket is None:
                 return None, None
         try:
-            standing = (
-                store.apply(((spec, _ADMIT),))[0] if store.immediate else (yield from consulted(store, spec, _ADMIT))
-            )
+            standing = yield from self._standing(lane, Admit)
         except BaseException:
             if ticket is not None:
                 ticket.leave(0)
@@ -322,6 +314,15 @@ class _Trip:
             ticket.leave(0)
         self._bench(lane, standing)
         return None, None
+
+    def _standing(self, lane: Lane, asks: type[Admit | Look]) -> Steps[Standing]:
+        """How a target stands for this call; its address and key are looked at only where something is known of it."""
+        spec = lane.endpoint.spec
+        at_s = self._store.clear_at_s(spec)
+        if at_s is not None:
+            return Standing("open", at_s)
+        identity = lane.endpoint.identity(self._job.settings.headers)
+        return (yield from consulted(self._store, spec, asks(identity=identity)))
 
     def _admitted(
         self, lane: Lane, standing: Standing, ticket: Ticket | None
@@ -342,7 +343,8 @@ class _Trip:
         if ticket is not None:
             ticket.leave(0)
         if standing.state == "probe":
-            yield from consulted(self._store, lane.endpoint.spec, Spared(standing.at_s))
+            spared = Spared(standing.at_s, identity=lane.endpoint.identity(self._job.settings.headers))
+            yield from consulted(self._store, lane.endpoint.spec, spared)
 
     def _abandoned(self, visit: Visit, problem: BaseException) -> None:
         """Nobody waits for the try any more: the caller is gone, or another target was faster."""
@@ -356,7 +358,8 @@ class _Trip:
 
     def _begin(self, lane: Lane, standing: Standing, ticket: Ticket | None, waited_s: float | None) -> Visit:
         self._tries += 1
-        visit = Visit(lane, self._store, standing, ticket, self._job.clock(), self._tries, waited_s)
+        now_s, headers = self._job.clock(), self._job.settings.headers
+        visit = Visit(lane, self._store, standing, ticket, now_s, self._tries, waited_s, headers)
         if self._traffic is not None:
             visit.enter(self._traffic)
         if self._job.watch is not None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from interlingua.routing.limits import Ticket
     from interlingua.routing.order import Traffic
     from interlingua.types.usage import Usage
+    from interlingua.wire.http import Headers
 
 __all__ = ["Lasting", "Visit", "consulted"]
 
@@ -42,7 +43,18 @@ class Lasting:
 class Visit:
     """One try."""
 
-    __slots__ = ("_is_open", "_standing", "_store", "_ticket", "_traffic", "lane", "number", "started_s", "waited_s")
+    __slots__ = (
+        "_is_open",
+        "_standing",
+        "_store",
+        "_ticket",
+        "_traffic",
+        "headers",
+        "lane",
+        "number",
+        "started_s",
+        "waited_s",
+    )
 
     def __init__(  # noqa: PLR0917 - made once for every call, and keywords take time
         self,
@@ -53,6 +65,7 @@ class Visit:
         started_s: float = 0.0,
         number: int = 0,
         waited_s: float | None = None,
+        headers: Headers = (),
     ) -> None:
         """A try that begins now, let through as `standing` says."""
         self.lane: Lane = lane
@@ -63,6 +76,8 @@ class Visit:
         """When it began."""
         self.waited_s: float | None = waited_s
         """How long was waited before it, for the same target again; None for the first."""
+        self.headers: Headers = headers
+        """The caller's headers, which may hold the key that it goes with."""
         self._store = store
         self._standing = standing
         self._ticket = ticket
@@ -77,7 +92,7 @@ class Visit:
     def began(self) -> Steps[None]:
         """The answer has begun, and goes on."""
         if self._standing.state != "open":
-            yield from self._told(Succeeded(self._standing.at_s))
+            yield from self._told(Succeeded(self._standing.at_s, identity=self.identity()))
 
     def ended(self, answer: object = None) -> Steps[None]:
         """The answer is whole."""
@@ -85,23 +100,20 @@ class Visit:
             self._is_open = False
         else:
             self._leave(_tokens_of(answer))
-        succeeded = Succeeded(self._standing.at_s)
-        if self._store.immediate:
-            self._store.apply(((self.lane.endpoint.spec, succeeded),))
-        else:
-            yield from self._told(succeeded)
+        if self._store.clear_at_s(self.lane.endpoint.spec) is None:  # else a success is no news
+            yield from self._told(Succeeded(self._standing.at_s, identity=self.identity()))
 
     def failed(self, error: Error, fault: Fault | None, watch: Watch | None) -> Steps[None]:
         """There was no answer; `fault` is what that says against the target."""
         self._leave(None)
-        at_s = self._standing.at_s
+        at_s, identity = self._standing.at_s, self.identity()
         if fault is None:
-            yield from self._told(Spared(at_s))
+            yield from self._told(Spared(at_s, identity=identity))
             if error.lacking is not None:
-                yield from self._told(Learned(frozenset([error.lacking])))
+                yield from self._told(Learned(frozenset([error.lacking]), identity=identity))
             return
         said = f"{type(error).__name__}{'' if error.status is None else f' {error.status}'}"
-        after = yield from self._told(Failed(fault, error.retry_after_s, at_s, said))
+        after = yield from self._told(Failed(fault, error.retry_after_s, at_s, said, identity=identity))
         if watch is not None and after.state == "benched" and self._standing.admitted:
             watch.benched(self.lane, after.wait_s or 0.0, f"{after.reason} ({said})")
 
@@ -119,7 +131,11 @@ class Visit:
             return
         self._leave(None)
         if self._standing.state == "probe" and self._store.immediate:
-            self._store.apply(((self.lane.endpoint.spec, Spared(self._standing.at_s)),))
+            self._store.apply(((self.lane.endpoint.spec, Spared(self._standing.at_s, identity=self.identity())),))
+
+    def identity(self) -> str:
+        """The address and the key that the try goes with."""
+        return self.lane.endpoint.identity(self.headers)
 
     def _leave(self, tokens: int | None) -> None:
         self._is_open = False

@@ -9,6 +9,7 @@ import pytest
 from interlingua.cli.main import main
 from interlingua.client.state import health_store
 from interlingua.routing.health import Learned
+from tests.support.identities import identity_of
 from tests.support.server import Answer, reply, serving
 
 Capture = pytest.CaptureFixture[str]
@@ -66,6 +67,6 @@ def test_several_targets_and_a_server_without_cards_are_refused(capsys: Capture)
 
 def test_health_says_what_a_target_has_refused(capsys: Capture) -> None:
     """In the column that says why, where nothing else is held against it."""
-    health_store().apply([("ollama/m", Learned(frozenset({"tools"})))])
+    health_store().apply([("ollama/m", Learned(frozenset({"tools"}), identity=identity_of("ollama/m")))])
     assert main(["health"]) == 0
     assert "ollama/m  closed   -    takes no tools  0         -" in capsys.readouterr().out

@@ -72,6 +72,8 @@ def test_suspended_and_resumed(capsys: Capture) -> None:
         "failures": 0,
         "error": "",
         "lacks": [],
+        "identity": "",
+        "others": [],
     }
     assert 8_990 < told["openai/a"]["wait_s"] <= 9_000
     assert run("resume", "openai/a") == 0

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 import interlingua as il
 from interlingua.registry.allowance import Allowance
+from interlingua.registry.resolve import placeholder
 from interlingua.routing.health import LACK_S, TargetHealth
 from interlingua.types.capabilities import Capabilities
 from tests.support.chains import World, ask, good, refusal, told
@@ -84,7 +85,7 @@ def test_cap_01_a_refusal_that_says_so_advances_and_is_kept(awaited: bool, strea
     world = World().on(A, NO_TOOLS).on(B, good(streamed=streamed))
     reply = ask(world, world.job(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
     assert told(reply.attempts) == [(A, "failed"), (B, "served")]
-    assert world.health.snapshot() == {A: TargetHealth("open", lacks=("tools",))}
+    assert world.health.snapshot() == {A: TargetHealth("open", lacks=("tools",), identity=placeholder(A).identity())}
     reply = ask(world, world.job(A, B, tools=[TOOL]), awaited=awaited, streamed=streamed)
     assert world.asked == [A, B, B]
     assert reply.attempts[0].error == "UnsupportedError: a/one does not take tools (the target refused it lately)"
@@ -149,7 +150,10 @@ def test_a_500_that_says_so_counts_nothing_against_the_target() -> None:
     job = replace(job, request=replace(job.request, messages=(il.user("?", il.image(PNG)),)))
     reply = ask(world, job, awaited=False, streamed=False)
     assert told(reply.attempts) == [(A, "failed"), (B, "served")]
-    assert (world.slept, world.health.snapshot()) == ([], {A: TargetHealth("open", lacks=("images",))})
+    assert (world.slept, world.health.snapshot()) == (
+        [],
+        {A: TargetHealth("open", lacks=("images",), identity=placeholder(A).identity())},
+    )
 
 
 def test_a_knob_that_was_refused_is_dropped_the_next_time() -> None:
