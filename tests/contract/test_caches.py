@@ -109,6 +109,7 @@ PROGRAM = frozenset(
         "gateway.state.signing:_providers",
         "gateway.surfaces.openapi:_written",
         "registry.endpoint:_with_keys",
+        "registry.logins.table:_shared",
         "schema.partials:_fields_kept",
         "schema.reflect:_kept",
         "schema.subset:untouched_keywords",

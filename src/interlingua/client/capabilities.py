@@ -144,7 +144,7 @@ def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
     if card is None or now_s - card.at_s >= AGAIN_S:
         http = endpoint.http_request(Encoded(path="", body=asked.body), with_credential=not answers_alone())
         http = replace(http, method=asked.method, url=asked.url)
-        reply = yield Fetch(http, Timeouts(total_s=TIMEOUT_S))
+        reply = yield Fetch(http, Timeouts(total_s=TIMEOUT_S), endpoint.carrier)
         if not 200 <= reply.status < 300:
             raise refusal(Lane(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
         card = _Card(now_s, read_card(endpoint.card, endpoint.model, reply.body))

@@ -209,15 +209,17 @@ def job_of(
     return face._job(prompt, history, options, output)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same room
 
 
-def registry_of(api_key: Key | None, base_url: str | None, registry: Registry | None) -> Registry | None:
+def registry_of(
+    api_key: Key | None, base_url: str | None, registry: Registry | None, login: object = None
+) -> Registry | None:
     """Where the names of a model that is made with these arguments come from; None for the registry of the process.
 
     Raises: UsageError for what is no key and no address.
     """
-    if api_key is None and base_url is None:
+    if api_key is None and base_url is None and login is None:
         return registry
     _check_registry(registry)
-    return (registry or default_registry()).pointed(api_key=api_key, base_url=base_url)
+    return (registry or default_registry()).pointed(api_key=api_key, base_url=base_url, login=login)
 
 
 def _check_registry(registry: object) -> None:

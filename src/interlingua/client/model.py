@@ -259,15 +259,18 @@ def model(
     *,
     api_key: Key | None = None,
     base_url: str | None = None,
+    login: object = None,
     registry: Registry | None = None,
     **options: Unpack[Options],
 ) -> Model:
     """The model of a spec: `provider/model`, an alias, or several with commas; None reads `INTERLINGUA_MODEL`.
 
     `api_key` is the key, or a function that gives the one that holds now, and `base_url` the address, as the vendor's
-    SDK takes it, of the one provider that the spec names. `registry` says which names there are, in place of the
-    registry of the process. `options` hold for every call. Nothing is looked up or opened before the first one.
+    SDK takes it, of the one provider that the spec names. `login` stands in place of a key: `"aws"`, `"azure"` or
+    `"google"`, a credential object of botocore, azure-identity or google-auth, or a function that gives a bearer token.
+    `registry` says which names there are, in place of the registry of the process. `options` hold for every call.
+    Nothing is looked up or opened before the first one.
 
     Raises: UsageError for what is no option.
     """
-    return Model(spec, settle(Settings(), options), registry=registry_of(api_key, base_url, registry))
+    return Model(spec, settle(Settings(), options), registry=registry_of(api_key, base_url, registry, login))

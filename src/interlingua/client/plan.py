@@ -228,7 +228,11 @@ def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:
 def _key(endpoint: Endpoint) -> tuple[str, str] | None:
     """The header of the key and the variable that holds it; None for a target that is sent none."""
     credential = endpoint.credential
-    if endpoint.auth == "none" or not (endpoint.key_required or credential.dynamic or credential.origin()):
+    if (
+        endpoint.auth == "none"
+        or endpoint.login is not None
+        or not (endpoint.key_required or credential.dynamic or credential.origin())
+    ):
         return None
     header = "authorization" if endpoint.auth == "bearer" else endpoint.auth
     variable = re.match(_VARIABLE, credential.origin() or credential.source)

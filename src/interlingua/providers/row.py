@@ -20,10 +20,26 @@ from interlingua.providers.price import Price
 from interlingua.types.capabilities import Capabilities
 from interlingua.wire.http import Headers
 
-__all__ = ["Auth", "Provider"]
+__all__ = ["LOGINS", "Auth", "Provider", "Variable"]
 
 Auth: TypeAlias = Literal["bearer", "api-key", "x-api-key", "x-goog-api-key", "none"]
 """Where the key goes: `Authorization: Bearer …`, a header of that name, or nowhere."""
+
+LOGINS = ("aws", "azure", "google")
+"""The logins that there are."""
+
+
+class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of an address that only its user knows: `{region}`, `{project}`."""
+
+    name: str
+    """What stands between the braces, and the option of a DSN."""
+    env: tuple[str, ...] = ()
+    """Environment variables that may hold it; the first one that is set counts."""
+    default: str = ""
+    """What it is where nobody says so; empty: it has to be said."""
+    addresses: tuple[tuple[str, str], ...] = ()
+    """Values whose base URL is not made like that of others, each with its own."""
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -34,7 +50,16 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     """Its name for people."""
     base_url: str
-    """What stands before the operation, with no slash at its end; `{host}` is a host that only the user knows."""
+    """What stands before the operation, with no slash at its end; `{host}` is a host that only the user knows.
+
+    Other words between braces are those of `variables`.
+    """
+    variables: tuple[Variable, ...] = ()
+    """The parts of `base_url` and `login_scope` that only the user knows, aside from the host."""
+    login: str = ""
+    """The login that stands in for a key where none is set: `aws`, `azure` or `google`; empty: none, unless asked."""
+    login_scope: str = ""
+    """What a login asks for: a scope of OAuth, or `service/{region}` to sign for; empty: the login's own."""
     dialects: tuple[str, ...]
     """The dialects it speaks, best first; the first one that this version has is used."""
     key_env: tuple[str, ...] = ()

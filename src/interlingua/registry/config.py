@@ -1,9 +1,9 @@
 """The part of the configuration file that concerns the library: providers, aliases, limits and capabilities.
 
-Shape: `[providers.work]` holds `dsn` or `dsn_env`; `[aliases]` maps a name to a spec, a list of targets, or a table
-`{ targets, policy, weights, require }`; `[limits."openai/*"]` holds `concurrency`, `rpm` and `tpm`;
-`[capabilities."ollama/gemma3*"]` holds what such models take (`tools = false`). `[keys]`, `[teams]`, `[server]`,
-`[policy]`, `[hooks]`, `[webhooks]` and `[cache]` are the gateway's and are not read here.
+Shape: `[providers.work]` holds `dsn` or `dsn_env`, and `login` in place of a key; `[aliases]` maps a name to a spec, a
+list of targets, or a table `{ targets, policy, weights, require }`; `[limits."openai/*"]` holds `concurrency`, `rpm`
+and `tpm`; `[capabilities."ollama/gemma3*"]` holds what such models take (`tools = false`). `[keys]`, `[teams]`,
+`[server]`, `[policy]`, `[hooks]`, `[webhooks]` and `[cache]` are the gateway's and are not read here.
 
 Rules
 - Unknown keys are errors with the line; so is what has the wrong type.
@@ -139,13 +139,13 @@ def _provider(name: str, value: object, file: ConfigFile) -> FileProvider:
         )
     table = table_of(value, file, "providers", name)
     for key, text in table.items():
-        if key not in {"dsn", "dsn_env"}:
-            file.refuse(f"unknown key {shown(key)} in [{section}]; known: dsn, dsn_env", section, key)
+        if key not in {"dsn", "dsn_env", "login"}:
+            file.refuse(f"unknown key {shown(key)} in [{section}]; known: dsn, dsn_env, login", section, key)
         if not isinstance(text, str):
             file.refuse(f"{key} in [{section}] is not a string", section, key)
-    if len(table) != 1:
+    if len(table.keys() - {"login"}) != 1:
         file.refuse(f"[{section}] needs one of dsn and dsn_env", "", section)
-    return FileProvider(f"{file.name} [{section}]", table.get("dsn"), table.get("dsn_env"))
+    return FileProvider(f"{file.name} [{section}]", table.get("dsn"), table.get("dsn_env"), table.get("login"))
 
 
 def _alias(name: str, value: object, file: ConfigFile) -> str:

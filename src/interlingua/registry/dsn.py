@@ -1,11 +1,13 @@
-"""DSNs: `scheme://[token@]host[:port][/path][?options]`, and the provider that one describes.
+"""DSNs: `scheme://[token@][host[:port]][/path][?options]`, and the provider that one describes.
 
 Rules
 - Token and options are percent-decoded. An `@` counts only before the host; elsewhere it is written `%40`.
 - `https`, unless the option `tls=0` says otherwise or a scheme of the Ollama family names a loopback host.
+- No host, which only options can follow, means the row's own address: `vertex://?project=my-project`.
 - No path means the row's own; `/` alone is the root. No port means the row's own under the same protocol, else the
   protocol's.
-- Options: `key_env=NAME`, `key_file=PATH` (instead of a token), `tls=0|1`, `dialect=NAME`, `api_version=DATE`,
+- Options: `key_env=NAME`, `key_file=PATH` or `login=aws|azure|google` (instead of a token), the parts of an address
+  that a row leaves open (`region`, `project`, `location`, `resource`), `tls=0|1`, `dialect=NAME`, `api_version=DATE`,
   `price_in=USD` and `price_out=USD` for a million tokens (with `price_cached` and `price_cache_write`), what the models
   take (`images=0|1`, `tools=0|1`, `context_tokens=8192` and the others of `registry.declared`), and every flag of
   `Quirks` by its name, such as `max_tokens_field=max_tokens`.
@@ -25,7 +27,7 @@ from interlingua.dialects._contract import Quirks
 from interlingua.dialects.table import DIALECTS, SPELLINGS, is_dialect
 from interlingua.errors import ConfigError
 from interlingua.providers.price import Price
-from interlingua.providers.row import Provider
+from interlingua.providers.row import LOGINS, Provider
 from interlingua.registry.declared import DECLARED, declared_text
 from interlingua.registry.place import LOOPBACK, Environ, Keyed, row_at
 from interlingua.registry.secret import Secret
@@ -42,7 +44,9 @@ PRICE_OPTIONS = {
     "price_cache_write": "cache_write",
 }
 """What a million tokens cost in US dollars: the option, and the field of `Price`."""
-CONNECTION_OPTIONS = ("key_env", "key_file", "tls", "dialect", "api_version", *PRICE_OPTIONS)
+PLACE_OPTIONS = ("region", "project", "location", "resource")
+"""The parts of addresses that rows leave open."""
+CONNECTION_OPTIONS = ("key_env", "key_file", "login", "tls", "dialect", "api_version", *PLACE_OPTIONS, *PRICE_OPTIONS)
 
 CAPABILITY_OPTIONS = tuple([name for name in DECLARED if name not in Quirks.__struct_fields__])
 """Options that say what the models take and do not take; `output_schema` is a quirk, which can say more."""
@@ -62,7 +66,7 @@ class Dsn(msgspec.Struct, frozen=True, kw_only=True):
     scheme: str
     """Lower case."""
     host: str
-    """Lower case; an IPv6 address keeps its brackets."""
+    """Lower case; an IPv6 address keeps its brackets; empty: the row's own."""
     port: int | None = None
     """None: the row's own."""
     path: str | None = None
@@ -92,7 +96,10 @@ def parse_dsn(text: str, *, where: str = "DSN") -> Dsn:
     if any(sign in f"{parts['path'] or ''}{parts['query'] or ''}" for sign in "@#"):
         _refuse(where, "an @ or # after the host; percent-encode / ? # in a token and @ # in a path or option")
     token, _, address = parts["authority"].rpartition("@")
-    host, port = _host_and_port(address, where)
+    if address or parts["path"] is not None or not parts["query"]:
+        host, port = _host_and_port(address, where)
+    else:
+        host, port = "", None
     return Dsn(
         scheme=parts["scheme"].lower(),
         host=host,
@@ -156,16 +163,19 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
     Raises: ConfigError for an option with a value that it cannot have, and for two keys.
     """
     address_env = row.address_env
-    row, at_home = row_at(row, dsn.host)
+    if not dsn.host and row.needs_host:
+        _refuse(where, f"no host in the DSN {EXPECTED}")
+    row, at_home = row_at(row, dsn.host) if dsn.host else (row, True)
     credential, key_env, given = _credential(dsn, row if at_home else None, environ, where)
     options = dsn.options
+    login = options.get("login") or (row.login if at_home and not given and credential.origin() is None else "")
     provider = msgspec.structs.replace(
         row,
         name=name,
         base_url=_base_url(dsn, row, where),
         dialects=(_dialect(options["dialect"], where),) if "dialect" in options else row.dialects,
         key_env=key_env,
-        key_required=given or (row.key_required and at_home),
+        key_required=not login and (given or (row.key_required and at_home)),
         quirks=_quirks(row.quirks, options, where),
         query=(("api-version", options["api_version"]),) if "api_version" in options else row.query,
         address_env=address_env,
@@ -174,18 +184,22 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
         capabilities=_capabilities(row, options, where),
         price=_price(options, where) or row.price,
     )
-    return Keyed(provider, credential, where, is_bound=True)
+    return Keyed(provider, credential, where, is_bound=True, login=login or None)
 
 
 def _credential(dsn: Dsn, home: Provider | None, environ: Environ, where: str) -> tuple[Secret, tuple[str, ...], bool]:
     """The credential, the variables to name when it is missing, and whether the DSN itself gives one."""
-    given = [name for name in ("key_env", "key_file") if name in dsn.options]
+    given = [name for name in ("key_env", "key_file", "login") if name in dsn.options]
     if len(given) + (dsn.token is not None) > 1:
-        _refuse(where, "more than one key; give a token, key_env or key_file")
+        _refuse(where, "more than one key; give a token, key_env, key_file or login")
     if dsn.token is not None:
         return dsn.token, (), True
     if given == ["key_file"]:
         return Secret.of_file(dsn.options["key_file"]), (), True
+    if given == ["login"]:
+        if dsn.options["login"] not in LOGINS:
+            _refuse(where, f"login takes {_either(LOGINS)}")
+        return Secret.of_key("", where), (), True
     names = _variable(dsn.options["key_env"], where) if given else home.key_env if home else ()
     return Secret.of_environment(environ, names), names, bool(given)
 
@@ -207,6 +221,8 @@ def _base_url(dsn: Dsn, row: Provider, where: str) -> str:
     scheme = "http" if plain else "https"
     port = dsn.port or (own.port if own.scheme == scheme else None)
     path = own.path if dsn.path is None else dsn.path
+    if not dsn.host:
+        return f"{scheme}://{own.netloc}{path}"
     return f"{scheme}://{dsn.host}{f':{port}' if port else ''}{path}"
 
 

@@ -24,6 +24,7 @@ from interlingua.wire.http import SECRET_HEADERS, Headers, HttpRequest
 
 if TYPE_CHECKING:
     from interlingua.transport.base import Carrier
+    from interlingua.transport.login import Login
 
 __all__ = ["Endpoint"]
 
@@ -73,7 +74,9 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     """What it costs, where that was configured."""
     carrier: Carrier | None = None
-    """What carries its requests, where that is code in this process."""
+    """What carries its requests, where that is code in this process, or a login."""
+    login: Login | None = None
+    """What authorizes its requests in place of a key; `carrier` is made of it."""
 
     def identity(self, headers: Headers = ()) -> str:
         """The address and the key of a request with these headers, by which health is kept: the host, and a digest.
@@ -180,7 +183,8 @@ class _Form:
         accept = stream_type(endpoint.dialect) if stream else "application/json"
         self.merged = _merged[accept, dialects, endpoint.headers, callers]
         name = CREDENTIAL_HEADERS.get(endpoint.auth, endpoint.auth)
-        self.credential = "" if endpoint.auth == "none" or name in self.merged.names else name
+        is_none = endpoint.auth == "none" or endpoint.login is not None or name in self.merged.names
+        self.credential = "" if is_none else name
         """The header that a key goes into; empty where none is wanted."""
         self.keyed: tuple[str | None, Headers] = (None, ())
         """The key that went along last, and the headers with it."""

@@ -19,14 +19,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interlingua.errors import ConfigError, UsageError
-from interlingua.providers.row import Auth, Provider
+from interlingua.providers.row import Auth, Provider, Variable
 from interlingua.providers.rows import ROWS
 from interlingua.registry.secret import Secret
 
 if TYPE_CHECKING:
     from interlingua.transport.base import Carrier
 
-__all__ = ["Argument", "Environ", "Keyed", "Place", "base_url_of", "keyed_row", "origin_of", "placed", "row_at"]
+__all__ = [
+    "Argument",
+    "Environ",
+    "Keyed",
+    "Place",
+    "base_url_of",
+    "keyed_row",
+    "located",
+    "origin_of",
+    "placed",
+    "row_at",
+    "unsaid",
+]
 
 Environ: TypeAlias = Callable[[], Mapping[str, str]]
 """Gives the environment, so that it is looked at only when a key is needed."""
@@ -34,6 +46,7 @@ Environ: TypeAlias = Callable[[], Mapping[str, str]]
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - they are replaced, nothing listens there
 _HOST = r"[\w.-]+|[0-9a-f:.]+"
 _PORTS = {"http": 80, "https": 443}
+_VALUE = r"[A-Za-z0-9][\w.:-]{0,127}"
 LOOPBACK = r"127\.\d+\.\d+\.\d+|::1|(.+\.)?localhost"
 
 
@@ -52,6 +65,8 @@ class Keyed(Struct, frozen=True):
     """Whether the credential is for this address alone, as that of a DSN is."""
     key_auth: Auth | None = None
     """Where a key goes, where the credential is a token and goes elsewhere."""
+    login: object = None
+    """The login that stands in for the key: its name, or an object of the caller's; None where there is none."""
 
 
 def keyed_row(row: Provider, environ: Environ, *, origin: str = "built in") -> Keyed:
@@ -75,6 +90,8 @@ class Argument(NamedTuple):
     """The key; None leaves it to where the provider has its own from."""
     base_url: str | None = None
     """The address, as the vendor's SDK takes it; None leaves it to where the provider has its own from."""
+    login: object = None
+    """The login, by name or as an object, in place of a key; None leaves it to where the provider has its own from."""
 
     def applied(self, keyed: Keyed) -> Keyed:
         """The provider with this key, at this address.
@@ -83,17 +100,21 @@ class Argument(NamedTuple):
         """
         row = keyed.provider
         if not row.remote and row.auth == "none":
-            raise UsageError(f"{row.name} answers in this process: it takes no api_key and no base_url")
+            raise UsageError(f"{row.name} answers in this process: it takes no api_key, no login and no base_url")
         credential = self.api_key or keyed.credential
+        login = None if self.api_key else self.login or keyed.login
         if self.base_url is not None:
             added = row.address_env[0][1] if row.address_env else ""
             base_url = base_url_of(self.base_url, row, added, "base_url")
-            if keyed.is_bound and not self.api_key and origin_of(base_url) != origin_of(row.base_url):
+            is_elsewhere = origin_of(base_url) != origin_of(row.base_url)
+            if keyed.is_bound and not self.login and is_elsewhere:
+                login = None
+            if keyed.is_bound and not self.api_key and login is None and is_elsewhere:
                 credential = Secret.of_key("", f"{keyed.origin}, which is for another address; give an api_key, too,")
             row = placed(row, base_url)
         if self.api_key:
             row = replace(row, key_env=(), auth=keyed.key_auth or row.auth)
-        return Keyed(row, credential, "base_url" if self.base_url is not None else keyed.origin)
+        return Keyed(row, credential, "base_url" if self.base_url is not None else keyed.origin, login=login)
 
 
 def base_url_of(text: str, row: Provider, added: str, where: str) -> str:
@@ -134,7 +155,8 @@ def row_at(row: Provider, host: str) -> tuple[Provider, bool]:
     """The row that a server on `host` is described by, and whether that is the row's own host."""
     from urllib.parse import urlsplit
 
-    at_home = row.needs_host or host == (urlsplit(row.base_url).hostname or "")
+    own = (row.base_url, *[address for variable in row.variables for _, address in variable.addresses])
+    at_home = row.needs_host or any(_is_made_like(urlsplit(url).hostname or "", host) for url in own)
     return (row if at_home or not row.elsewhere else ROWS[row.elsewhere]), at_home
 
 
@@ -154,6 +176,64 @@ def placed(row: Provider, base_url: str) -> Provider:
         elsewhere="",
         family=described.family or described.name,
     )
+
+
+def located(row: Provider, template: str, said: Mapping[str, str], read: Callable[[str], str | None]) -> Provider:
+    """`row` with the parts of its address that only its user knows, as far as somebody says them.
+
+    `template` is the address of the row as it is built in, which tells what an address that was given in full says.
+
+    Raises: ConfigError for a value that no address can have a part of.
+    """
+    base_url, scope = row.base_url, row.login_scope
+    given = _parts_of(template, base_url)
+    for variable in row.variables:
+        value = said.get(variable.name) or given.get(variable.name) or _value_of(variable, read)
+        if not value:
+            continue
+        if not re.fullmatch(_VALUE, value):
+            raise ConfigError(f"{row.name}: the {variable.name} holds a character that an address cannot have")
+        if f"{{{variable.name}}}" in base_url.partition("://")[2].partition("/")[0]:
+            base_url = dict(variable.addresses).get(value, base_url)
+        base_url, scope = (text.replace(f"{{{variable.name}}}", value) for text in (base_url, scope))
+    return replace(row, base_url=base_url, login_scope=scope)
+
+
+def _value_of(variable: Variable, read: Callable[[str], str | None]) -> str:
+    return next((text.strip() for name in variable.env if (text := read(name))), variable.default)
+
+
+def _parts_of(template: str, base_url: str) -> dict[str, str]:
+    """The parts of a whole address, as far as its host, and then its path, are made like those of a row's."""
+    found: dict[str, str] = {}
+    for pattern, text in zip(_halves(template), _halves(base_url), strict=True):
+        if "{" in pattern and (match := re.match(_expression(pattern), text)):
+            found |= match.groupdict()
+    return found
+
+
+def _expression(pattern: str) -> str:
+    """The regular expression of texts that are made like a pattern with words between braces."""
+    return re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/{}]+)", re.escape(pattern))
+
+
+def _is_made_like(pattern: str, host: str) -> bool:
+    return host == pattern or ("{" in pattern and re.fullmatch(_expression(pattern), host) is not None)
+
+
+def _halves(base_url: str) -> tuple[str, str]:
+    host, slash, path = base_url.partition("://")[2].partition("/")
+    return host, slash + path
+
+
+def unsaid(row: Provider) -> str:
+    """What to say for the first part of the row's address that nobody has said; empty where it is whole."""
+    missing = re.search(r"\{(\w+)\}", f"{row.base_url} {row.login_scope}")
+    variable = next((each for each in row.variables if missing and each.name == missing[1]), None)
+    if variable is None:
+        return ""
+    names = " or ".join(variable.env)
+    return f"no {variable.name}; set {names}{' or ' if names else ''}?{variable.name}= in its DSN"
 
 
 def origin_of(base_url: str) -> Place:

@@ -27,7 +27,7 @@ from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import expand
 from interlingua.registry.code import read_scheme
 from interlingua.registry.endpoint import Endpoint
-from interlingua.registry.place import Argument, Keyed, Place, keyed_row, origin_of
+from interlingua.registry.place import Argument, Keyed, Place, keyed_row, located, origin_of, unsaid
 from interlingua.registry.ranking import ORDERED, Ranking, Rule, ranked, rule
 from interlingua.registry.secret import Key, Secret
 from interlingua.registry.sources import Reader, Resolver, SchemeFactory, Sources, variable_of
@@ -155,16 +155,18 @@ class Registry:
             self._rankings.put(spec, known)
         return known[1]
 
-    def pointed(self, *, api_key: Key | None = None, base_url: str | None = None) -> Registry:
-        """What is registered here, now and later, with a key and an address for the one provider of a spec.
+    def pointed(self, *, api_key: Key | None = None, base_url: str | None = None, login: object = None) -> Registry:
+        """What is registered here, now and later, with a key or login and an address for the one provider of a spec.
 
-        Raises: UsageError for what is no key and no address.
+        Raises: UsageError for what is no key and no address, and for a key beside a login.
         """
+        if api_key and login is not None:
+            raise UsageError("api_key and login are two credentials; give one")
         if base_url is not None and not isinstance(base_url, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise UsageError(f"base_url takes an address, not {kind_of(base_url)}")
         registry = Registry(self._environ)
         registry._sources = self._sources
-        registry._argument = Argument(Secret.of_argument(api_key), base_url)
+        registry._argument = Argument(Secret.of_argument(api_key), base_url, login)
         return registry
 
     def leave_out(self, places: Iterable[Place], is_own_key: Callable[[str], bool]) -> None:
@@ -370,17 +372,28 @@ class _Resolution:
         elements = expand(asked.spec, self._meaning)
         if self._argument is not None:
             self._apply(self._argument, asked.spec)
-        made = [_endpoint(self._found[element], element.name, asked, self._sources) for element in elements]
+        made = [self._endpoint(self._found[element], element.name, asked) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
+
+    def _endpoint(self, keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
+        endpoint = _endpoint(keyed, model, asked, self._sources)
+        if keyed.login is None:
+            return endpoint
+        from interlingua.registry.logins.endpoint import with_login  # only who logs in pays for it
+
+        return with_login(endpoint, keyed.login, keyed.provider.login_scope, self._reader.get)
 
     def _apply(self, argument: Argument, spec: str) -> None:
         names = dict.fromkeys(keyed.provider.name for keyed in self._found.values())
         if len(names) > 1:
             raise UsageError(
-                f"api_key and base_url are for one provider, and {shown(spec)} has {' and '.join(names)}: "
+                f"api_key, login and base_url are for one provider, and {shown(spec)} has {' and '.join(names)}: "
                 "give each its own by a variable, or by LLM_<NAME>"
             )
-        self._found = {element: argument.applied(keyed) for element, keyed in self._found.items()}
+        for element, keyed in self._found.items():
+            pointed = argument.applied(keyed)
+            provider = located(pointed.provider, keyed.provider.base_url, {}, self._reader.get)
+            self._found[element] = replace(pointed, provider=provider)
 
     def ranking(self, spec: str) -> Ranking:
         return ranked(spec, self._meaning, self._rule, self._target)
@@ -463,6 +476,8 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
     if provider.needs_host:
         variable = variable_of(provider.name)
         raise ConfigError(f"{provider.name}: no address; set {variable}={provider.name}://TOKEN@HOST")
+    if provider.variables and (missing := unsaid(provider)):
+        raise ConfigError(f"{provider.name}: {missing}")
     spec = f"{provider.name}/{model}"
     said = sources.declared(spec)
     return Endpoint(

@@ -25,7 +25,7 @@ from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import longest_prefix, settled
 from interlingua.registry.code import code_of_dsn, keyed_code, read_scheme
 from interlingua.registry.dsn import Dsn, parse_dsn, provider_of
-from interlingua.registry.place import Environ, Keyed, Place, base_url_of, keyed_row, origin_of, placed
+from interlingua.registry.place import Environ, Keyed, Place, base_url_of, keyed_row, located, origin_of, placed
 from interlingua.registry.ranking import ORDERED, Rule
 from interlingua.registry.secret import Secret
 from interlingua.registry.spec import Element, near
@@ -59,6 +59,8 @@ class FileProvider(Struct, frozen=True):
     """The DSN itself, or None."""
     dsn_env: str | None
     """The variable that holds it, or None."""
+    login: str | None = None
+    """The login in place of a key, or None."""
 
 
 class Reader:
@@ -158,9 +160,9 @@ class Sources:
         if entry := self.file_providers.get(name):
             return self._of_file(name, entry, reader)
         if text := self.entry_text(name, reader):
-            return self._of_text(name, text, variable_of(name) or name)
+            return self._of_text(name, text, variable_of(name) or name, reader)
         row = ROWS.get(_row_name(name))
-        return self._of_row(row, reader) if row else self._of_package(name)
+        return self._at(row.base_url, self._of_row(row, reader), {}, reader) if row else self._of_package(name)
 
     def alias(self, name: str, reader: Reader) -> str | None:
         """The spec that an alias stands for: exact names first, then the longest `prefix*`."""
@@ -217,6 +219,8 @@ class Sources:
         if row.token_env and not any(map(reader.get, row.key_env)) and any(map(reader.get, row.token_env)):
             keyed = self._of_row(replace(row, auth="bearer", key_env=row.token_env, token_env=()), reader)
             return replace(keyed, key_auth=row.auth)
+        if row.login and not any(map(reader.get, row.key_env)):
+            return replace(self._of_row(replace(row, login=""), reader), login=row.login)
         for variable, base_url in self.addresses(row, reader):
             if origin_of(base_url) not in self.own_places:
                 return keyed_row(placed(row, base_url), self.environ, origin=variable)
@@ -229,16 +233,26 @@ class Sources:
         text = entry.dsn if entry.dsn_env is None else reader.get(entry.dsn_env)
         if not text:
             raise ConfigError(f"{entry.where}: {entry.dsn_env or 'dsn'} is empty or not set")
-        return self._of_text(name, text, entry.where)
+        return self._of_text(name, text, entry.where, reader, entry.login)
 
-    def _of_text(self, name: str, text: str, where: str) -> Keyed:
+    def _at(self, template: str, keyed: Keyed, said: Mapping[str, str], reader: Reader) -> Keyed:
+        """A provider with the parts of its address that only its user knows."""
+        if not keyed.provider.variables:
+            return keyed
+        return replace(keyed, provider=located(keyed.provider, template, said, reader.get))
+
+    def _of_text(self, name: str, text: str, where: str, reader: Reader, login: str | None = None) -> Keyed:
         dsn = parse_dsn(text, where=where)
+        if login is not None:
+            dsn = replace(dsn, options={**dsn.options, "login": login})
         if not self._knows_scheme(dsn.scheme):
             hint = near(dsn.scheme, self._scheme_names()) or ";"
             raise ConfigError(f"{where}: unknown scheme in the DSN{hint} `il providers` lists those that are known")
         factory = self._factory(dsn.scheme)
         if factory is None:
-            return provider_of(name, dsn, self._row_of_scheme(dsn.scheme, where), self.environ, where=where)
+            row = self._row_of_scheme(dsn.scheme, where)
+            keyed = provider_of(name, dsn, row, self.environ, where=where)
+            return self._at(row.base_url, keyed, dsn.options, reader)
         known = self.made.get(name)
         if known is not None and known[:2] == (text, factory):
             return known[2]

@@ -42,7 +42,7 @@ class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str | None = None
     """The dialect spoken to it, or None when this version has none of its dialects."""
     key: str = ""
-    """`set`, `missing`, `not needed`, or `function`, which is not called here."""
+    """`set`, `missing`, `not needed`, `function`, which is not called here, or `login` with its name."""
     key_env: tuple[str, ...] = ()
     """The variables that may hold its key."""
     problem: str = ""
@@ -90,6 +90,8 @@ def status_of(sources: Sources, name: str, reader: Reader) -> ProviderStatus:
 
 
 def _key_state(keyed: Keyed) -> str:
+    if keyed.login is not None:
+        return f"login {keyed.login if isinstance(keyed.login, str) else type(keyed.login).__name__}"
     if keyed.provider.auth == "none":
         return "not needed"
     if keyed.credential.dynamic:

@@ -20,8 +20,11 @@ __all__ = ["Headers", "HttpReply", "HttpRequest", "header"]
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 SECRET_HEADERS = frozenset(
-    {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "set-cookie"}
-)
+    {
+        "authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "x-amz-security-token",
+        "cookie", "set-cookie",
+    }
+)  # fmt: skip
 """Headers whose values are never shown, logged or recorded."""
 
 

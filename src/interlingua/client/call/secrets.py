@@ -49,6 +49,7 @@ def secret_parts(values: Iterable[str]) -> list[str]:
 def _secrets(endpoint: Endpoint, headers: Headers) -> Iterator[str]:
     with suppress(Exception):  # a key function is the user's code; what it raises here, it raised for the request
         yield endpoint.credential.reveal() or ""
+        yield from () if endpoint.login is None else endpoint.login.secrets()
     for name, value in (*endpoint.headers, *headers):
         if name.lower() in SECRET_HEADERS or any(word in name.lower() for word in _WORDS):
             yield value

@@ -26,6 +26,10 @@ def carrier_of(job: Job, lane: Lane) -> Carrier | None:
     A transport that the caller hands in carries what leaves the process, and nothing else.
     """
     endpoint, carrier = lane.endpoint, job.settings.carrier
+    if endpoint.login is not None and endpoint.base_url.startswith(_REMOTE):
+        from interlingua.transport.login import LoginCarrier  # only who logs in pays for it
+
+        return LoginCarrier(endpoint.login, carrier)
     if endpoint.carrier is not None or carrier is None:
         return endpoint.carrier
     return carrier if endpoint.base_url.startswith(_REMOTE) else None

@@ -427,7 +427,7 @@ async def _open(
         at = urlsplit(sent.url)
         sent = msgspec.structs.replace(sent, url=f"{at.scheme}://{at.netloc}/upload{at.path}?{at.query}".rstrip("?"))
     sent = msgspec.structs.replace(sent, method=request.method)
-    return sent, await async_transport_for(sent.url).open(sent, gateway.settings.timeouts)
+    return sent, await async_transport_for(sent.url, endpoint.carrier).open(sent, gateway.settings.timeouts)
 
 
 def _signing(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:

@@ -1,0 +1,1 @@
+"""Logins: credentials that are fetched, renewed and signed with, by the vendors' own libraries."""

@@ -1,0 +1,151 @@
+"""A credential with an end, renewed before it: one renewal at a time, for every thread and event loop of the process.
+
+Rules
+- A credential is renewed `EARLY_S` before its end, at most once in `PAUSE_S`; while it is still valid, requests go out
+  with it when the renewal fails, and when another request has begun one.
+- A renewal runs in a thread of its own that ends with it: vendors' libraries block, and an event loop must not.
+- A renewal that was begun in a parent process does not count in its fork.
+- What a vendor's library raises becomes one sentence of ours; its own text is cleaned and cut.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from interlingua.errors import AuthenticationError, ConfigError, Error, redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["EARLY_S", "Issued", "Renewal", "expires_at"]
+
+EARLY_S = 300.0
+"""How long before its end a credential is renewed."""
+MARGIN_S = 10.0
+"""How long a credential must hold at least to go out with a request."""
+PAUSE_S = 30.0
+"""How long passes at least between two renewals, as long as the credential holds."""
+LONGEST_REASON = 300
+T = TypeVar("T")
+
+
+class Issued(NamedTuple, Generic[T]):
+    """A credential that was issued."""
+
+    value: T
+    """The credential."""
+    holds: Callable[[float], bool]
+    """Whether it will still hold in so many seconds."""
+
+
+class _Failure(NamedTuple):
+    """Why a renewal gave nothing."""
+
+    kind: type[Error]
+    sentence: str
+
+    def error(self) -> Error:
+        """An error of its own for each request that waited."""
+        return self.kind(self.sentence)
+
+
+def expires_at(at_s: float | None) -> Callable[[float], bool]:
+    """The test of a credential that ends at a time of the wall clock; None for one without an end."""
+    return lambda within_s: at_s is None or time.time() + within_s < at_s
+
+
+class Renewal(Generic[T]):
+    """The credential that holds now."""
+
+    def __init__(self, source: str, way_out: str, fetch: Callable[[], Issued[T]]) -> None:
+        """A credential that nobody has asked for; `fetch` blocks, `way_out` says what to do when it fails."""
+        self._source = source
+        self._way_out = way_out
+        self._fetch = fetch
+        self._lock = threading.Lock()
+        self._issued: Issued[T] | None = None
+        self._under_way: Future[Issued[T] | _Failure] | None = None
+        self._process = os.getpid()
+        self._again_at_s = 0.0
+
+    def last(self) -> T | None:
+        """The credential that was issued last, whether it holds or not."""
+        return None if self._issued is None else self._issued.value
+
+    def wait(self, within_s: float | None) -> T:
+        """The credential that holds now, after its renewal where that is due.
+
+        Raises: AuthenticationError where there is none; ConfigError; TimeoutError.
+        """
+        issued = self._usable()
+        if issued is not None:
+            return issued.value
+        return self._settled(self._begin().result(within_s))
+
+    async def awaited(self, within_s: float | None) -> T:
+        """The credential that holds now, awaited.
+
+        Raises: as `wait`.
+        """
+        issued = self._usable()
+        if issued is not None:
+            return issued.value
+        import asyncio  # who has no event loop needs none
+
+        return self._settled(await asyncio.wait_for(asyncio.wrap_future(self._begin()), within_s))
+
+    def _usable(self) -> Issued[T] | None:
+        """The credential, where no request has to wait for another one."""
+        issued = self._issued
+        if issued is None or issued.holds(EARLY_S):
+            return issued
+        is_pausing = self._is_under_way() or time.monotonic() < self._again_at_s
+        return issued if is_pausing and issued.holds(MARGIN_S) else None
+
+    def _is_under_way(self) -> bool:
+        under_way = self._under_way
+        return under_way is not None and not under_way.done() and self._process == os.getpid()
+
+    def _begin(self) -> Future[Issued[T] | _Failure]:
+        """The renewal under way, begun where there is none."""
+        if self._process != os.getpid():  # the lock may be held by a thread that is not in this fork
+            self._lock, self._under_way, self._process = threading.Lock(), None, os.getpid()
+        with self._lock:
+            result = self._under_way
+            if result is None or result.done():
+                result = self._under_way = Future[Issued[T] | _Failure]()
+                result.set_running_or_notify_cancel()  # a request that stops waiting does not end it for the others
+                threading.Thread(target=self._renew, args=(result,), name="interlingua-login", daemon=True).start()
+            return result
+
+    def _renew(self, result: Future[Issued[T] | _Failure]) -> None:
+        try:
+            issued = self._fetch()
+        except ConfigError as error:
+            outcome: Issued[T] | _Failure = _Failure(ConfigError, f"{self._source}: {error.message}")
+        except BaseException as error:  # noqa: BLE001 - whatever a library raises: the requests wait for an answer
+            reason = _reason(error)
+            outcome = _Failure(AuthenticationError, f"{self._source} gives no credential: {reason}; {self._way_out}")
+        else:
+            self._issued = outcome = issued
+        self._again_at_s = time.monotonic() + PAUSE_S
+        result.set_result(outcome)
+
+    def _settled(self, outcome: Issued[T] | _Failure) -> T:
+        if isinstance(outcome, Issued):
+            return outcome.value
+        issued = self._issued
+        if issued is not None and issued.holds(MARGIN_S):
+            return issued.value
+        raise outcome.error()
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of what a library says, without credentials and not too long."""
+    lines = str(error).strip().splitlines()
+    text = redact(lines[0].strip().rstrip(".;") if lines else type(error).__name__)
+    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"

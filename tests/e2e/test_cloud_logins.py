@@ -1,0 +1,374 @@
+"""Logins against imitations of the vendors' token services on loopback, by the vendors' own libraries."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+import interlingua as il
+from interlingua import aio
+from interlingua.registry.resolve import Registry
+from tests.support.server import Answer, Seen, Server, reply, serving
+from tests.support.tls import Authority
+
+botocore: Any = pytest.importorskip("botocore")
+pytest.importorskip("azure.identity")
+pytest.importorskip("google.auth")
+AWSRequest: Any = pytest.importorskip("botocore.awsrequest").AWSRequest
+Credentials: Any = pytest.importorskip("botocore.credentials").Credentials
+SigV4Auth: Any = pytest.importorskip("botocore.auth").SigV4Auth
+Session: Any = pytest.importorskip("botocore.session").Session
+
+ANSWER = {
+    "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Here."}}],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
+}  # fmt: skip
+TOKEN = "tok-SECRET-0123456789"
+SECRET = "secret-KEY-0123456789abcdef"
+SESSION = "session-TOKEN-0123456789"
+LATER = datetime.now(UTC) + timedelta(hours=1)
+
+
+def answer(value: object, status: str = "200 OK", headers: str = "content-type: application/json\r\n") -> Answer:
+    """A reply of JSON, or of text."""
+    body = value.encode() if isinstance(value, str) else json.dumps(value).encode()
+    return Answer((reply(body, status=status, headers=headers),))
+
+
+@contextmanager
+def cloud(script: Callable[[Seen], Answer]) -> Generator[tuple[Server, Server]]:
+    """A server of models that answers everything, and a token service."""
+    with serving(answer(ANSWER)) as models, serving(script) as tokens:
+        yield models, tokens
+
+
+def registry_for(models: Server, login: str, scope: str = "") -> Registry:
+    """A registry whose `cloud/m` is reached by a login."""
+    registry = Registry({"LLM_WORK": f"cloud://127.0.0.1:{models.port}/v1?tls=0&login={login}"})
+    registry.register_provider(
+        il.Provider(name="cloud", base_url="https://cloud.example", dialects=("openai-chat",), login_scope=scope)
+    )
+    return registry
+
+
+def asked(models: Server, registry: Registry) -> str | None:
+    """What a call is authorized by at the server of models."""
+    assert il.model("work/m", registry=registry).generate("Hi").text == "Here."
+    return models.seen[-1].header("authorization")
+
+
+@pytest.fixture(autouse=True)
+def _no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the machine: no variable, no file, no metadata service."""
+    import os
+
+    for name in list(os.environ):
+        if name.startswith(("AWS_", "AZURE_", "GOOGLE_", "GCE_", "GCLOUD_", "CLOUDSDK_", "IDENTITY_", "MSI_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path / "gcloud"))
+
+
+# AWS
+
+
+def check_signature(seen: Seen, server: Server, key: str, *, token: str | None, scope: tuple[str, str]) -> None:
+    """The signature of a request is what botocore's own signer makes of it."""
+    given = seen.header("authorization") or ""
+    names = given.partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    method, path, _ = seen.line.split(" ")
+    headers = {name: seen.header(name) or "" for name in names}
+    request = AWSRequest(method=method, url=server.url(path), headers=headers, data=seen.body)
+    request.context["timestamp"] = seen.header("x-amz-date")
+    signer = SigV4Auth(Credentials(key, SECRET, token), *scope)
+    signature = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
+    assert given.startswith(f"AWS4-HMAC-SHA256 Credential={key}/")
+    assert given.endswith(f"Signature={signature}")
+    assert {"host", "x-amz-date", "content-type"} <= set(names)
+    assert ("x-amz-security-token" in names) == bool(token)
+
+
+def test_aws_signs_with_the_key_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables; the signature is the one that botocore makes of what arrived."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    with serving(answer(ANSWER)) as models:
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+        check_signature(models.seen[0], models, "AKIDEXAMPLE", token=None, scope=("bedrock", "eu-west-1"))
+
+
+async def test_aws_signs_awaited_requests_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The asyncio face, with a session token and a body that is signed in a thread."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", SESSION)
+    with serving(answer(ANSWER)) as models:
+        model = aio.model("work/m", registry=registry_for(models, "aws", "bedrock/eu-west-1"))
+        assert (await model.generate("Hi " * 400_000)).text == "Here."
+        check_signature(models.seen[0], models, "AKIDEXAMPLE", token=SESSION, scope=("bedrock", "eu-west-1"))
+
+
+def test_aws_reads_a_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The shared credentials file, under AWS_PROFILE."""
+    (tmp_path / "credentials").write_text(
+        f"[team]\naws_access_key_id = AKIDTEAM\naws_secret_access_key = {SECRET}\n", encoding="utf-8"
+    )
+    monkeypatch.setenv("AWS_PROFILE", "team")
+    with serving(answer(ANSWER)) as models:
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+        check_signature(models.seen[0], models, "AKIDTEAM", token=None, scope=("bedrock", "eu-west-1"))
+
+
+def test_aws_asks_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ECS and EKS: the address of AWS_CONTAINER_CREDENTIALS_FULL_URI, with its authorization."""
+    monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "container-word")
+    with cloud(lambda _: answer(temporary("AccessKeyId", "Token", "Expiration"))) as (models, tokens):
+        monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", tokens.url("/credentials"))
+        registry = registry_for(models, "aws", "bedrock/eu-west-1")
+        asked(models, registry)
+        asked(models, registry)
+        check_signature(models.seen[1], models, "ASIATEMPORARY", token=SESSION, scope=("bedrock", "eu-west-1"))
+    assert [seen.header("authorization") for seen in tokens.seen] == ["container-word"]
+
+
+def temporary(key: str, token: str, end: str) -> dict[str, str]:
+    """A temporary credential, under the member names of a service."""
+    return {"Code": "Success", key: "ASIATEMPORARY", "SecretAccessKey": SECRET, token: SESSION, end: f"{LATER:%FT%TZ}"}
+
+
+def test_aws_asks_the_metadata_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    """IMDSv2: a session token by PUT, the role, its credential."""
+
+    def imds(seen: Seen) -> Answer:
+        if seen.line.startswith("PUT /latest/api/token"):
+            return answer("imds-token", headers="")
+        assert seen.header("x-aws-ec2-metadata-token") == "imds-token"
+        is_role = seen.line.split(" ")[1].endswith("/my-role")
+        return answer(temporary("AccessKeyId", "Token", "Expiration") if is_role else "my-role", headers="")
+
+    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
+    with cloud(imds) as (models, tokens):
+        monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", tokens.url("/"))
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+        check_signature(models.seen[0], models, "ASIATEMPORARY", token=SESSION, scope=("bedrock", "eu-west-1"))
+
+
+def test_aws_assumes_a_role(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A profile with role_arn: the token service (STS) is asked, signed by the source profile."""
+    (tmp_path / "config").write_text(
+        "[profile team]\nrole_arn = arn:aws:iam::123456789012:role/team\nsource_profile = base\nregion = eu-west-1\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "credentials").write_text(
+        f"[base]\naws_access_key_id = AKIDBASE\naws_secret_access_key = {SECRET}\n", encoding="utf-8"
+    )
+    assumed = (
+        "<AssumeRoleResponse xmlns='https://sts.amazonaws.com/doc/2011-06-15/'><AssumeRoleResult><Credentials>"
+        f"<AccessKeyId>ASIATEMPORARY</AccessKeyId><SecretAccessKey>{SECRET}</SecretAccessKey>"
+        f"<SessionToken>{SESSION}</SessionToken><Expiration>{LATER:%FT%TZ}</Expiration></Credentials>"
+        "</AssumeRoleResult></AssumeRoleResponse>"
+    )
+    monkeypatch.setenv("AWS_PROFILE", "team")
+    with cloud(lambda _: answer(assumed, headers="content-type: text/xml\r\n")) as (models, tokens):
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", tokens.url(""))
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+        check_signature(models.seen[0], models, "ASIATEMPORARY", token=SESSION, scope=("bedrock", "eu-west-1"))
+    assert parse_qs(tokens.seen[0].body.decode())["RoleArn"] == ["arn:aws:iam::123456789012:role/team"]
+
+
+def test_aws_takes_a_session_of_ones_own() -> None:
+    """A session of botocore stands where a name would."""
+    session = Session()
+    session.set_credentials("AKIDOWN", SECRET, SESSION)
+    with serving(answer(ANSWER)) as models:
+        registry = Registry({})
+        registry.register_provider(
+            il.Provider(
+                name="cloud", base_url=models.url("/v1"), dialects=("openai-chat",), login_scope="bedrock/eu-west-1"
+            )
+        )
+        assert il.model("cloud/m", registry=registry, login=session).generate("Hi").text == "Here."
+        check_signature(models.seen[0], models, "AKIDOWN", token=SESSION, scope=("bedrock", "eu-west-1"))
+
+
+def test_aws_without_a_credential_says_what_to_do(caplog: pytest.LogCaptureFixture) -> None:
+    """The error names target, login and way out; nothing was sent."""
+    caplog.set_level(logging.DEBUG)
+    with serving(answer(ANSWER)) as models, pytest.raises(il.AuthenticationError) as caught:
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+    assert str(caught.value) == (
+        "work/m: login aws gives no credential: none is configured; run `aws sso login`, set AWS_PROFILE, or set "
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (key from login aws)"
+    )
+    assert models.seen == []
+
+
+def test_what_a_server_says_of_the_signature_is_cleaned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal that repeats the session token, as AWS does, shows none of it."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", SESSION)
+    refused = answer({"error": {"message": f"The canonical string was {SESSION}"}}, "403 Forbidden")
+    with serving(refused) as models, pytest.raises(il.PermissionDeniedError) as caught:
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+    assert "The canonical string was ***" in str(caught.value)
+
+
+# Google Cloud
+
+
+def key_file(folder: Path, **more: str) -> Path:
+    """The key file of a service account that was made for a test."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    made = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+    pem = made.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    ).decode()
+    account = {"type": "service_account", "project_id": "p", "private_key_id": "1", "private_key": pem,
+               "client_email": "robot@p.iam.gserviceaccount.com", "client_id": "1", **more}  # fmt: skip
+    path = folder / "key.json"
+    path.write_text(json.dumps(account), encoding="utf-8")
+    return path
+
+
+def test_google_reads_the_key_file_of_a_service_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """GOOGLE_APPLICATION_CREDENTIALS: a signed assertion goes to its token_uri, and one token serves two calls."""
+    with cloud(lambda _: answer({"access_token": TOKEN, "expires_in": 3_600, "token_type": "Bearer"})) as (
+        models,
+        tokens,
+    ):
+        path = key_file(tmp_path, token_uri=tokens.url("/token"), quota_project_id="paying")
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+        registry = registry_for(models, "google")
+        assert asked(models, registry) == f"Bearer {TOKEN}"
+        assert asked(models, registry) == f"Bearer {TOKEN}"
+    (asked_for,) = tokens.seen
+    assert parse_qs(asked_for.body.decode())["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"]
+
+
+def test_google_asks_the_metadata_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine of Google's: the default service account, with the scope, in the vendor's flavour."""
+
+    def metadata(seen: Seen) -> Answer:
+        flavor = "Metadata-Flavor: Google\r\ncontent-type: application/json\r\n"
+        path = seen.line.split(" ")[1]
+        if "/token" in path:
+            return answer({"access_token": TOKEN, "expires_in": 3_600, "token_type": "Bearer"}, headers=flavor)
+        if "/service-accounts/" in path:
+            return answer({"email": "robot@p", "scopes": ["a"], "aliases": ["default"]}, headers=flavor)
+        return answer("my-project", headers=flavor.replace("application/json", "text/plain"))
+
+    monkeypatch.delenv("NO_GCE_CHECK")
+    with cloud(metadata) as (models, tokens):
+        place = f"127.0.0.1:{tokens.port}"
+        monkeypatch.setenv("GCE_METADATA_HOST", place)
+        monkeypatch.setenv("GCE_METADATA_IP", place)
+        assert asked(models, registry_for(models, "google")) == f"Bearer {TOKEN}"
+    assert all(seen.header("metadata-flavor") == "Google" for seen in tokens.seen)
+
+
+def test_google_federates_a_workload(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Workload identity federation: a subject token of a file is exchanged for one of Google's."""
+    from google.auth import identity_pool
+
+    (tmp_path / "subject").write_text("subject-token", encoding="utf-8")
+    with cloud(lambda _: answer({
+        "access_token": TOKEN, "expires_in": 3_600, "token_type": "Bearer",
+        "issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
+    })) as (models, tokens):  # fmt: skip
+        credential: Any = identity_pool.Credentials(
+            audience="//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q",
+            subject_token_type="urn:ietf:params:oauth:token-type:jwt",
+            token_url=tokens.url("/v1/token"),
+            credential_source={"file": str(tmp_path / "subject")},
+            scopes=["https://www.googleapis.com/auth/cloud-platform"],
+        )
+        registry = Registry({})
+        registry.register_provider(il.Provider(name="cloud", base_url=models.url("/v1"), dialects=("openai-chat",)))
+        assert il.model("cloud/m", registry=registry, login=credential).generate("Hi").text == "Here."
+        assert models.seen[0].header("authorization") == f"Bearer {TOKEN}"
+    assert parse_qs(tokens.seen[0].body.decode())["subject_token"] == ["subject-token"]
+
+
+def test_google_tells_why_its_token_service_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A revoked key file: the service's words, cleaned, with target, login and way out."""
+    with cloud(lambda _: answer({"error": "invalid_grant", "error_description": "Invalid JWT"}, "400 Bad Request")) as (
+        models,
+        tokens,
+    ):
+        path = key_file(tmp_path, token_uri=tokens.url("/token"))
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+        with pytest.raises(il.AuthenticationError) as caught:
+            asked(models, registry_for(models, "google"))
+    assert str(caught.value).startswith("work/m: login google gives no credential: ")
+    assert "invalid_grant: Invalid JWT" in str(caught.value)
+    assert "gcloud auth application-default login" in str(caught.value)
+
+
+# Azure
+
+
+def test_azure_asks_for_a_managed_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """App Service: IDENTITY_ENDPOINT with its header, for the scope of the row; one token serves two calls."""
+    ends = int(LATER.timestamp())
+    with cloud(lambda _: answer({"access_token": TOKEN, "expires_on": str(ends), "token_type": "Bearer",
+                                 "resource": "r"})) as (models, tokens):  # fmt: skip
+        monkeypatch.setenv("IDENTITY_ENDPOINT", tokens.url("/msi/token"))
+        monkeypatch.setenv("IDENTITY_HEADER", "identity-word")
+        monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
+        registry = registry_for(models, "azure", "https://ai.azure.com/.default")
+        assert asked(models, registry) == f"Bearer {TOKEN}"
+        assert asked(models, registry) == f"Bearer {TOKEN}"
+    (seen,) = tokens.seen
+    assert parse_qs(seen.line.split(" ")[1].partition("?")[2])["resource"] == ["https://ai.azure.com"]
+    assert seen.header("x-identity-header") == "identity-word"
+
+
+def test_azure_takes_a_client_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A credential object of azure-identity: its secret goes to the authority alone, by TLS."""
+    from azure.identity import ClientSecretCredential
+
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", authority.file)
+
+    def entra(seen: Seen) -> Answer:
+        url = f"https://{seen.header('host')}/tenant"
+        if "openid-configuration" in seen.line:
+            ends = {"authorization_endpoint": f"{url}/authorize", "token_endpoint": f"{url}/token", "issuer": url}
+            return answer(ends)
+        return answer({"access_token": TOKEN, "expires_in": 3_600, "token_type": "Bearer"})
+
+    with serving(answer(ANSWER)) as models, serving(entra, context=authority.context()) as tokens:
+        registry = Registry({})
+        registry.register_provider(il.Provider(name="cloud", base_url=models.url("/v1"), dialects=("openai-chat",)))
+        with ClientSecretCredential(
+            "tenant", "client", SECRET, authority=tokens.url("", "localhost"), disable_instance_discovery=True
+        ) as credential:
+            assert il.model("cloud/m", registry=registry, login=credential).generate("Hi").text == "Here."
+        assert models.seen[0].header("authorization") == f"Bearer {TOKEN}"
+        form = parse_qs(tokens.seen[-1].body.decode())
+        assert (form["scope"], form["client_secret"]) == (["https://cognitiveservices.azure.com/.default"], [SECRET])
+
+
+def test_azure_without_a_login_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is configured: the way out is in the sentence, and no secret."""
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
+    with serving(answer(ANSWER)) as models, pytest.raises(il.AuthenticationError) as caught:
+        asked(models, registry_for(models, "azure"))
+    assert "login azure gives no credential" in str(caught.value)
+    assert "run `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET" in str(caught.value)

@@ -1,0 +1,267 @@
+"""Logins: one renewal at a time, before the end, off the event loop; failures in one sentence without a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import interlingua as il
+from interlingua.errors import APITimeoutError, AuthenticationError
+from interlingua.registry.logins import table
+from interlingua.registry.logins.bearer import BearerLogin, Token
+from interlingua.registry.logins.renewal import EARLY_S, MARGIN_S, Issued, Renewal, expires_at
+from interlingua.registry.resolve import Registry
+from interlingua.transport.base import Timeouts
+from interlingua.transport.login import LoginCarrier
+from interlingua.wire.http import HttpRequest
+
+TOKEN = "tok-SECRET-0123456789"
+REQUEST = HttpRequest(url="http://127.0.0.1:1/v1", body=b"{}")
+
+
+def renewal(fetch: Callable[[], Issued[str]]) -> Renewal[str]:
+    """A renewal of something that `fetch` gives."""
+    return Renewal("login test", "log in", fetch)
+
+
+def lasting(seconds: float) -> Callable[[], Issued[str]]:
+    """Gives credentials that last so long, numbered."""
+    count = iter(range(1, 100))
+    return lambda: Issued(f"t{next(count)}", expires_at(time.time() + seconds))
+
+
+def test_a_credential_is_fetched_once_while_it_holds() -> None:
+    """Requests share a credential until shortly before its end."""
+    renewed = renewal(lasting(EARLY_S + 60))
+    assert [renewed.wait(5) for _ in range(3)] == ["t1", "t1", "t1"]
+
+
+def test_one_that_ends_at_once_is_fetched_again() -> None:
+    """A credential that holds no longer never goes out a second time."""
+    renewed = renewal(lasting(MARGIN_S - 5))
+    assert [renewed.wait(5) for _ in range(3)] == ["t1", "t2", "t3"]
+
+
+def test_one_that_ends_soon_is_renewed_after_a_pause() -> None:
+    """A credential near its end goes out until the pause between two renewals is over, and then is renewed."""
+    renewed = renewal(lasting(EARLY_S / 2))
+    assert [renewed.wait(5), renewed.wait(5)] == ["t1", "t1"]
+    renewed._again_at_s = 0.0
+    assert [renewed.wait(5), renewed.wait(5)] == ["t2", "t2"]
+
+
+def test_many_threads_wait_for_one_renewal() -> None:
+    """Ten threads that need a credential at once fetch it once."""
+    go, fetched = threading.Event(), list[int]()
+
+    def fetch() -> Issued[str]:
+        go.wait(30)
+        fetched.append(1)
+        return Issued("t", expires_at(None))
+
+    renewed, results = renewal(fetch), list[str]()
+    threads = [threading.Thread(target=lambda: results.append(renewed.wait(30))) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    go.set()
+    for thread in threads:
+        thread.join(30)
+    assert (results, fetched) == (["t"] * 10, [1])
+
+
+async def test_the_event_loop_runs_on_and_one_that_leaves_harms_nobody() -> None:
+    """While a library blocks, the loop turns; a task that is cancelled leaves the renewal to the others."""
+    go = threading.Event()
+
+    def fetch() -> Issued[str]:
+        go.wait(30)
+        return Issued("t", expires_at(None))
+
+    renewed = renewal(fetch)
+    leaving, staying = (asyncio.create_task(renewed.awaited(30)) for _ in range(2))
+    await asyncio.sleep(0.01)
+    leaving.cancel()
+    await asyncio.sleep(0.01)
+    go.set()
+    assert await staying == "t"
+    assert leaving.cancelled()
+
+
+def test_a_failed_renewal_leaves_what_still_holds() -> None:
+    """Requests go out with the old credential as long as it holds, and the failure is told when it does not."""
+    answers: list[Any] = [Issued("t1", expires_at(time.time() + 60)), ValueError("no\nsecond line")]
+
+    def fetch() -> Issued[str]:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    renewed = renewal(fetch)
+    assert renewed.wait(5) == "t1"
+    renewed._again_at_s = 0.0
+    assert renewed.wait(5) == "t1"
+    renewed._issued = None
+    answers.append(ValueError("no\nsecond line"))
+    with pytest.raises(AuthenticationError) as caught:
+        renewed.wait(5)
+    assert caught.value.message == "login test gives no credential: no; log in"
+
+
+def test_a_renewal_of_the_parent_process_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork begins its own renewal: the thread of the one that was under way is not there."""
+    go = threading.Event()
+
+    def fetch() -> Issued[str]:
+        go.wait(30)
+        return Issued("t", expires_at(None))
+
+    renewed = renewal(fetch)
+    before = renewed._begin()
+    monkeypatch.setattr("interlingua.registry.logins.renewal.os.getpid", lambda: -1)
+    after = renewed._begin()
+    go.set()
+    assert before is not after
+    assert renewed._settled(after.result(30)) == "t"
+
+
+class Peer:
+    """A transport that notes what it is given."""
+
+    def __init__(self) -> None:
+        """Nothing was sent."""
+        self.requests: list[HttpRequest] = []
+
+    def open(self, request: HttpRequest, timeouts: Timeouts) -> Any:
+        """Nothing: the request is noted."""
+        self.requests.append(request)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def blocking(self) -> Any:
+        """This, as its own carrier."""
+        return self
+
+
+def bearer(fetch: Callable[[], Issued[Token]]) -> BearerLogin:
+    """A login by a token."""
+    return BearerLogin("login test", "log in", fetch)
+
+
+def test_the_headers_of_a_login_join_the_request() -> None:
+    """A token replaces no header but its own; a caller's own authorization wins over it."""
+    peer = Peer()
+    login = bearer(lambda: Issued(Token(TOKEN, (("x-goog-user-project", "p"),)), expires_at(None)))
+    transport = LoginCarrier(login, peer).blocking()  # pyright: ignore[reportArgumentType]  # a carrier in part
+    transport.open(il_request(("accept", "x")), Timeouts())
+    transport.open(il_request(("authorization", "Own")), Timeouts())
+    assert [request.headers for request in peer.requests] == [
+        (("accept", "x"), ("authorization", f"Bearer {TOKEN}"), ("x-goog-user-project", "p")),
+        (("authorization", "Own"),),
+    ]
+
+
+def il_request(*headers: tuple[str, str]) -> HttpRequest:
+    """A request with these headers."""
+    return HttpRequest(url="http://127.0.0.1:1/v1", headers=headers)
+
+
+def test_a_renewal_that_takes_too_long_is_a_timeout() -> None:
+    """The deadline of the request holds for its login, too; the peer has not seen the request."""
+    go = threading.Event()
+
+    def fetch() -> Issued[Token]:
+        go.wait(30)
+        return Issued(Token(TOKEN), expires_at(None))
+
+    transport = LoginCarrier(bearer(fetch), Peer()).blocking()  # pyright: ignore[reportArgumentType]  # a carrier in part
+    with pytest.raises(APITimeoutError) as caught:
+        transport.open(REQUEST, Timeouts(total_s=0.01))
+    go.set()
+    assert (caught.value.message, caught.value.phase) == ("login test gave no credential in time", "connect")
+    assert not caught.value.reached
+
+
+def test_no_text_of_a_login_holds_its_secret() -> None:
+    """Neither repr nor the request of a login shows a token."""
+    login = bearer(lambda: Issued(Token(TOKEN), expires_at(None)))
+    headers = login.headers(REQUEST, 5)
+    assert login.secrets() == (TOKEN,)
+    assert TOKEN not in f"{login!r} {HttpRequest(url='http://h/', headers=headers)!r}"
+
+
+def test_what_is_no_login_is_an_error() -> None:
+    """An object that can do nothing that a login can is refused by its kind."""
+    with pytest.raises(il.UsageError) as caught:
+        table.login_of(3, "")
+    assert caught.value.message == (
+        "login takes aws, azure, google, a credential of azure-identity, google-auth or botocore, or a function that "
+        "gives a token, not an int"
+    )
+
+
+def test_a_credential_that_has_to_be_awaited_is_refused() -> None:
+    """Awaited credential objects are named as what they are."""
+
+    class Awaited:
+        async def get_token(self, scope: str) -> str:
+            return scope
+
+    with pytest.raises(il.UsageError, match="login takes a blocking credential, and an Awaited has to be awaited"):
+        table.login_of(Awaited(), "")
+
+
+def test_a_function_gives_a_token_for_each_request() -> None:
+    """A function is asked each time, since it has its own cache; what is no token is an error without it."""
+    tokens = iter(["one", "two"])
+    login = table.login_of(lambda: next(tokens), "")
+    assert [login.headers(REQUEST, 5) for _ in range(2)] == [
+        (("authorization", "Bearer one"),),
+        (("authorization", "Bearer two"),),
+    ]
+    with pytest.raises(
+        AuthenticationError,
+        match="login by a function gives no credential: it gave None; the function has to give a token",
+    ):
+        table.login_of(lambda: None, "").headers(REQUEST, 5)
+
+
+def test_models_of_a_process_share_a_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two models of a provider have the same login; another profile is another one."""
+    monkeypatch.setenv("LLM_WORK", "openai://host.example/v1?login=aws&region=eu-west-1")
+    registry = Registry()
+    with pytest.raises(il.ConfigError, match=r"work/a: login aws needs a service and a region to sign for"):
+        registry.resolve("work/a")
+    registry.register_provider(
+        il.Provider(name="cloud", base_url="https://cloud.example", dialects=("openai-chat",), login_scope="s3/eu")
+    )
+    monkeypatch.setenv("LLM_WORK", "cloud://host.example?login=aws")
+    (one,), (two,) = registry.resolve("work/a"), registry.resolve("work/b")
+    assert one.login is two.login is not None
+    monkeypatch.setenv("AWS_PROFILE", "other")
+    assert registry.resolve("work/a")[0].login is not one.login
+
+
+def test_a_login_and_a_key_are_one_too_many() -> None:
+    """Two credentials are refused, in code and in a DSN."""
+    with pytest.raises(il.UsageError, match="api_key and login are two credentials; give one"):
+        il.model("openai/gpt-5.6", api_key="k", login="azure")
+    with pytest.raises(il.ConfigError, match="more than one key; give a token, key_env, key_file or login"):
+        Registry({"LLM_WORK": "openai://t@h?login=azure"}).resolve("work/a")
+    with pytest.raises(il.ConfigError, match="LLM_WORK: login takes aws, azure or google"):
+        Registry({"LLM_WORK": "openai://h?login=oracle"}).resolve("work/a")
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the vendor's library the error says how to install it."""
+    monkeypatch.setitem(__import__("sys").modules, "botocore.session", None)
+    login = table.login_named("aws", "bedrock/eu-west-9", lambda _: None)
+    with pytest.raises(il.ConfigError) as caught:
+        login.headers(REQUEST, 5)
+    assert caught.value.message == "login aws: it needs the [aws] extra: pip install 'interlingua[aws]'"
