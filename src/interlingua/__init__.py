@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from interlingua.agent.setup import AgentOptions
     from interlingua.client.call.report import ChangeWarning
     from interlingua.client.capabilities import capabilities
+    from interlingua.client.embed import embed, rerank
     from interlingua.client.health import health
     from interlingua.client.hooks.cache import ResponseCache
     from interlingua.client.hooks.hook import Hook, HookContext
     from interlingua.client.hooks.webhook import Webhook
     from interlingua.client.item import Input, Item
-    from interlingua.client.keywords import Options
+    from interlingua.client.keywords import CallOptions, Options
     from interlingua.client.meter import Meter, meter
     from interlingua.client.model import Model, model
     from interlingua.client.observe import (
@@ -177,6 +178,7 @@ if TYPE_CHECKING:
     from interlingua.types.run import RunRecord, Step, StopReason
     from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool, ToolChoice
     from interlingua.types.usage import Usage
+    from interlingua.types.vectors import Embeddings, EmbedRequest, InputType, Ranked, Ranking, RerankRequest
 
     __version__: str
     """The installed version."""
@@ -207,6 +209,7 @@ __all__ = [
     "Cache",
     "CallFinished",
     "CallIds",
+    "CallOptions",
     "CallStarted",
     "Capabilities",
     "Capability",
@@ -225,6 +228,8 @@ __all__ = [
     "DocumentPart",
     "Dsn",
     "Effort",
+    "EmbedRequest",
+    "Embeddings",
     "Error",
     "Event",
     "Extra",
@@ -242,6 +247,7 @@ __all__ = [
     "IncompleteStreamError",
     "Input",
     "InputFile",
+    "InputType",
     "Instrumentation",
     "InternalServerError",
     "Item",
@@ -271,6 +277,8 @@ __all__ = [
     "Prompt",
     "Provider",
     "ProviderCall",
+    "Ranked",
+    "Ranking",
     "RateLimit",
     "RateLimitError",
     "RawReply",
@@ -279,6 +287,7 @@ __all__ = [
     "Registry",
     "Request",
     "RequestTooLargeError",
+    "RerankRequest",
     "Response",
     "ResponseCache",
     "RetryScheduled",
@@ -339,6 +348,7 @@ __all__ = [
     "capabilities",
     "document",
     "dump",
+    "embed",
     "fetch",
     "file",
     "files",
@@ -359,6 +369,7 @@ __all__ = [
     "register_provider",
     "register_resolver",
     "register_scheme",
+    "rerank",
     "serve_mcp",
     "system",
     "tool",
@@ -375,6 +386,7 @@ _NAMES = {
     "agent.run": "Run",
     "agent.setup": "AgentOptions",
     "client.capabilities": "capabilities",
+    "client.embed": "embed rerank",
     "client.health": "health",
     "client.hooks.cache": "ResponseCache",
     "client.hooks.hook": "Hook HookContext",
@@ -386,7 +398,7 @@ _NAMES = {
         "AgentFinished AgentStarted AttemptFailed AttemptStarted CallFinished CallStarted FirstContent Observation "
         "Observed Observer RetryScheduled TargetBenched TargetSkipped ToolCalled ToolReturned on_event"
     ),
-    "client.keywords": "Options",
+    "client.keywords": "CallOptions Options",
     "client.plan": "Plan PlannedTarget",
     "client.prompt": "History Prompt",
     "client.call.report": "ChangeWarning",
@@ -442,6 +454,7 @@ _NAMES = {
     "types.run": "RunRecord Step StopReason",
     "types.tool": "AllowedTools Freeform NamedTool OpaqueTool Tool ToolChoice",
     "types.usage": "Usage",
+    "types.vectors": "EmbedRequest Embeddings InputType Ranked Ranking RerankRequest",
 }
 """Every public name, by the module that defines it."""
 _ROOMS = frozenset({"codec", "compat", "errors", "gateway", "testing"})

@@ -92,6 +92,8 @@ PROGRAM = frozenset(
         "dialects._installed:_entries",
         "dialects._installed:_loaded",
         "dialects.table:get_dialect",
+        "dialects.table:get_embedding",
+        "dialects.table:get_reranking",
         "dialects.table:get_service",
         "dialects.table:store_dialect",
         "gateway.calls.other_models:_decided_in",

@@ -22,7 +22,40 @@ if TYPE_CHECKING:
     from interlingua.client.hooks.hook import Hook
     from interlingua.tools.tool import ToolSource
 
-__all__ = ["Options"]
+__all__ = ["CallOptions", "Options"]
+
+
+class CallOptions(TypedDict, total=False):
+    """What `il.embed` and `il.rerank` take by keyword beside their own. None is "not said"."""
+
+    user: str | None
+    """A stable id of the end user, for the provider's abuse checks."""
+    extra: Mapping[str, dict[str, Any]] | None
+    """Further wire members, by dialect, sent as they are to that dialect only."""
+    headers: Mapping[str, str] | None
+    """Further HTTP headers."""
+    timeout_s: float | None
+    """Seconds for the whole call, its chain included."""
+    timeouts: Timeouts | None
+    """Seconds for each phase of it."""
+    transport: Transport | AsyncTransport | LibraryClient | None
+    """What carries the requests: an httpx client, or an object with `open` and `close`; keys and retries stay ours."""
+    http: HttpOptions | None
+    """How our own transport connects: certificate authorities, connections, bounds."""
+    clock: Callable[[], float] | None
+    """Gives seconds that only grow; the call keeps the health of its targets by it, for itself."""
+    strict: bool | None
+    """Refuse whatever would be dropped or approximated."""
+    allow: Iterable[Capability] | None
+    """What may be let go where a target cannot take it."""
+    retries: int | None
+    """How often a target is asked again after a failure that may pass, 0 to 7; unless said 1, and 0 of a stand-in."""
+    persist: bool | None
+    """Whether a chain goes on also when a target refuses the request itself."""
+    hedge_after_s: float | None
+    """Seconds after which a chain asks its next target beside one that has not begun to answer."""
+    hooks: Sequence[Hook] | None
+    """What runs before and after the call, as layers around it: `il.Hook`."""
 
 
 class Options(TypedDict, total=False):

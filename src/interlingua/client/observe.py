@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import msgspec
 
 from interlingua.errors import UsageError
+from interlingua.types.capability import Operation
 from interlingua.types.change import Change
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
 from interlingua.types.request import Request
@@ -77,7 +78,10 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def _known(self) -> list[tuple[str, Any]]:
         pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
-        return [(name, value) for name, value in pairs if not (value is None or value is False or value in ((), {}))]
+        usual = ("operation", "chat")  # which goes without saying
+        return [
+            pair for pair in pairs if not (pair[1] is None or pair[1] is False or pair[1] in ((), {}) or pair == usual)
+        ]
 
     def without_content(self) -> Self:
         """This event without content: what was asked, answered, given to tools and given by them."""
@@ -90,6 +94,8 @@ class CallStarted(Observed, frozen=True, kw_only=True):
 
     targets: tuple[str, ...]
     """Who may answer, `provider/model`, in order."""
+    operation: Operation = "chat"
+    """What is asked: an answer, vectors, or an order of documents."""
     stream: bool = False
     """Whether the answer comes piece by piece."""
     json: bool = False

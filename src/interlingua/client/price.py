@@ -49,7 +49,8 @@ def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
     if usage is None:
         return None
     names = (response.wire_model, endpoint.model)
-    price = price_of(endpoint, names, job.request.service_tier, is_asked=job.with_credential)
+    writes = job.operation == "chat"
+    price = price_of(endpoint, names, job.request.service_tier, is_asked=job.with_credential, writes=writes)
     return None if price is None else cost_usd(price, usage)
 
 
@@ -78,16 +79,19 @@ def _positive(count: int | None, otherwise: int) -> int:
     return count if count is not None and count > 0 else otherwise
 
 
-def price_of(endpoint: Endpoint, names: tuple[str | None, ...], tier: str | None, *, is_asked: bool) -> Price | None:
+def price_of(
+    endpoint: Endpoint, names: tuple[str | None, ...], tier: str | None, *, is_asked: bool, writes: bool = True
+) -> Price | None:
     """The price of a target now, under the first of `names` that its service is known to sell; None where unknown.
 
-    `is_asked` says that the service itself answers, and nothing in its place.
+    `is_asked` says that the service itself answers, and nothing in its place; `writes` says that it writes something,
+    so that the price of a model has to say what that costs.
     """
     if endpoint.price is not None:
         return endpoint.price
     if not is_asked or not endpoint.base_url.startswith("https://"):
         return None
-    return _LIST.price(endpoint.base_url, names, tier)
+    return _LIST.price(endpoint.base_url, names, tier, writes=writes)
 
 
 def window_of(endpoint: Endpoint) -> int | None:
@@ -104,14 +108,14 @@ class _List:
         self._missing = False
         self._snapshot: Any = None
         self._models = ByteCache[tuple[str, str], Any](_MAX_MODELS_BYTES, self._look_up, weigh=_weight)
-        self._prices: dict[int, tuple[Any, Price | None]] = {}
+        self._prices: dict[tuple[int, bool], tuple[Any, Price | None]] = {}
 
-    def price(self, address: str, names: tuple[str | None, ...], tier: str | None) -> Price | None:
+    def price(self, address: str, names: tuple[str | None, ...], tier: str | None, *, writes: bool) -> Price | None:
         """The price that holds now for the first of `names` that the service at `address` is known to sell."""
         if not self._is_there():
             return None
         model = next((found for name in names if name and (found := self._models[address, name])), None)
-        return None if model is None else self._of(model, tier)
+        return None if model is None else self._of(model, tier, writes=writes)
 
     def window(self, address: str, name: str) -> int | None:
         """The context window of a model that the service at `address` is known to sell."""
@@ -144,16 +148,17 @@ class _List:
         except LookupError:
             return None
 
-    def _of(self, model: Any, tier: str | None) -> Price | None:
+    def _of(self, model: Any, tier: str | None, *, writes: bool) -> Price | None:
         if tier is not None and tier not in _STANDARD:
             variants = model.price_variants or ()
             if not any(variant.when == {"service_tier": tier} for variant in variants):
                 return None
-            return _read(_now(model, {"service_tier": tier}))
+            return _read(_now(model, {"service_tier": tier}), writes=writes)
         listed = model.prices if not isinstance(model.prices, list) else _now(model, None)
-        if id(listed) not in self._prices:
-            self._prices[id(listed)] = listed, _read(listed)  # the reference keeps the identity from being used again
-        return self._prices[id(listed)][1]
+        key = id(listed), writes
+        if key not in self._prices:
+            self._prices[key] = listed, _read(listed, writes=writes)  # the reference keeps the identity in use
+        return self._prices[key][1]
 
 
 def _weight(key: tuple[str, str], model: Any) -> int:  # noqa: ARG001 - models belong to the list
@@ -170,9 +175,9 @@ def _now(model: Any, context: dict[str, str] | None) -> Any:
     return model.get_prices(datetime.now(tz=UTC), context)
 
 
-def _read(listed: Any) -> Price | None:
-    """A price of the list as ours; None for a model that is not sold by input and output tokens."""
-    if listed.input_mtok is None or listed.output_mtok is None:
+def _read(listed: Any, *, writes: bool = True) -> Price | None:
+    """A price of the list as ours; None for a model that is not sold by tokens of input and, if it writes, output."""
+    if listed.input_mtok is None or (writes and listed.output_mtok is None):
         return None
     starts = {tier.start for name in _RATES.values() for tier in getattr(getattr(listed, name), "tiers", ())}
     longer = [(start, Price(**_rates(listed, start + 1), request=_request(listed))) for start in sorted(starts)]
@@ -181,7 +186,8 @@ def _read(listed: Any) -> Price | None:
 
 def _rates(listed: Any, tokens: int) -> dict[str, Any]:
     """What each kind of token costs in an answer with that many input tokens."""
-    return {field: _rate(getattr(listed, name), tokens) for field, name in _RATES.items()}
+    rates = {field: _rate(getattr(listed, name), tokens) for field, name in _RATES.items()}
+    return {**rates, "output": rates["output"] or 0.0}  # without a price it is that of a model that writes nothing
 
 
 def _rate(value: Any, tokens: int) -> float | None:

@@ -144,6 +144,20 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether the server has Responses over a WebSocket, at the path of the POST."""
     history_tools: bool = False
     """Whether the tools that a history calls must be declared, even when none is offered any more."""
+    embed_dimensions: Literal["dimensions", "output_dimension", "none"] = "dimensions"
+    """In which member of a request for vectors the number of their dimensions goes; `none`: the server has none."""
+    embed_input_type: Literal["none", "input_type", "task"] = "none"
+    """In which member of such a request it is said what the texts are for; `none`: the server has none."""
+    embed_base64: bool = False
+    """Whether vectors are asked for in base64, which is shorter and quicker to read."""
+    embed_form: Literal["batch", "predict"] = "batch"
+    """Which of Google's forms a request for vectors has."""
+    embed_inputs: int = 0
+    """The most texts of one request for vectors; 0: as many as the dialect's own service takes."""
+    embed_tokens: int = 0
+    """About the most tokens of one request for vectors; 0: the same."""
+    rerank_form: Literal["none", "jina", "voyage"] = "jina"
+    """Whose form of a rerank the server has; `none`: it has none."""
     unsupported: frozenset[str] = frozenset()
     """Names of `Request` fields that the server refuses or ignores; `extra`: every member that the dialect has no field
     for."""

@@ -43,7 +43,7 @@ __all__ = [
 
 PathKind: TypeAlias = Literal[
     "conversation", "load", "count", "compact", "socket", "answer", "answer_delete", "answer_cancel", "answer_items",
-    "models", "model", "tags", "show", "loaded", "version", "passed",
+    "models", "model", "tags", "show", "loaded", "version", "passed", "embed", "rerank",
 ]  # fmt: skip
 """What is asked at a path: an answer of a model, its count of tokens, what is kept, which models there are, …"""
 EVENT_STREAM = "text/event-stream"
@@ -308,6 +308,10 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The header that names beta features."""
     count: Count | None = None
     """How its providers count tokens; None: they do not."""
+    embeds: str = ""
+    """The dialect in whose form its providers make vectors; empty: they make none."""
+    reranks: str = ""
+    """The dialect in whose form they put documents in order; empty: they do not."""
     spoken: tuple[str, ...] = ()
     """The dialects whose providers answer under its paths; empty: its own alone."""
     base_path: str = ""

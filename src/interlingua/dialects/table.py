@@ -13,6 +13,7 @@ from interlingua.errors import ConfigError, kind_of
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Dialect, StreamDecoder
     from interlingua.dialects._service import Service
+    from interlingua.dialects._vectors import EmbedDialect, RerankDialect
     from interlingua.types.response import Response
     from interlingua.wire.http import HttpReply
 
@@ -22,6 +23,8 @@ __all__ = [
     "OWN_DIALECT",
     "SPELLINGS",
     "get_dialect",
+    "get_embedding",
+    "get_reranking",
     "get_service",
     "is_dialect",
     "services",
@@ -79,6 +82,20 @@ def get_dialect(name: str) -> Dialect:
     """
     module = DIALECTS.get(SPELLINGS.get(name, name))
     return _converting(_of_package(name) if module is None else cast("Dialect", import_module(module).DIALECT))
+
+
+@cache
+def get_embedding(name: str) -> EmbedDialect | None:
+    """How providers of the dialect of that name make vectors; None where they make none."""
+    own = get_service(name).embeds
+    return import_module(f"{DIALECTS[own]}.embeddings").EMBEDDING if own else None
+
+
+@cache
+def get_reranking(name: str) -> RerankDialect | None:
+    """How providers of the dialect of that name put documents in order; None where they do not."""
+    own = get_service(name).reranks
+    return import_module(f"{DIALECTS[own]}.rerank").RERANKING if own else None
 
 
 def is_dialect(name: str) -> bool:

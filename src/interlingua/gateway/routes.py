@@ -32,6 +32,7 @@ from interlingua.gateway.surfaces.health import live, ready, targets
 from interlingua.gateway.surfaces.loading import loading
 from interlingua.gateway.surfaces.openapi import openapi
 from interlingua.gateway.surfaces.passing import passing
+from interlingua.gateway.surfaces.vectors import embedding, reranking
 
 if TYPE_CHECKING:
     from interlingua.dialects._service import PathKind
@@ -79,6 +80,8 @@ _HANDLERS: dict[str, Callable[[str], Handler]] = {
     "loaded": lambda _: models.ps,
     "version": lambda _: models.version,
     "passed": passing,
+    "embed": embedding,
+    "rerank": reranking,
 }
 """What answers each kind of path that dialects declare, by the dialect; that of a model needs its path, too."""
 _CONVERSATIONS = frozenset({"conversation", "load", "count", "compact"})

@@ -57,6 +57,9 @@ OPENAI = _server(
     bounds="vendor",
     video_files=False,
     service_tiers=frozenset({"auto", "default", "flex", "scale", "priority", "fast"}),
+    embed_base64=True,
+    embed_inputs=2_048,
+    rerank_form="none",
     unsupported=BEYOND_OPENAI,
 )
 # [wire, own page]: ids of exactly nine characters, random_seed, max_tokens, thinking chunks, `parameters` required,
@@ -72,6 +75,9 @@ MISTRAL = _server(
     document_part="document_url",
     parameters_required=True,
     stream_usage=False,
+    embed_dimensions="output_dimension",
+    embed_tokens=16_000,
+    rerank_form="none",
     unsupported=BEYOND_OPENAI | {"logit_bias", "logprobs", "store", "user", "verbosity"},
 )
 OPENAI_ADDRESS = (("OPENAI_BASE_URL", ""), ("OPENAI_API_BASE", ""))
@@ -300,6 +306,35 @@ _HOSTED = (
         quirks=_server(max_tokens_field="max_tokens", reasoning_field="reasoning_content", output_schema="json_object"),
         note="The international endpoint; for another region write a qwen:// DSN.",
     ),
+    # Vectors and rerank alone [vendor "Embeddings", "Rerankers": 1,000 texts, 120,000 tokens for its largest models].
+    Provider(
+        name="voyage",
+        title="Voyage AI",
+        base_url="https://api.voyageai.com/v1",
+        dialects=CHAT,
+        models=("voyage-",),
+        key_env=("VOYAGE_API_KEY",),
+        quirks=_server(
+            embed_dimensions="output_dimension",
+            embed_input_type="input_type",
+            embed_base64=True,
+            embed_inputs=1_000,
+            embed_tokens=120_000,
+            rerank_form="voyage",
+        ),
+        note="Embeddings and rerank alone.",
+    ),
+    # The same [vendor "Embeddings", "Reranker"].
+    Provider(
+        name="jina",
+        title="Jina AI",
+        base_url="https://api.jina.ai/v1",
+        dialects=CHAT,
+        models=("jina-",),
+        key_env=("JINA_API_KEY",),
+        quirks=_server(embed_input_type="task", embed_inputs=512),
+        note="Embeddings and rerank alone.",
+    ),
     # [wire §9]: thought signatures ride on the calls and go back; ids and indexes may be missing; no readable thoughts.
     Provider(
         name="gemini-compat",
@@ -428,7 +463,14 @@ _OTHER_DIALECTS = (
         base_url="https://{host}/v1/publishers/google",
         dialects=("google",),
         key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
-        quirks=Quirks(call_ids_back=False, server_tool_calls=False, penalties_by_model=False, bounds="vendor"),
+        quirks=Quirks(
+            call_ids_back=False,
+            server_tool_calls=False,
+            penalties_by_model=False,
+            bounds="vendor",
+            embed_form="predict",
+            embed_inputs=1,
+        ),
         family="google",
         note="Its address is vertex://LOCATION-aiplatform.googleapis.com/v1/projects/P/locations/L/publishers/google.",
     ),

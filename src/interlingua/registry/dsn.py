@@ -267,10 +267,14 @@ def _quirks(quirks: Quirks, options: Mapping[str, str], where: str) -> Quirks:
 
 
 def _flag(name: str, value: str, kind: object, where: str) -> object:
-    """The value of one quirk, read from text by the type of its field: one of some words, a list, or yes and no."""
+    """The value of one quirk, read from text by the type of its field: some words, a list, a number, or yes and no."""
     choices = get_args(kind)
     if get_origin(kind) is frozenset:
         return _words(name, value, get_args(choices[0]), where)
+    if kind is int:
+        if not re.fullmatch(r"\d{1,9}", value, re.ASCII):
+            _refuse(where, f"{name} takes a whole number")
+        return int(value)
     allowed: dict[str, object] = {choice: choice for choice in choices} or {"0": False, "1": True}
     if value not in allowed:
         _refuse(where, f"{name} takes {_either(tuple(allowed))}")

@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, ServerContext
-from interlingua.dialects.table import get_dialect, stream_type
+from interlingua.dialects.table import get_dialect, get_embedding, get_reranking, stream_type
 from interlingua.errors import (
     BadRequestError,
     ConfigError,
@@ -27,11 +27,13 @@ from interlingua.errors import (
     UpstreamError,
     WireError,
 )
+from interlingua.providers.fake_vectors import fake_ranking, fake_vectors
 from interlingua.stream.fold import fold
 from interlingua.stream.unfold import unfold
 from interlingua.transport.base import AsyncReply, Reply, Timeouts, Transport
 from interlingua.types.event import Event, StreamEnd
 from interlingua.types.response import Response
+from interlingua.types.vectors import Embeddings, EmbedRequest, Ranking, RerankRequest
 from interlingua.wire.http import Headers, HttpReply, HttpRequest
 
 __all__ = ["Answer", "Answerer", "AsyncAdapter", "InProcessTransport", "WholeReply"]
@@ -45,9 +47,19 @@ Answerer: TypeAlias = Callable[[DecodedRequest, HttpRequest], Answer]
 class InProcessTransport:
     """Answers every request by a function, blocking."""
 
-    def __init__(self, answer: Answerer, *, created: int = 0) -> None:
-        """A transport over `answer`; `created` is the Unix time that answers tell, 0 for none."""
-        self._answer = answer
+    def __init__(
+        self,
+        answer: Answerer,
+        *,
+        created: int = 0,
+        embed: Callable[[EmbedRequest], Embeddings] = fake_vectors,
+        rerank: Callable[[RerankRequest], Ranking] = fake_ranking,
+    ) -> None:
+        """A transport over `answer`; `created` is the Unix time that answers tell, 0 for none.
+
+        `embed` and `rerank` make vectors and an order of documents.
+        """
+        self._answer, self._embed, self._rerank = answer, embed, rerank
         self._created = created
         self._numbers = count(1)
 
@@ -60,7 +72,9 @@ class InProcessTransport:
             raise ConfigError("a request that names no dialect cannot be answered inside the process")
         from urllib.parse import urlsplit  # 4 ms that only who answers inside the process pays for
 
-        dialect = get_dialect(request.dialect)
+        dialect, path = get_dialect(request.dialect), urlsplit(request.url).path
+        if vectors := self._vectors(dialect, request, path):
+            return vectors
         try:
             decoded = dialect.decode_request(request, DecodeOptions())
         except (HistoryError, WireError) as error:
@@ -72,9 +86,31 @@ class InProcessTransport:
             created=self._created,
             make_id=lambda: f"answer-{next(self._numbers)}",
             json_array=decoded.json_array,
-            path=urlsplit(request.url).path,
+            path=path,
         )
         return _reply(dialect, self._ask(decoded, request), context, stream=decoded.stream)
+
+    def _vectors(self, dialect: Dialect, request: HttpRequest, path: str) -> Reply | None:
+        """The reply to a request for vectors or an order of documents, made up; None for any other one.
+
+        Raises: any error of the function that is no `UpstreamError`.
+        """
+        embedding, reranking = get_embedding(dialect.name), get_reranking(dialect.name)
+        context = ServerContext(path=path)
+        try:
+            if embedding is not None and path.endswith(embedding.ends):
+                asked = embedding.decode_request(request)
+                context = ServerContext(model=asked.model, path=path)
+                return WholeReply(embedding.encode_response(self._embed(asked.request), asked, context))
+            if reranking is not None and path.endswith(reranking.ends):
+                wanted = reranking.decode_request(request)
+                context = ServerContext(model=wanted.model, path=path)
+                return WholeReply(reranking.encode_response(self._rerank(wanted.request), wanted, context))
+        except WireError as error:
+            return WholeReply(dialect.encode_error(BadRequestError(error.message, status=400), context))
+        except UpstreamError as error:
+            return WholeReply(dialect.encode_error(error, context))
+        return None
 
     def _ask(self, decoded: DecodedRequest, request: HttpRequest) -> Answer:
         try:

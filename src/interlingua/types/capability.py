@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-__all__ = ["CallIds", "Capability", "Effort", "HistoryPolicy", "Repair", "ToolRules"]
+__all__ = ["CallIds", "Capability", "Effort", "HistoryPolicy", "Operation", "Repair", "ToolRules"]
 
 Capability: TypeAlias = Literal["images", "audio", "documents", "tools", "output_schema", "server_tools", "media_refs"]
 """What `allow=` may let go when a target cannot take it."""
@@ -14,6 +14,8 @@ CallIds: TypeAlias = Literal["keep", "own"]
 """`keep` leaves a provider's call ids alone; `own` gives every call an id of ours and keeps the mapping."""
 HistoryPolicy: TypeAlias = Literal["refuse", "mend"]
 """What happens to calls and results that do not pair: an error, or a recorded repair."""
+Operation: TypeAlias = Literal["chat", "embeddings", "rerank"]
+"""What is asked of a model: an answer, vectors, or an order of documents."""
 Repair: TypeAlias = Literal["off", "safe", "ask"]
 """What happens to a typed answer that does not fit: an error; mending where what is meant is beyond doubt; that, and
 then the problems go back to the model."""

@@ -161,7 +161,7 @@ def test_what_only_a_provider_can_answer_is_passed_to_it() -> None:
         Clients(url) as clients,
     ):
         made = clients.openai.embeddings.create(model="e", input="hello", encoding_format="float")
-        assert (made.model, made.data[0].embedding) == ("small", [0.5])
+        assert (made.model, made.data[0].embedding) == ("e", [0.5])
         with pytest.raises(openai.NotFoundError, match="none is configured"):
             clients.openai.files.list()
 

@@ -100,7 +100,7 @@ def test_every_server_of_the_issue_has_a_row() -> None:
     assert set(ROWS) == {
         *("openai", "openai-chat", "openai-responses", "azure", "openai-compatible", "anthropic-compatible"),
         *("groq", "mistral", "deepseek", "openrouter", "xai", "together", "fireworks", "perplexity", "cerebras"),
-        *("nvidia", "huggingface", "zai", "moonshot", "qwen", "gemini-compat"),
+        *("nvidia", "huggingface", "zai", "moonshot", "qwen", "gemini-compat", "voyage", "jina"),
         *("ollama-compat", "vllm", "sglang", "llamacpp", "lmstudio"),
         *("anthropic", "google", "vertex", "ollama", "ollama-cloud", "foreman", "interlingua"),
         *("local", "fake"),

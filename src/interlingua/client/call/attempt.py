@@ -27,6 +27,8 @@ from interlingua.types.content import BrokenToolCall
 from interlingua.wire.http import HttpReply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.dialects._contract import Encoded
     from interlingua.transport.base import AsyncReply, Reply, Timeouts
     from interlingua.types.change import Change
@@ -134,8 +136,14 @@ def fetching(job: Job, lane: Lane, encoded: Encoded) -> Fetch:
     return Fetch(sent(job, lane, encoded, stream=False), timeouts, carrier)
 
 
-def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Response[Any]:
-    """The answer that a whole reply holds.
+def answered(
+    job: Job,
+    lane: Lane,
+    encoded: Encoded,
+    reply: HttpReply,
+    decode: Callable[[HttpReply, DecodeContext], Response[Any]] | None = None,
+) -> Response[Any]:
+    """The answer that a whole reply holds; `decode` reads it where the dialect's own reader of answers does not.
 
     Raises: the error that the reply tells of; DecodeError; MalformedArgumentsError.
     """
@@ -143,7 +151,7 @@ def answered(job: Job, lane: Lane, encoded: Encoded, reply: HttpReply) -> Respon
     if not 200 <= reply.status < 300:
         raise refusal(lane, reply, context)
     try:
-        decoded = lane.dialect.decode_response(reply, context)
+        decoded = (decode or lane.dialect.decode_response)(reply, context)
     except WireError as error:
         if told := out_of_place(lane, reply):
             raise told from None

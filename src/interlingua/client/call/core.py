@@ -14,6 +14,7 @@ first events (`live`).
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,7 +22,7 @@ import msgspec
 from interlingua.client.call.attempt import completed, fault, whole
 from interlingua.client.call.chain import routed
 from interlingua.client.call.effect import NEXT, Read, Steps
-from interlingua.client.call.job import Job
+from interlingua.client.call.job import Job, Lane
 from interlingua.client.call.live import Live, begin
 from interlingua.client.call.secrets import attribute
 from interlingua.client.meter import count
@@ -32,6 +33,8 @@ from interlingua.types.event import StreamEnd, StreamError, ToolCallDelta
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
 
@@ -99,20 +102,20 @@ def closed_early() -> UsageError:
     )
 
 
-def call(job: Job) -> Steps[Response[Any]]:
-    """The steps of a call that is answered as a whole.
+def call(job: Job, attempt: Callable[[Job, Lane], Steps[Response[Any]]] = whole) -> Steps[Response[Any]]:
+    """The steps of a call that is answered as a whole; `attempt` is one try of a target.
 
     Raises: every `Error` but those of streams.
     """
     if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
-        return (yield from watched_call(job, call))
+        return (yield from watched_call(job, partial(call, attempt=attempt)))
     if job.settings.hooks and job.hooking is None:
         from interlingua.client.hooks.run import hooked_call  # who has no hooks pays nothing
 
-        return (yield from hooked_call(job, call))
-    answer, attempts = yield from routed(job, whole)
+        return (yield from hooked_call(job, partial(call, attempt=attempt)))
+    answer, attempts = yield from routed(job, attempt)
     response = msgspec.structs.replace(answer, attempts=attempts)
     return response if response.usage is not None else _counted(response)
 

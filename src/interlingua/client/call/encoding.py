@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.request import Request
 
-__all__ = ["encode", "encoding"]
+__all__ = ["encode", "encode_options", "encoding", "settled"]
 
 
 def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Encoded:
@@ -32,7 +32,7 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
     Raises: UnsupportedError, also under `strict` for whatever would be dropped or approximated; HistoryError.
     """
     settings, endpoint, request = job.settings, lane.endpoint, job.request
-    options = _options(endpoint.target, settings, stream=stream)
+    options = encode_options(endpoint.target, settings, stream=stream)
     if settings.warns:
         request = _with_memory(request)
     if job.typed and not settings.strict:
@@ -41,7 +41,7 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
         encoded = encode_typed(lane.dialect, request, options)
     else:
         encoded = lane.dialect.encode_request(request, options)
-    return _settled(encoded, job, lane, fitted)
+    return settled(encoded, job, lane, fitted)
 
 
 def encoding(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = ()) -> Steps[Encoded]:
@@ -49,14 +49,14 @@ def encoding(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] =
 
     Raises: as `encode`, and what the writer raises.
     """
-    options = _options(lane.endpoint.target, job.settings, stream=stream)
+    options = encode_options(lane.endpoint.target, job.settings, stream=stream)
     here = partial(lane.dialect.encode_request, job.request, options)
     elsewhere = None if job.writer is None else partial(job.writer, lane.dialect, job.request, options)
     encoded = yield Work(here, elsewhere)
-    return _settled(encoded, job, lane, fitted)
+    return settled(encoded, job, lane, fitted)
 
 
-def _settled(encoded: Encoded, job: Job, lane: Lane, fitted: tuple[Change, ...]) -> Encoded:
+def settled(encoded: Encoded, job: Job, lane: Lane, fitted: tuple[Change, ...]) -> Encoded:
     """A request that was encoded, with what was changed of its media, held to `strict`."""
     settings, endpoint = job.settings, lane.endpoint
     if fitted:
@@ -81,7 +81,7 @@ def _with_memory(request: Request) -> Request:
     return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
 
 
-def _options(target: Target, settings: Settings, *, stream: bool) -> EncodeOptions:
+def encode_options(target: Target, settings: Settings, *, stream: bool) -> EncodeOptions:
     """How a request for a target is encoded."""
     return EncodeOptions(
         target=target, stream=stream, stream_usage=stream, allow=settings.allow, history=settings.history_policy

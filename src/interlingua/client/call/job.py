@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from interlingua.routing.health import HealthStore
     from interlingua.routing.limits import Limiter
     from interlingua.routing.order import Traffic
+    from interlingua.types.capability import Operation
     from interlingua.types.request import Request
 
 __all__ = ["Job", "Lane", "Writer", "later"]
@@ -77,6 +78,8 @@ class Job(Struct, frozen=True, eq=False):
     """About how many tokens the request has, where that is known without reading it; None to count them."""
     writer: Writer | None = None
     """Encodes the request outside of this process, since it would take long; None: here."""
+    operation: Operation = "chat"
+    """What is asked; of anything but an answer, the texts are the parts of the request's only message."""
     answer_by_s: float | None = None
     """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
 

@@ -96,6 +96,7 @@ class Watch:
             CallStarted(
                 **self._head,
                 targets=tuple([lane.endpoint.spec for lane in job.lanes]),
+                operation=job.operation,
                 stream=stream,
                 json=job.request.json_mode or job.request.output_schema is not None,
                 parameters=_parameters(job.request),

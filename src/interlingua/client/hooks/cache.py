@@ -5,7 +5,7 @@ Rules
   whole request: what differs anywhere has another one. With `shared` all owners share what is kept, without what a
   provider sealed or keeps for one of them.
 - Nothing is kept, and nothing is looked up, where something acts: of a request with tools, one that a provider keeps or
-  goes on from, or an answer that calls.
+  goes on from, or an answer that calls. Vectors are not kept either.
 - Only an answer that ended by itself is kept: none that was cut, refused or filtered, or that failed.
 - A hit has no id of a provider, costs nothing and is counted by no meter; its usage says what the first answer took.
 """
@@ -69,6 +69,8 @@ class ResponseCache(Hook):
         self, request: Request, context: HookContext
     ) -> Request | Response[Any] | Awaitable[Request | Response[Any]]:
         """The answer that is kept, or the request."""
+        if context.operation != "chat":
+            return request
         if request.tools or is_committed(request):
             return request
         owner = None if self._shared else (context.owner, context.account)

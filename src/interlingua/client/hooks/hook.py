@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from interlingua.types.capability import Operation
 from interlingua.types.response import Response
 
 if TYPE_CHECKING:
@@ -30,6 +31,12 @@ class HookContext(msgspec.Struct, kw_only=True):
     """The model as it was asked for: an alias, `provider/model`, or a chain."""
     targets: tuple[str, ...] = ()
     """What that stands for, each as `provider/model`, in the order in which they are named."""
+    operation: Operation = "chat"
+    """What is asked: an answer, vectors, or an order of documents.
+
+    Of the latter two the texts are the parts of the request's only message, and the answer says nothing: its `output`
+    holds what came.
+    """
     stream: bool = False
     """Whether the answer is streamed."""
     is_async: bool = False

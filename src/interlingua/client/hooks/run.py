@@ -289,6 +289,7 @@ def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", clie
     return HookContext(
         model=model or ",".join(targets),
         targets=targets,
+        operation=job.operation,
         stream=stream,
         owner=owner,
         client=client,

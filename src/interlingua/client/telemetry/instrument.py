@@ -119,7 +119,7 @@ class _Recorder:
     # Calls
 
     def _call_started(self, event: CallStarted) -> None:
-        facts = _asked("chat", event.targets)
+        facts = _asked(event.operation, event.targets)
         more = {PARAMETERS[name]: _plain(value) for name, value in event.parameters.items() if name in PARAMETERS}
         if event.stream:
             more[NAMES["stream"]] = True

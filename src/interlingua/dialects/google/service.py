@@ -86,6 +86,11 @@ SERVICE = Service(
             ServicePath("count", f"/{before}/{{model:path}}:countTokens")
             for before in ("v1beta/models", "v1/models", "v1beta/{provider}")
         ],
+        *[
+            ServicePath("embed", f"/{version}/models/{{model:path}}:{method}")
+            for version in ("v1beta", "v1")
+            for method in ("embedContent", "batchEmbedContents")
+        ],
         ServicePath("models", "/v1beta/models", "GET"),
         ServicePath("model", "/v1beta/models/{model:path}", "GET"),
         *passed_on(
@@ -93,8 +98,6 @@ SERVICE = Service(
                 (methods, f"/{version}/{rest}")
                 for version in ("v1beta", "v1")
                 for methods, rest in (
-                    ("POST", "models/{model:path}:embedContent"),
-                    ("POST", "models/{model:path}:batchEmbedContents"),
                     ("POST", "models/{model:path}:predict"),
                     ("POST", "models/{model:path}:predictLongRunning"),
                     ("GET POST", "cachedContents"),
@@ -157,6 +160,7 @@ SERVICE = Service(
         "totalTokens",
         wrappers=("generateContentRequest", "generate_content_request"),
     ),
+    embeds="google",
     base_path="/v1beta",
 )
 """generateContent beside its bodies."""

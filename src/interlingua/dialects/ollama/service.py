@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlingua.dialects._service import LimitFields, Phrase, Service, ServicePath, passed_on
+from interlingua.dialects._service import LimitFields, Phrase, Service, ServicePath
 from interlingua.errors import (
     AuthenticationError,
     ContextWindowExceededError,
@@ -46,7 +46,8 @@ SERVICE = Service(
         ServicePath("show", "/api/show"),
         ServicePath("loaded", "/api/ps", "GET"),
         ServicePath("version", "/api/version", "GET"),
-        *passed_on([("POST", "/api/embed"), ("POST", "/api/embeddings")]),
+        ServicePath("embed", "/api/embed"),
+        ServicePath("embed", "/api/embeddings"),
     ),
     prefixes=("/api/",),
     silent_paths=frozenset({_OLDER}),
@@ -69,5 +70,6 @@ SERVICE = Service(
     version="0.13.0",
     loads=True,
     path_of=_path,
+    embeds="ollama",
 )
 """Ollama's API beside its bodies; `version` is the server's whose interface is imitated, which clients compare."""

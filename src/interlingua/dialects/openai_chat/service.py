@@ -41,12 +41,12 @@ SERVICE = Service(
     paths=(
         ServicePath("conversation", "/v1/chat/completions"),
         ServicePath("conversation", "/api/v1/chat/completions"),
+        ServicePath("embed", "/v1/embeddings"),
+        ServicePath("rerank", "/v1/rerank"),
         *passed_on(
             [
-                ("POST", "/v1/embeddings"),
                 ("POST", "/v1/completions"),
                 ("POST", "/v1/moderations"),
-                ("POST", "/v1/rerank"),
                 ("POST", "/v1/images/{rest}"),
                 ("POST", "/v1/audio/{rest}"),
                 ("POST", "/v1/uploads"),
@@ -79,6 +79,8 @@ SERVICE = Service(
     path="/chat/completions",
     headers=frozenset({"openai-beta"}),
     passed_headers=("openai-beta",),
+    embeds="openai-chat",
+    reranks="openai-chat",
     spoken=("openai-chat", "openai-responses"),
     base_path="/v1",
     scheme="openai-compatible",

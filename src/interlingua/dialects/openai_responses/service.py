@@ -74,6 +74,8 @@ SERVICE = Service(
     path="/responses",
     headers=frozenset({"openai-beta"}),
     count=Count("/responses/input_tokens", "input_tokens", {"object": "response.input_tokens"}),
+    embeds="openai-chat",
+    reranks="openai-chat",
     base_path="/v1",
     sockets=True,
 )

@@ -25,7 +25,7 @@ from interlingua.gateway.calls.other_models import asks_background
 from interlingua.gateway.keys.accounts import MAX_COUNT
 from interlingua.gateway.keys.budget import Call, Refusal
 from interlingua.gateway.keys.cap import cap_change, fitted, least_of, wish_of
-from interlingua.gateway.keys.grant import Grant, KeyPlan, cost_of_tokens, read_nearer
+from interlingua.gateway.keys.grant import Grant, KeyPlan, cost_of_reading, cost_of_tokens, read_nearer
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import money, told_budget
@@ -33,7 +33,7 @@ from interlingua.gateway.keys.unseen import unseen_tokens
 from interlingua.types.limit import RateLimit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from interlingua.client.call.job import Job, Lane
     from interlingua.gateway.calls.client_exchange import ClientExchange
@@ -175,6 +175,21 @@ class Admission:
         await self._enter(grant)
         return grant
 
+    async def admit_reading(self, key: GatewayKey | None, lanes: Sequence[Lane], reads: int) -> Grant | None:
+        """The grant of a call that reads about so many tokens and has none written; None where nothing is counted.
+
+        Raises: as `admit`.
+        """
+        if key is None:
+            return None
+        plan, tokens = self._planned(key), min(reads, MAX_COUNT)
+        if not plan.limited:
+            return self._uncounted(plan, tokens, writes=False)
+        cost = cost_of_reading(lanes, reads) if plan.needs_money else 0
+        grant = Grant(self._call(tokens, min(cost, MAX_COUNT)), plan, writes=False)
+        await self._enter(grant)
+        return grant
+
     def settle(self, call: Call, names: tuple[str, ...], used: Used, rows: tuple[Row, ...]) -> Awaitable[object]:
         """Write down what a call has used; to be awaited, and done also when nobody does."""
         return self.accounts.leave(Leave(call, names, used, self._now()), *rows)
@@ -195,8 +210,8 @@ class Admission:
             plan = self._plans[key.name] = KeyPlan(self, key)
         return plan
 
-    def _uncounted(self, plan: KeyPlan) -> Grant | None:
-        return Grant(Call("", self._holder, self._now()), plan) if self._counts else None
+    def _uncounted(self, plan: KeyPlan, tokens: int = 0, *, writes: bool = True) -> Grant | None:
+        return Grant(Call("", self._holder, self._now(), tokens), plan, writes=writes) if self._counts else None
 
     def _call(self, tokens: int = 0, nano_usd: int = 0) -> Call:
         if not self._beginning:

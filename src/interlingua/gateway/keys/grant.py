@@ -44,7 +44,7 @@ from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
@@ -57,7 +57,17 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["Grant", "KeyPlan", "Unreserved", "account_of", "cost_of_tokens", "done", "is_late", "read_nearer"]
+__all__ = [
+    "Grant",
+    "KeyPlan",
+    "Unreserved",
+    "account_of",
+    "cost_of_reading",
+    "cost_of_tokens",
+    "done",
+    "is_late",
+    "read_nearer",
+]
 
 DAY_S = 86_400
 _AFTER_IT_IS_SENT = ("first_byte", "idle", "total")
@@ -170,6 +180,8 @@ class Grant(msgspec.Struct, eq=False):
     """The entry that says the cap."""
     is_sent: bool = False
     """Whether a target was asked."""
+    writes: bool = True
+    """Whether it has something written: the price of a model that does not is that of what it reads."""
 
     def settle(
         self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
@@ -335,14 +347,18 @@ class Grant(msgspec.Struct, eq=False):
         if endpoint.price is None and not endpoint.base_url.startswith("https://"):
             return None  # as `price_of` says: no tier has to be known for that
         if exchange is None or job is None:
-            return price_of(endpoint, (endpoint.model,), None, is_asked=not answers_alone())
+            is_asked = not answers_alone()
+            return price_of(endpoint, (endpoint.model,), None, is_asked=is_asked, writes=self.writes)
         return price_of(endpoint, (endpoint.model,), _tier(exchange, job), is_asked=job.with_credential)
 
     def _estimated(self, told: Usage, response: Response[Any], lane: Lane | None) -> Usage:
         """What was told of tokens, and about how many came where that was not told."""
         read, exchange, job = told.input_tokens, self.exchange, self.job
         if read is None:
-            read = 0 if exchange is None or job is None or lane is None else _input_tokens(exchange, job, lane)
+            if exchange is None or job is None or lane is None:
+                read = self.call.tokens
+            else:
+                read = _input_tokens(exchange, job, lane)
         written = max(told.output_tokens or 0, _estimated_output(response))
         return msgspec.structs.replace(told, input_tokens=read, output_tokens=written)
 
@@ -371,10 +387,27 @@ def cost_of_tokens(exchange: ClientExchange, job: Job, read: int, written: Calla
 
     Raises: PermissionDeniedError where a price is not known.
     """
-    tier, most = _tier(exchange, job), 0
-    for lane in job.lanes:
-        price = price_of(lane.endpoint, (lane.endpoint.model,), tier, is_asked=not answers_alone())
-        cost = None if price is None else cost_usd(price, Usage(input_tokens=read, output_tokens=written(lane)))
+    return _dearest(job.lanes, _tier(exchange, job), read, written)
+
+
+def cost_of_reading(lanes: Iterable[Lane], read: int) -> int:
+    """The most that a call may cost that reads so many tokens and has none written, at the dearest of its targets.
+
+    Raises: as `cost_of_tokens`.
+    """
+    return _dearest(lanes, None, read, None)
+
+
+def _dearest(lanes: Iterable[Lane], tier: str | None, read: int, written: Callable[[Lane], int] | None) -> int:
+    """The most that a call may cost; without `written` nothing is written.
+
+    Raises: PermissionDeniedError where a price is not known.
+    """
+    most, is_asked = 0, not answers_alone()
+    for lane in lanes:
+        endpoint, tokens = lane.endpoint, 0 if written is None else written(lane)
+        price = price_of(endpoint, (endpoint.model,), tier, is_asked=is_asked, writes=written is not None)
+        cost = None if price is None else cost_usd(price, Usage(input_tokens=read, output_tokens=tokens))
         if cost is None:
             raise PermissionDeniedError(
                 f"this key has a budget in money, and the price of {lane.endpoint.spec} is not known: configure it "

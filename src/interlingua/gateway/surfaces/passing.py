@@ -1,4 +1,4 @@
-"""Requests that only a provider can answer, passed to it: files, embeddings, images, audio, batches, caches.
+"""Requests that only a provider can answer, passed to it: files, images, audio, batches, caches.
 
 Rules
 - Only paths of the table are passed, so that nobody reaches with the gateway's key what is not meant for clients.
@@ -39,9 +39,9 @@ from interlingua.gateway.keys.cap import token_count
 from interlingua.gateway.keys.grant import done, is_late
 from interlingua.gateway.state.id_places import root_of
 from interlingua.transport.override import answers_alone
-from interlingua.wire.body import edited_body, read_body
+from interlingua.wire.body import edited_body
 from interlingua.wire.http import SECRET_HEADERS, HttpReply
-from interlingua.wire.json import MAX_EVENT_BYTES, decode, encode
+from interlingua.wire.json import MAX_EVENT_BYTES, encode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["call_provider", "pass_on", "passing", "settled_after", "with_model"]
+__all__ = ["call_provider", "check_query", "has_models", "pass_on", "passing", "settled_after", "with_model"]
 
 _OWN_HEADERS = [name for service in services().values() for name in service.passed_headers]
 REQUEST_HEADERS = ("content-type", "accept", "idempotency-key", "range", *_OWN_HEADERS)
@@ -93,8 +93,6 @@ _STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
 """What the rest of a path may be; neither a query nor a step back."""
 
 
-_READ_ALONE = ("embed", "/rerank")
-"""Requests of which nothing is written but numbers: what they read is what they use."""
 _UNBILLED = frozenset({"files", "uploads", "vector_stores", "containers", "conversations", "moderations"})
 """What no model answers, as the step behind the version; storing is paid for, if at all, by the day."""
 _GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
@@ -110,7 +108,7 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
             request.entry.asked(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
         _check_other_models(gateway, request, rewrite)
-        _check_query(gateway, request)
+        check_query(gateway, request)
         body = None if rewrite is None else rewrite(endpoint.model)
         path = _path(request, endpoint, named)
         grant = await gateway.admission.admit_unread(gateway.guard.key(request), _size(request, rewrite))
@@ -126,7 +124,7 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
     return handler
 
 
-def _has_models(gateway: Gateway, key: GatewayKey | None) -> bool:
+def has_models(gateway: Gateway, key: GatewayKey | None) -> bool:
     """Whether the key, or the policy, lists the models that may be asked for."""
     return gateway.guard.has_models or (key is not None and bool(key.models))
 
@@ -134,7 +132,7 @@ def _has_models(gateway: Gateway, key: GatewayKey | None) -> bool:
 def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewrite | None) -> None:
     """Raises: PermissionDeniedError for a body with which a key may reach models that it may not ask for."""
     key = gateway.guard.key(request)
-    if not _has_models(gateway, key) or not isinstance(rewrite, partial):
+    if not has_models(gateway, key) or not isinstance(rewrite, partial):
         return
     found = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
     if found:
@@ -152,8 +150,6 @@ def _size(request: GatewayRequest, rewrite: Rewrite | None) -> UnreadSize:
     if "json" not in _type_of(request):
         return UnreadSize(len(request.body) // AUDIO_BYTES or 1, None)
     reads = estimate_body(request.body)
-    if any(word in request.path.lower() for word in _READ_ALONE):
-        return UnreadSize(reads)
     limit = _limit(rewrite.args[0]) if isinstance(rewrite, partial) else None
     return UnreadSize(reads, limit)
 
@@ -190,8 +186,6 @@ async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> 
 # Who is asked
 
 
-MAX_BATCH = 2_000
-"""How many requests one body may hold."""
 Rewrite: TypeAlias = "Callable[[str], bytes]"
 """A body with another name of the model."""
 
@@ -226,38 +220,13 @@ def _type_of(request: GatewayRequest) -> str:
 
 
 def _model_in_google(body: Body, model: str) -> Rewrite:
-    """The body of a request for `model`, with another one in each place that names it.
+    """The body of a request for `model`, with another one where it names it.
 
-    Raises: DecodeError for a place that names another model than the path; as `read_body`.
+    Raises: DecodeError for one that names another model than the path.
     """
-    inner = [read_body(bytes(raw), PASSED_RULES) for raw in _items(body.members.get("requests"))]
-    for place, part in enumerate((body, *inner)):
-        if part.get("model") not in (None, model, f"models/{model}"):
-            path = f"/requests/{place - 1}/model" if place else "/model"
-            raise DecodeError(f"{path}: the path names {model[:100]!r}, and this another model", path=path, status=400)
-
-    def rewrite(other: str) -> bytes:
-        edits: dict[str, bytes | None] = {"model": encode(f"models/{other}")} if "model" in body else {}
-        if inner:
-            edits["requests"] = b"[%b]" % b",".join([_renamed(part, other) for part in inner])
-        return edited_body(body, edits)
-
-    return rewrite
-
-
-def _items(raw: msgspec.Raw | None) -> list[msgspec.Raw]:
-    """The texts of the objects in a list; none where it is no list of objects, of which its provider says so."""
-    try:
-        items = [] if raw is None else decode(raw, list[msgspec.Raw])
-    except DecodeError:
-        return []
-    if len(items) > MAX_BATCH:
-        raise LimitExceededError(f"/requests: a batch has at most {MAX_BATCH:,} requests", status=400)
-    return items if all([bytes(item)[:1] == b"{" for item in items]) else []
-
-
-def _renamed(part: Body, model: str) -> bytes:
-    return edited_body(part, {"model": encode(f"models/{model}")} if "model" in part else {})
+    if body.get("model") not in (None, model, f"models/{model}"):
+        raise DecodeError(f"/model: the path names {model[:100]!r}, and this another model", path="/model", status=400)
+    return lambda other: edited_body(body, {"model": encode(f"models/{other}")} if "model" in body else {})
 
 
 def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]:
@@ -310,9 +279,9 @@ def _may_be_model(name: bytes) -> bool:
     return _MARKS.sub(b"", unquote_to_bytes(value.rpartition(b"'")[2]).lower()) in _MODEL_FIELDS
 
 
-def _check_query(gateway: Gateway, request: GatewayRequest) -> None:
+def check_query(gateway: Gateway, request: GatewayRequest) -> None:
     """Raises: PermissionDeniedError for a model in a query, for a key with a list: it is passed on as it is."""
-    if not request.query or not _has_models(gateway, gateway.guard.key(request)):
+    if not request.query or not has_models(gateway, gateway.guard.key(request)):
         return
     for member in re.split("[&;]", request.query):
         name = unquote_plus(member.partition("=")[0])

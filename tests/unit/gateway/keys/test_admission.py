@@ -408,10 +408,10 @@ async def test_what_is_passed_on_is_refused_where_nobody_can_say_what_it_costs()
         )
 
     money = keyed(environ=environ, budgets=(MONEY,))
-    assert (await money(request("/v1/embeddings"))).status == 403
+    assert (await money(request("/v1/completions"))).status == 403
     assert (await money(request("/v1/images/generations"))).status == 403
     tokens = keyed(environ=environ, budgets=(read_budget("5 tokens"),))
-    assert (await tokens(request("/v1/embeddings"))).status == 402
+    assert (await tokens(request("/v1/completions"))).status == 403
     assert (await tokens(request("/v1/images/generations", "multipart/form-data; boundary=x"))).status != 200
 
 
@@ -521,12 +521,12 @@ async def test_a_stream_with_a_broken_frame_is_charged_for_what_came(dialect: st
 
 @pytest.mark.parametrize("status", [200, 400])
 async def test_what_is_passed_on_holds_its_place_until_it_is_read_and_is_counted(status: int) -> None:
-    """An embedding counts a request and its estimated tokens; one that fails counts a failure."""
+    """A completion counts a request and its estimated tokens; one that fails counts a failure."""
     environ = {"LLM_WORK": "openai-compatible://token@127.0.0.1:1?tls=0"}
     made = keyed(environ=environ, concurrency=1, tpm=1_000)
-    body = encode({"model": "work/m", "input": "Hello, world, how are you?"})
+    body = encode({"model": "work/m", "prompt": "Hello, world, how are you?", "max_tokens": 1})
     headers = (("x-api-key", KEY), ("content-type", "application/json"))
-    request = GatewayRequest(path="/v1/embeddings", headers=headers, body=body, peer="127.0.0.1")
+    request = GatewayRequest(path="/v1/completions", headers=headers, body=body, peer="127.0.0.1")
     awaited = AsyncReplayTransport(script=Bytes(status))
     with overriding(Override(lambda _: ReplayTransport(script=Bytes()), lambda _: awaited)):
         first = await made(request)
@@ -535,7 +535,7 @@ async def test_what_is_passed_on_holds_its_place_until_it_is_read_and_is_counted
         await body_of(first)
         await body_of(await made(request))
     (row,) = memory(made).rows
-    tokens = round(len(body) / 3.5)
+    tokens = round(len(body) / 3.5) + 1
     assert (row.model, row.requests, row.failed) == ("work/m", 2, 0 if status == 200 else 2)
     assert (row.input_tokens, row.estimated) == ((2 * tokens, 2) if status == 200 else (0, 0))
 

@@ -60,7 +60,6 @@ async def test_a_call_that_nobody_got_costs_nothing(error: Exception) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "kind", "tokens"),
     [
-        ("/v1/embeddings", encode({**MODEL, "input": "Hello"}), "application/json", 10),
         ("/v1/completions", encode({**MODEL, "prompt": "Hi", "max_tokens": 50, "n": 3}), "application/json", 165),
         ("/v1/completions", encode({**MODEL, "prompt": "Hi", "max_tokens": 50, "best_of": 4}), "application/json", 217),
         ("/v1/images/generations", encode({**MODEL, "prompt": "Hi"}), "application/json", 8_201),

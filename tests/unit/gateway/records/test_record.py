@@ -295,14 +295,14 @@ async def test_a_stream_that_is_left_has_what_it_told(monkeypatch: pytest.Monkey
 
 
 async def test_a_request_that_is_passed_on_is_recorded_under_its_model() -> None:
-    """Embeddings: nobody reads the answer, but whom it was asked of is known."""
+    """A completion: nobody reads the answer, but whom it was asked of is known."""
     made, records = listened()
     transport = AsyncReplayTransport(Line(pieces=(b"{}",)))
     with overriding(Override(lambda _: ReplayTransport(), lambda _: transport, answers=True)):
-        body = b'{"model":"openai/text-embedding","input":"x"}'
-        await body_of(await made(GatewayRequest(path="/v1/embeddings", body=body, peer="127.0.0.1")))
+        body = b'{"model":"openai/davinci","prompt":"x"}'
+        await body_of(await made(GatewayRequest(path="/v1/completions", body=body, peer="127.0.0.1")))
     assert [(record.model, record.target, record.status) for record in records] == [
-        ("openai/text-embedding", "openai/text-embedding", 200)
+        ("openai/davinci", "openai/davinci", 200)
     ]
 
 

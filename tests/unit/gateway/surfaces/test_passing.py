@@ -73,9 +73,9 @@ def test_a_model_in_the_body_says_where_it_goes() -> None:
     """The alias leads to the first target whose provider answers such requests; only its name changes in the bytes."""
     provider = Provider(b'{"object": ', b'"list"}')
     headers = (*JSON, ("authorization", "Bearer client-key"), ("cookie", "a=b"), ("x-secret", "1"))
-    reply = _pass(provider, "/v1/embeddings", b'{"input": "a \\u00e9",  "model": "embedder", "x": 1.50}', headers)
+    reply = _pass(provider, "/v1/completions", b'{"input": "a \\u00e9",  "model": "embedder", "x": 1.50}', headers)
     sent = provider.requests[0]
-    assert (sent.method, sent.url) == ("POST", "https://api.openai.com/v1/embeddings")
+    assert (sent.method, sent.url) == ("POST", "https://api.openai.com/v1/completions")
     assert sent.body == b'{"input": "a \\u00e9",  "model": "text-embedding-3-small", "x": 1.50}'
     assert _header(sent, "authorization") == "Bearer sk-openai"
     assert not {"cookie", "x-secret"} & dict(sent.headers).keys()
@@ -94,7 +94,7 @@ def test_a_model_in_the_body_says_where_it_goes() -> None:
 def test_a_body_that_names_the_model_twice_is_refused(body: bytes) -> None:
     """Whichever of two names an upstream would take, however it is written."""
     provider = Provider()
-    reply = _pass(provider, "/v1/embeddings", body)
+    reply = _pass(provider, "/v1/completions", body)
     assert (reply.status, provider.requests) == (400, [])
 
 
@@ -173,9 +173,9 @@ def test_a_model_in_a_query_is_refused_for_a_key_with_a_list(query: str) -> None
     keys = (GatewayKey(name="a", hash=hash_key("a"), models=("embedder",)), GatewayKey(name="b", hash=hash_key("b")))
     made, provider, body = _made(providers=PROVIDERS, keys=keys), Provider(), b'{"model":"embedder"}'
     headers = (*JSON, ("x-api-key", "a"))
-    assert _pass(provider, "/v1/embeddings", body, headers, query=query, made=made).status == 403
-    assert _pass(provider, "/v1/embeddings", body, headers, query="models_shown=1", made=made).status == 200
-    assert _pass(provider, "/v1/embeddings", body, (*JSON, ("x-api-key", "b")), query=query, made=made).status == 200
+    assert _pass(provider, "/v1/completions", body, headers, query=query, made=made).status == 403
+    assert _pass(provider, "/v1/completions", body, headers, query="models_shown=1", made=made).status == 200
+    assert _pass(provider, "/v1/completions", body, (*JSON, ("x-api-key", "b")), query=query, made=made).status == 200
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_json_under_the_type_of_a_form_is_read_as_json(body: bytes) -> None:
     """`curl -d` sends it under that type: the model says where it goes, and the provider is told that it is JSON."""
     provider = Provider()
     form = (("content-type", "application/x-www-form-urlencoded"),)
-    reply = _pass(provider, "/v1/embeddings", body, form)
+    reply = _pass(provider, "/v1/completions", body, form)
     assert (reply.status, _header(reply, "x-interlingua-target")) == (200, "openai/text-embedding-3-small")
     (sent,) = provider.requests
     assert [pair for pair in sent.headers if pair[0] == "content-type"] == [("content-type", "application/json")]
@@ -242,17 +242,17 @@ def test_a_form_of_fields_stays_one() -> None:
     """What is no JSON object goes where bodies without a model go, under its own type."""
     provider = Provider()
     form = (("content-type", "application/x-www-form-urlencoded"),)
-    _pass(provider, "/v1/embeddings", b"model=embedder&input=a", form, made=_made(providers=PROVIDERS[1:]))
+    _pass(provider, "/v1/completions", b"model=embedder&input=a", form, made=_made(providers=PROVIDERS[1:]))
     (sent,) = provider.requests
     assert (_header(sent, "content-type"), sent.body) == (form[0][1], b"model=embedder&input=a")
 
 
 def test_nothing_is_translated() -> None:
     """A target whose provider does not speak the dialect is named."""
-    reply = _pass(Provider(), "/v1/embeddings", b'{"model": "anthropic/claude-opus-5"}')
+    reply = _pass(Provider(), "/v1/completions", b'{"model": "anthropic/claude-opus-5"}')
     assert reply.status == 404
     assert isinstance(reply.body, bytes)
-    assert b"/v1/embeddings is not translated, and anthropic/claude-opus-5 does not answer it" in reply.body
+    assert b"/v1/completions is not translated, and anthropic/claude-opus-5 does not answer it" in reply.body
 
 
 @pytest.mark.parametrize(
@@ -272,8 +272,8 @@ def test_a_key_reaches_what_it_may_use() -> None:
     made = _made(providers=PROVIDERS, keys=keys)
     headers = (*JSON, ("x-api-key", "a"))
     provider = Provider()
-    assert _pass(provider, "/v1/embeddings", b'{"model":"embedder"}', headers, made=made).status == 200
-    assert _pass(provider, "/v1/embeddings", b'{"model":"openai/x"}', headers, made=made).status == 403
+    assert _pass(provider, "/v1/completions", b'{"model":"embedder"}', headers, made=made).status == 200
+    assert _pass(provider, "/v1/completions", b'{"model":"openai/x"}', headers, made=made).status == 403
     assert _pass(provider, "/v1/files", b"", headers, method="GET", made=made).status == 403
     assert len(provider.requests) == 1
 
@@ -282,52 +282,35 @@ def test_an_error_of_the_provider_comes_as_it_is() -> None:
     """Status, body and when to come back."""
     body = b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}'
     provider = Provider(body, status=429, headers=(*JSON, ("retry-after", "7")))
-    reply = _pass(provider, "/v1/embeddings", b'{"model":"embedder"}')
+    reply = _pass(provider, "/v1/completions", b'{"model":"embedder"}')
     assert (reply.status, reply.body, _header(reply, "retry-after")) == (429, body, "7")
 
 
 def test_sec_05_a_key_that_an_error_repeats_is_cut_out() -> None:
     """Whatever else the provider says of it comes back as it is."""
     provider = Provider(b'{"error":{"message":"Incorrect key: sk-op', b'enai (see ...)"}}', status=401)
-    reply = _pass(provider, "/v1/embeddings", b'{"model":"embedder"}')
+    reply = _pass(provider, "/v1/completions", b'{"model":"embedder"}')
     assert (reply.status, reply.body) == (401, b'{"error":{"message":"Incorrect key: *** (see ...)"}}')
 
 
 @pytest.mark.parametrize("version", ["v1beta", "v1"])
-def test_googles_and_ollamas_embeddings(version: str) -> None:
+def test_a_prediction_of_google(version: str) -> None:
     """A model in the path is replaced there, and where the body repeats it; the version is that of the provider."""
     provider = Provider()
-    made = gateway(ENVIRONMENT, {"vectors": "google/gemini-embedding-001"})
-    body = b'{"requests": [{"model": "models/vectors", "content": {}}]}'
-    _pass(provider, f"/{version}/models/vectors:batchEmbedContents", body, made=made)
+    made = gateway(ENVIRONMENT, {"pictures": "google/imagen-4"})
+    body = b'{"model": "models/pictures", "instances": [{"prompt": "x"}]}'
+    _pass(provider, f"/{version}/models/pictures:predict", body, made=made)
     sent = provider.requests[0]
-    assert sent.url == (
-        "https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents"
-    )
-    assert sent.body == b'{"requests": [{"model": "models/gemini-embedding-001", "content": {}}]}'
+    assert sent.url == "https://generativelanguage.googleapis.com/v1beta/models/imagen-4:predict"
+    assert sent.body == b'{"model": "models/imagen-4", "instances": [{"prompt": "x"}]}'
     assert _header(sent, "x-goog-api-key") == "g-key"
-    _pass(provider, "/api/embed", b'{"model":"ollama/nomic","input":"a"}', made=made)
-    assert (provider.requests[1].url, provider.requests[1].body) == (
-        "http://localhost:11434/api/embed",
-        b'{"model":"nomic","input":"a"}',
-    )
 
 
-@pytest.mark.parametrize(
-    ("body", "path"),
-    [
-        (b'{"model":"models/private","content":{}}', "/model"),
-        (
-            b'{"requests":[{"model":"models/vectors"},{"mod\\u0065l":"models/private"}]}',
-            "/requests/1/model",
-        ),
-        (b'{"requests":[{"model":"models/vectors","model":"models/private"}]}', "/requests/0/model"),
-    ],
-)
-def test_a_request_of_google_names_one_model(body: bytes, path: str) -> None:
+def test_a_request_of_google_names_one_model() -> None:
     """A key is checked for the model in the path; another one in the body would be asked behind its back."""
     provider = Provider()
-    made = gateway(ENVIRONMENT, {"vectors": "google/gemini-embedding-001"})
-    reply = _pass(provider, "/v1beta/models/vectors:batchEmbedContents", body, made=made)
+    made = gateway(ENVIRONMENT, {"pictures": "google/imagen-4"})
+    body = b'{"mod\\u0065l":"models/private","instances":[]}'
+    reply = _pass(provider, "/v1beta/models/pictures:predict", body, made=made)
     assert isinstance(reply.body, bytes)
-    assert (reply.status, path in reply.body.decode(), provider.requests) == (400, True, [])
+    assert (reply.status, "/model" in reply.body.decode(), provider.requests) == (400, True, [])

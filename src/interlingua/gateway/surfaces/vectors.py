@@ -1,0 +1,248 @@
+"""Vectors of texts and an order of documents: from any client's dialect to any provider's.
+
+Strategy: the body is read by the client's dialect, the request goes the way of every call (`client.vectors`), and the
+answer is written in the client's dialect again. What only that dialect knows goes along to a target that speaks it.
+
+Rules
+- Key, models, limits, budget, policy and hooks hold as for a conversation: hooks see the texts as the parts of one
+  message. What is charged is what was read.
+- More texts than a target takes at once are sent to it in several requests.
+- A chain that would give vectors of two models is refused before anything is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from interlingua.client.aio.embed import gathered
+from interlingua.client.aio.pump import carried_out
+from interlingua.client.call.core import call
+from interlingua.client.estimate import estimate_text
+from interlingua.client.vectors import (
+    check_one_model,
+    combined,
+    embedded,
+    inputs_of,
+    message_of,
+    output_of,
+    ranked,
+    ranking_of,
+)
+from interlingua.dialects._contract import ServerContext
+from interlingua.dialects.table import DEFAULT_DIALECT, get_embedding, get_reranking
+from interlingua.errors import BadRequestError, ConfigError, Error, PermissionDeniedError, UsageError
+from interlingua.gateway.calls.head import PASSED_RULES, checked_model, missing
+from interlingua.gateway.calls.other_models import other_models
+from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
+from interlingua.gateway.http import STRICT, GatewayReply
+from interlingua.gateway.keys.grant import Unreserved, done
+from interlingua.gateway.offload.cost import is_cheap
+from interlingua.gateway.surfaces.passing import check_query, has_models
+from interlingua.transport.override import answers_alone
+from interlingua.types.change import first_changes
+from interlingua.types.content import OpaquePart
+from interlingua.types.request import Request
+from interlingua.types.response import Response
+from interlingua.types.vectors import Ranking
+from interlingua.wire.http import HttpRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.hooks.run import Hooking
+    from interlingua.dialects._vectors import DecodedEmbed, DecodedRerank
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.grant import Grant
+    from interlingua.types.capability import Operation
+    from interlingua.types.change import Change
+    from interlingua.types.vectors import EmbedInput
+    from interlingua.wire.http import Headers, HttpReply
+
+__all__ = ["embedding", "reranking"]
+
+
+def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of requests for vectors of clients of a dialect."""
+    form = get_embedding(dialect)
+    assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
+
+    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        asked: DecodedEmbed = await _read(gateway, request, form.decode_request)
+        exchange = _Exchange(gateway, request, dialect, asked.model)
+        ask = asked.request
+        job = exchange.job("embeddings", ask.inputs, user=ask.user, extra=ask.extra)
+        try:
+            check_one_model(job.lanes)
+        except ConfigError as error:
+            raise BadRequestError(error.message, status=400) from error
+
+        async def ask_targets(job: Job) -> Response[Any]:
+            answers = await gathered(job, inputs_of(job), exchange.counted(embedded(ask)))
+            vectors = combined(answers)
+            return msgspec.structs.replace(
+                answers[-1],
+                output=vectors,
+                usage=vectors.usage,
+                cost_usd=vectors.cost_usd,
+                changes=vectors.changes,
+                attempts=vectors.attempts,
+            )
+
+        answer = await exchange.carried_out(job, ask_targets)
+        return exchange.reply(answer, lambda context: form.encode_response(answer.output, asked, context))
+
+    return handler
+
+
+def reranking(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of reranks for clients of a dialect."""
+    form = get_reranking(dialect)
+    assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
+
+    async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        asked: DecodedRerank = await _read(gateway, request, form.decode_request)
+        exchange = _Exchange(gateway, request, dialect, asked.model)
+        ask = asked.request
+        job = exchange.job("rerank", (ask.query, *ask.documents), extra=ask.extra)
+
+        async def ask_targets(job: Job) -> Response[Any]:
+            return output_of(await carried_out(call(job, exchange.counted(ranked(ask)))), Ranking)
+
+        answer = await exchange.carried_out(job, ask_targets)
+        return exchange.reply(answer, lambda context: form.encode_response(ranking_of(answer), asked, context))
+
+    return handler
+
+
+async def _read(gateway: Gateway, request: GatewayRequest, decode: Callable[[HttpRequest], Any]) -> Any:
+    """What a client asks; the body is checked for what is ambiguous first, as every body is.
+
+    Raises: DecodeError, LimitExceededError with the status 400 and the place; PermissionDeniedError for a body with
+    which a key may reach models that it may not ask for.
+    """
+    body = await gateway.body_of(request, "")
+    check_query(gateway, request)
+    key = gateway.guard.key(request)
+    if has_models(gateway, key):
+        found = other_models(body, PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
+        if found:
+            member = found[0].path.rpartition("/")[2]
+            raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
+    url = f"{request.path}?{request.query}" if request.query else request.path
+    http = HttpRequest(method=request.method, url=url, headers=request.headers, body=request.body)
+    return decode(http) if is_cheap(request.body) else await asyncio.to_thread(decode, http)
+
+
+class _Exchange:
+    """One request of a client, from its job to its reply."""
+
+    def __init__(self, gateway: Gateway, http: GatewayRequest, dialect: str, model: str) -> None:
+        """A request that names `model`.
+
+        Raises: DecodeError for one that names none; PermissionDeniedError for a model that the key may not ask for.
+        """
+        if not model:
+            raise missing("model", "name the model, as `provider/model` or by an alias")
+        self.gateway, self.http, self.dialect, self.model = gateway, http, dialect, checked_model(model)
+        if http.entry is not None:
+            http.entry.asked(model, stream=False)
+        self.key = gateway.guard.key_for(http, model)
+        self.grant: Grant | None = None
+        self.lane: Lane | None = None
+        self.hooking: Hooking | None = None
+        self.hook_changes: tuple[Change, ...] = ()
+
+    def job(self, operation: Operation, inputs: Sequence[EmbedInput], **fields: Any) -> Job:
+        """The job of what is asked.
+
+        Raises: UnknownModelError, ConfigError for a name that stands for nothing usable.
+        """
+        gateway = self.gateway
+        plan = gateway.plans.plan(self.model, self.dialect, tools=False)
+        settings = plan.strict if self.http.header(STRICT) == "1" else plan.job.settings
+        if gateway.spans is not None:
+            settings = msgspec.structs.replace(settings, headers=gateway.spans.headers())
+        return msgspec.structs.replace(
+            plan.job,
+            request=Request(messages=(message_of(inputs),), **fields),
+            settings=settings,
+            operation=operation,
+            make_id=None,
+            with_credential=not answers_alone(),
+        )
+
+    async def carried_out(self, job: Job, ask: Callable[[Job], Awaitable[Response[Any]]]) -> Response[Any]:
+        """The answer to a job, let in, with the hooks around it, and settled.
+
+        Raises: as a conversation.
+        """
+        reads = sum([int(estimate_text(each)) + 1 for each in inputs_of(job) if not isinstance(each, OpaquePart)])
+        grant = self.grant = await self.gateway.admission.admit_reading(self.key, job.lanes, reads)
+        try:
+            answer = await (self._hooked(job, ask) if self.gateway.hooks else ask(job))
+        except Unreserved as refusal:
+            raise refusal.error from None
+        except BaseException as error:
+            if grant is not None:
+                await done(grant.settle_failed(error))
+            raise
+        if grant is not None:
+            await done(grant.settle(answer, self.lane))
+        return answer
+
+    async def _hooked(self, job: Job, ask: Callable[[Job], Awaitable[Response[Any]]]) -> Response[Any]:
+        from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
+
+        owner = "" if self.key is None else self.key.name
+        context = context_of(job, stream=False, model=self.model, owner=owner, client=self.dialect)
+        hooking = Hooking(self.gateway.hooks, context)
+        result = await carried_out(hooking.before(job.request))
+        if isinstance(result, Response):
+            raise UsageError("a hook answered in the place of the model; it cannot give vectors, nor an order")
+        self.hook_changes = hooking.told
+        answer = await ask(msgspec.structs.replace(job, request=result, hooking=hooking))
+        return await carried_out(hooking.after(answer))
+
+    def counted(
+        self, attempt: Callable[[Job, Lane], Steps[Response[Any]]]
+    ) -> Callable[[Job, Lane], Steps[Response[Any]]]:
+        """An attempt that tells the grant what became of it."""
+
+        def run(job: Job, lane: Lane) -> Steps[Response[Any]]:
+            if self.grant is not None:
+                yield from self.grant.again(lane)
+            try:
+                answer = yield from attempt(job, lane)
+            except Error as error:
+                if self.grant is not None:
+                    self.grant.failed(error, lane)
+                raise
+            self.lane = lane
+            return answer
+
+        return run
+
+    def reply(self, answer: Response[Any], encode: Callable[[ServerContext], HttpReply]) -> GatewayReply:
+        """The reply that an answer makes in the client's dialect, with who answered and what was changed."""
+        lost: list[Change] = []
+        context = ServerContext(
+            model=self.model,
+            created=int(self.gateway.now()),
+            make_id=lambda: self.gateway.make_id("rerank-"),
+            path=self.http.path,
+            changes=lost,
+        )
+        encoded = encode(context)
+        changes = first_changes((*self.hook_changes, *answer.changes, *lost))
+        if self.http.entry is not None:
+            self.http.entry.answered(answer, changes)
+        limits: Headers = limit_headers(self.dialect, answer.rate_limits)
+        trail = trail_headers(answer.attempts, changes, answer.cost_usd)
+        headers = (*own_headers(encoded.headers), *limits, *trail)
+        return GatewayReply(status=encoded.status, headers=headers, body=encoded.body)

@@ -1,0 +1,263 @@
+"""Embeddings and rerank of the dialects: exact bytes in both roles, and what is refused."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from struct import pack
+from typing import Any
+
+import pytest
+
+from interlingua.dialects._contract import DecodeContext, EncodeOptions, Quirks, ServerContext, Target
+from interlingua.dialects._vectors import DecodedEmbed, EmbedDialect
+from interlingua.dialects.table import get_embedding, get_reranking
+from interlingua.errors import DecodeError, UnsupportedError
+from interlingua.types.content import OpaquePart
+from interlingua.types.usage import Usage
+from interlingua.types.vectors import Embeddings, EmbedRequest, Ranked, Ranking, RerankRequest
+from interlingua.wire.http import HttpReply, HttpRequest
+from interlingua.wire.json import decode_any, encode
+
+ASK = EmbedRequest(inputs=("Oslo", "Bergen"), dimensions=2, input_type="query")
+PACKED = b64encode(pack("<2f", 0.5, -1.0)).decode()
+
+
+def _form(name: str) -> EmbedDialect:
+    form = get_embedding(name)
+    assert form is not None
+    return form
+
+
+def _sent(name: str, ask: EmbedRequest = ASK, **quirks: Any) -> tuple[str, Any, list[str]]:
+    target = Target(model="m", provider="p", quirks=Quirks(**quirks))
+    encoded = _form(name).encode_request(ask, EncodeOptions(target=target))
+    return encoded.path, decode_any(encoded.body), [str(change) for change in encoded.changes]
+
+
+def _read(name: str, body: object) -> Embeddings:
+    return _form(name).decode_response(
+        HttpReply(status=200, body=encode(body)), DecodeContext(target=Target(model="m"))
+    )
+
+
+def _asked(name: str, url: str, body: object) -> DecodedEmbed:
+    return _form(name).decode_request(HttpRequest(url=url, body=encode(body)))
+
+
+def test_a_request_in_openais_form() -> None:
+    """What the texts are for has no member there, and is told."""
+    assert _sent("openai-chat") == (
+        "/embeddings",
+        {"model": "m", "input": ["Oslo", "Bergen"], "dimensions": 2},
+        ["dropped /input_type: the server has no word for query"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("quirks", "members"),
+    [
+        ({"embed_input_type": "input_type", "embed_dimensions": "output_dimension", "embed_base64": True},
+         {"encoding_format": "base64", "output_dimension": 2, "input_type": "query"}),
+        ({"embed_input_type": "task"}, {"dimensions": 2, "task": "retrieval.query"}),
+    ],
+)  # fmt: skip
+def test_other_servers_of_that_form(quirks: dict[str, Any], members: dict[str, Any]) -> None:
+    """Voyage and Jina have names of their own for dimensions and for what a text is for."""
+    assert _sent("openai-chat", **quirks) == (
+        "/embeddings", {"model": "m", "input": ["Oslo", "Bergen"], **members}, [],
+    )  # fmt: skip
+
+
+def test_a_request_in_googles_form() -> None:
+    """One request for each text; Vertex AI takes instances."""
+    same = {"model": "models/m", "taskType": "RETRIEVAL_QUERY", "outputDimensionality": 2}
+    assert _sent("google") == (
+        "/models/m:batchEmbedContents",
+        {"requests": [{**same, "content": {"parts": [{"text": text}]}} for text in ("Oslo", "Bergen")]},
+        [],
+    )
+    instances = [{"content": text, "task_type": "RETRIEVAL_QUERY"} for text in ("Oslo", "Bergen")]
+    assert _sent("google", embed_form="predict") == (
+        "/models/m:predict", {"instances": instances, "parameters": {"outputDimensionality": 2}}, [],
+    )  # fmt: skip
+
+
+def test_a_request_in_ollamas_form() -> None:
+    """Dimensions have a member there, and what the texts are for has none."""
+    path, body, changes = _sent("ollama")
+    assert (path, body) == ("/api/embed", {"model": "m", "input": ["Oslo", "Bergen"], "dimensions": 2})
+    assert changes == ["dropped /input_type: the dialect has no input_type"]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "tokens"),
+    [
+        ("openai-chat", {"object": "list", "model": "x", "usage": {"prompt_tokens": 3, "total_tokens": 3}, "data": [
+            {"object": "embedding", "index": 1, "embedding": [0.25, 1]},
+            {"object": "embedding", "index": 0, "embedding": PACKED}]}, 3),
+        ("google", {"embeddings": [{"values": [0.5, -1]}, {"values": [0.25, 1]}]}, None),
+        ("google", {"predictions": [{"embeddings": {"values": values, "statistics": {"token_count": 2.0}}}
+                                    for values in ([0.5, -1], [0.25, 1])]}, 4),
+        ("ollama", {"model": "x", "embeddings": [[0.5, -1], [0.25, 1]], "prompt_eval_count": 5}, 5),
+    ],
+)  # fmt: skip
+def test_answers_are_read_into_one_form(name: str, body: object, tokens: int | None) -> None:
+    """Numbers or base64, in the order of the inputs whatever the order on the wire; counts where there are any."""
+    answer = _read(name, body)
+    assert answer.vectors == [[0.5, -1.0], [0.25, 1.0]]
+    assert answer.usage == (Usage() if tokens is None else Usage(input_tokens=tokens, output_tokens=0))
+    assert answer.numpy().tolist() == [[0.5, -1.0], [0.25, 1.0]]
+    assert (len(answer), answer.dimensions, answer[1]) == (2, 2, [0.25, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"data": [{"index": 0, "embedding": "?"}]}, "/data/0/embedding"),
+        ({"data": [{"index": 0, "embedding": b64encode(b"abc").decode()}]}, "/data/0/embedding"),
+        ({"data": [{"index": 0}]}, "/data/0/embedding"),
+        ({"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}, "/data"),
+        ({"data": [{"index": 0, "embedding": [1, "x"]}]}, "/data/0/embedding/1"),
+        ({"data": [{"index": 0, "embedding": [1, None]}]}, "/data/0/embedding/1"),
+    ],
+)
+def test_an_answer_that_holds_no_vectors_is_refused(body: object, path: str) -> None:
+    """A vector in the wrong place is worse than none."""
+    with pytest.raises(DecodeError) as caught:
+        _read("openai-chat", body)
+    assert (caught.value.path or "").startswith(path[:16])
+
+
+def test_clients_are_read_in_every_form() -> None:
+    """One canonical request, whatever the client speaks; unknown members stay with its dialect."""
+    chat = {"model": "m", "input": ["Oslo", "Bergen"], "dimensions": 2, "input_type": "query", "x": 1}
+    asked = _asked("openai-chat", "/v1/embeddings", {**chat, "encoding_format": "base64"})
+    assert (asked.model, asked.form) == ("m", "base64")
+    assert asked.request == EmbedRequest(
+        inputs=("Oslo", "Bergen"), dimensions=2, input_type="query", extra={"openai-chat": {"x": 1}}
+    )
+    each = {"model": "models/m", "taskType": "RETRIEVAL_QUERY", "outputDimensionality": 2}
+    batch = [{**each, "content": {"parts": [{"text": text}]}} for text in ("Oslo", "Bergen")]
+    asked = _asked("google", "/v1beta/models/m:batchEmbedContents", {"requests": batch})
+    assert (asked.model, asked.form, asked.request) == ("m", "float", ASK)
+    single = {"content": {"parts": [{"text": "Oslo"}]}, "taskType": "RETRIEVAL_QUERY"}
+    asked = _asked("google", "/v1beta/models/m:embedContent", single)
+    assert (asked.form, asked.request) == ("single", EmbedRequest(inputs=("Oslo",), input_type="query"))
+    asked = _asked("ollama", "/api/embeddings", {"model": "m", "prompt": "Oslo"})
+    assert (asked.form, asked.request) == ("single", EmbedRequest(inputs=("Oslo",)))
+
+
+WRONG: list[tuple[str, str, Any, str]] = [
+    ("openai-chat", "/v1/embeddings", {"model": "m"}, "/input"),
+    ("openai-chat", "/v1/embeddings", {"model": "m", "input": []}, "/input"),
+    ("openai-chat", "/v1/embeddings", {"model": "m", "input": ["a", 1.5]}, "/input/1"),
+    ("openai-chat", "/v1/embeddings", {"model": "m", "input": ["a", ""]}, "/input/1"),
+    ("openai-chat", "/v1/embeddings", {"model": "m", "input": "a", "dimensions": 0}, "/dimensions"),
+    ("openai-chat", "/v1/embeddings", {"model": "m", "input": "a", "encoding_format": "int8"}, "/encoding_format"),
+    ("google", "/v1beta/models/m:batchEmbedContents", {"requests": []}, "/requests"),
+    ("google", "/v1beta/models/m:batchEmbedContents", {"requests": [{"content": {}}]}, "/requests/0/content"),
+    ("google", "/v1beta/models/m:batchEmbedContents", {"requests": [
+        {"content": {"parts": [{"text": "a"}]}},
+        {"content": {"parts": [{"text": "a"}]}, "taskType": "CLUSTERING"}]}, "/requests/1"),
+    ("google", "/v1beta/models/m:embedContent", {"content": {"parts": []}, "model": "models/x"}, "/model"),
+    ("ollama", "/api/embed", {"model": "m", "prompt": "a"}, "/input"),
+]  # fmt: skip
+"""What a client asks wrongly, and the place of its error."""
+
+
+@pytest.mark.parametrize(("name", "url", "body", "path"), WRONG)
+def test_what_a_client_asks_wrongly_is_told_with_its_place(name: str, url: str, body: object, path: str) -> None:
+    """Its fault, with the status 400."""
+    with pytest.raises(DecodeError) as caught:
+        _asked(name, url, body)
+    assert (caught.value.path, caught.value.status) == (path, 400)
+
+
+def test_tokens_and_pictures_stay_with_their_dialect() -> None:
+    """Verbatim there; refused elsewhere, since nobody else can read them."""
+    tokens = _asked("openai-chat", "/v1/embeddings", {"model": "m", "input": [[1, 2], [3]]}).request
+    assert tokens.inputs == (OpaquePart("openai-chat", "tokens", [1, 2]), OpaquePart("openai-chat", "tokens", [3]))
+    assert _sent("openai-chat", tokens)[1]["input"] == [[1, 2], [3]]
+    picture = {"parts": [{"inlineData": {"mimeType": "image/png", "data": "aGk="}}]}
+    asked = _asked("google", "/v1beta/models/m:embedContent", {"content": picture}).request
+    assert _sent("google", asked)[1]["requests"][0]["content"] == picture
+    for name, ask in (("google", tokens), ("openai-chat", asked), ("ollama", tokens)):
+        with pytest.raises(UnsupportedError) as caught:
+            _sent(name, ask)
+        assert caught.value.changes[0].path == "/inputs/0"
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "body", "answer"),
+    [
+        ("openai-chat", "/v1/embeddings", {"model": "m", "input": "a"},
+         (b'{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,-1.0]}],"model":"m",'
+          b'"usage":{"prompt_tokens":2,"total_tokens":2}}')),
+        ("openai-chat", "/v1/embeddings", {"model": "m", "input": "a", "encoding_format": "base64"},
+         (b'{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAAPwAAgL8="}],"model":"m",'
+          b'"usage":{"prompt_tokens":2,"total_tokens":2}}')),
+        ("google", "/v1beta/models/m:embedContent", {"content": {"parts": [{"text": "a"}]}},
+         b'{"embedding":{"values":[0.5,-1.0]},"usageMetadata":{"promptTokenCount":2}}'),
+        ("ollama", "/api/embed", {"model": "m", "input": "a"},
+         b'{"model":"m","embeddings":[[0.5,-1.0]],"total_duration":0,"load_duration":0,"prompt_eval_count":2}'),
+        ("ollama", "/api/embeddings", {"model": "m", "prompt": "a"}, b'{"embedding":[0.5,-1.0]}'),
+    ],
+)  # fmt: skip
+def test_answers_are_written_in_the_form_of_the_client(name: str, url: str, body: object, answer: bytes) -> None:
+    """Numbers, base64, or the only vector by itself."""
+    vectors = Embeddings(packed=(pack("<2f", 0.5, -1.0),), usage=Usage(input_tokens=2, output_tokens=0))
+    reply = _form(name).encode_response(vectors, _asked(name, url, body), ServerContext(model="m"))
+    assert (reply.status, reply.body) == (200, answer)
+
+
+def test_a_rerank_in_both_roles() -> None:
+    """Jina's form, and Voyage's names for the same; documents come back where they are wanted."""
+    form = get_reranking("openai-chat")
+    assert form is not None
+    ask = RerankRequest(query="rain", documents=("sun", "rain falls"), top_n=1)
+    jina, voyage = Quirks(rerank_form="jina"), Quirks(rerank_form="voyage")
+    for quirks, name in ((jina, "top_n"), (voyage, "top_k")):
+        encoded = form.encode_request(ask, EncodeOptions(target=Target(model="m", quirks=quirks)))
+        assert (encoded.path, decode_any(encoded.body)) == (
+            "/rerank", {"model": "m", "query": "rain", "documents": ["sun", "rain falls"], name: 1},
+        )  # fmt: skip
+    ranked = [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": 0.9}]
+    for member in ("results", "data"):
+        body = encode({member: ranked, "model": "x", "usage": {"total_tokens": 4}})
+        ranking = form.decode_response(HttpReply(status=200, body=body), DecodeContext())
+        assert ranking.results == (Ranked(1, 0.9), Ranked(0, 0.1))
+        assert ranking.usage == Usage(input_tokens=4, output_tokens=0)
+    asked = form.decode_request(
+        HttpRequest(url="/v1/rerank", body=encode({"model": "m", "query": "rain", "documents": ["sun", {"text": "b"}],
+                                                   "return_documents": True}))
+    )  # fmt: skip
+    assert asked.request == RerankRequest(query="rain", documents=("sun", "b"))
+    reply = form.encode_response(Ranking(results=(Ranked(1, 0.9),)), asked, ServerContext(model="m"))
+    assert decode_any(reply.body)["results"] == [{"index": 1, "relevance_score": 0.9, "document": {"text": "b"}}]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"query": "", "documents": ["a"]}, "/query"),
+        ({"query": "a", "documents": []}, "/documents"),
+        ({"query": "a", "documents": ["a", 1]}, "/documents/1"),
+        ({"query": "a", "documents": ["a"], "top_n": 0}, "/top_n"),
+    ],
+)
+def test_a_rerank_that_is_asked_wrongly_is_told_with_its_place(body: object, path: str) -> None:
+    """The client's fault, with the status 400."""
+    form = get_reranking("openai-chat")
+    assert form is not None
+    with pytest.raises(DecodeError) as caught:
+        form.decode_request(HttpRequest(url="/v1/rerank", body=encode(body)))
+    assert (caught.value.path, caught.value.status) == (path, 400)
+
+
+def test_a_provider_without_rerank_refuses_before_anything_is_sent() -> None:
+    """OpenAI itself has none."""
+    form = get_reranking("openai-responses")
+    assert form is not None
+    target = Target(model="m", provider="openai", quirks=Quirks(rerank_form="none"))
+    with pytest.raises(UnsupportedError, match="the provider has no rerank"):
+        form.encode_request(RerankRequest(query="a", documents=("b",)), EncodeOptions(target=target))
