@@ -105,23 +105,23 @@ class Report(msgspec.Struct, kw_only=True):
 
     def refusals(self) -> Iterator[str]:
         """A line for each pair of dialects of which requests were refused."""
-        asked: Counter[tuple[str, str]] = Counter()
+        pairs: Counter[tuple[str, str]] = Counter()
         refused: Counter[tuple[str, str]] = Counter()
         ruled: Counter[tuple[str, str]] = Counter()
         codes: dict[tuple[str, str], Counter[str]] = {}
         for verdict in [verdict for file in self.files for verdict in file.verdicts.values()]:
-            asked.update((verdict.source, other) for other in verdict.translated)
+            pairs.update((verdict.source, other) for other in verdict.translated)
             for other, named in verdict.refusals.items():
                 pair = (verdict.source, other)
                 (refused if set(named) - BY_RULE else ruled)[pair] += 1
                 codes.setdefault(pair, Counter()).update(named)
         for pair in sorted(codes):
             count = refused[pair]
-            share = count / asked[pair]
+            share = count / pairs[pair]
             kinds = ", ".join([f"{code} {number}" for code, number in codes[pair].most_common()])
             mark = " (over 2 %)" if share > MAX_REFUSED else ""
             rule = f", and {ruled[pair]} by rule" if ruled[pair] else ""
-            yield f"refused {pair[0]} -> {pair[1]}: {count} of {asked[pair]}, {share:.1%}{mark}{rule}: {kinds}"
+            yield f"refused {pair[0]} -> {pair[1]}: {count} of {pairs[pair]}, {share:.1%}{mark}{rule}: {kinds}"
 
 
 def _summary(name: str, files: Iterable[FileReport]) -> str:

@@ -53,8 +53,8 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def model(self) -> str | None:
         """The model in the path, for formats that name it there."""
-        found = _MODEL.search(self.url or "")
-        return found[1] if found else None
+        match = _MODEL.search(self.url or "")
+        return match[1] if match else None
 
     @property
     def host(self) -> str:

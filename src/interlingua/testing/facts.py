@@ -78,9 +78,9 @@ class Difference(str):
     @classmethod
     def at(cls, path: str, one: object, other: object) -> Difference:
         """The difference between two values at `path`, each shown briefly."""
-        found = cls(f"{path or '/'}: {_brief(one)} != {_brief(other)}")
-        found.path = path
-        return found
+        difference = cls(f"{path or '/'}: {_brief(one)} != {_brief(other)}")
+        difference.path = path
+        return difference
 
 
 class _Absent:
@@ -152,8 +152,8 @@ def whole_answer(dialect: str, body: Any) -> Facts:
 def whole_stream(dialect: str, text: str) -> StreamFacts:
     """Everything that a streamed answer adds up to, how it ended, and the error that ended it."""
     reader = reader_for(dialect)
-    found = reader.stream(text)
-    return found._replace(facts=_with_origins(reader.format, found.facts, found.body))
+    stream = reader.stream(text)
+    return stream._replace(facts=_with_origins(reader.format, stream.facts, stream.body))
 
 
 def _with_origins(name: str, facts: Facts, body: Any) -> Facts:
@@ -212,7 +212,7 @@ def differences(one: Any, other: Any, path: str = "") -> list[Difference]:
         return [] if _is_same(one, other) else [Difference.at(path, one, other)]
     names = [*inner, *(name for name in others if name not in inner)]
     pairs = [(pointer(name), inner.get(name, ABSENT), others.get(name, ABSENT)) for name in names]
-    return [found for step, left, right in pairs for found in differences(left, right, f"{path}{step}")]
+    return [difference for step, left, right in pairs for difference in differences(left, right, f"{path}{step}")]
 
 
 def paths(value: Any, path: str = "") -> frozenset[str]:

@@ -102,8 +102,8 @@ class FakeModel:
             return self._script.pop(0)
         if self._always is not None:
             return self._always
-        asked = self.requests[-1].messages[-1:]
-        text = asked[0].text[:80] if asked else ""
+        latest = self.requests[-1].messages[-1:]
+        text = latest[0].text[:80] if latest else ""
         raise ConfigError(f"the fake has no answer for call {len(self.requests)} ({text!r}): give its script one more")
 
     def override(self) -> Override:

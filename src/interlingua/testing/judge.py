@@ -44,7 +44,11 @@ class Judge:
         dialect = self._dialect_for(name)
         if dialect is None:
             return Verdict(outcome="refused", faults=(Fault("unsupported_api", exchange.api),), source=name)
-        others = [found for other in self._others if other != name and (found := self._dialect_for(other)) is not None]
+        others = [
+            spoken_dialect
+            for other in self._others
+            if other != name and (spoken_dialect := self._dialect_for(other)) is not None
+        ]
         trial = Trial(exchange, dialect, others, f"{self._seed} {exchange.id}")
         try:
             _judge(trial)

@@ -39,35 +39,35 @@ def _strip(value: Any) -> Any:
 
 def weigh(value: object) -> Counter[str]:
     """How many bytes of JSON are opaque in `value`, by path, objects by their members; positions are written as `*`."""
-    found: Counter[str] = Counter()
-    _weigh(value, "", found)
-    return found
+    weights: Counter[str] = Counter()
+    _weigh(value, "", weights)
+    return weights
 
 
-def _weigh(value: object, path: str, found: Counter[str]) -> None:
+def _weigh(value: object, path: str, weights: Counter[str]) -> None:
     match value:
         case OpaquePart() | OpaqueTool():
-            found[f"{path}/{value.kind}"] += _size(value.raw)
+            weights[f"{path}/{value.kind}"] += _size(value.raw)
         case msgspec.Struct():
             for name in value.__struct_fields__:
                 member = getattr(value, name)
                 if name == "extra":
-                    _weigh_extra(member, path, found)
+                    _weigh_extra(member, path, weights)
                 else:
-                    _weigh(member, f"{path}/{name}", found)
+                    _weigh(member, f"{path}/{name}", weights)
         case tuple():
             for item in cast("tuple[object, ...]", value):
-                _weigh(item, f"{path}/*", found)
+                _weigh(item, f"{path}/*", weights)
         case _:
             pass
 
 
-def _weigh_extra(extra: dict[str, dict[str, Any]], path: str, found: Counter[str]) -> None:
+def _weigh_extra(extra: dict[str, dict[str, Any]], path: str, weights: Counter[str]) -> None:
     for dialect, members in extra.items():
         for name, member in members.items():
             place = f"{path}/extra/{dialect}/{name}"
             for key, size in _sizes(member).items():
-                found[place + key] += size
+                weights[place + key] += size
 
 
 def _sizes(member: Any) -> dict[str, int]:

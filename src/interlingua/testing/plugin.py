@@ -86,8 +86,8 @@ def interlingua_cassette(request: pytest.FixtureRequest) -> Generator[Tape | Non
 
     name = re.sub(r"[^\w.-]+", "_", request.node.name).strip("_")
     beside = request.path.parent / "tapes" / request.path.stem / f"{name}.json"
-    given = dict(zip(("path", "mode"), mark.args, strict=False)) | mark.kwargs
-    path = request.path.parent / given["path"] if given.get("path") else beside
-    with cassette(path, given.get("mode")) as tape:
+    options = dict(zip(("path", "mode"), mark.args, strict=False)) | mark.kwargs
+    path = request.path.parent / options["path"] if options.get("path") else beside
+    with cassette(path, options.get("mode")) as tape:
         yield tape
         tape.keep = not request.node.stash.get(FAILED, False)

@@ -138,23 +138,24 @@ class Tape:
 
         Raises: TapeMissError.
         """
-        wanted = asked(self._clean(_plain(decoded.request)))
+        expected = asked(self._clean(_plain(decoded.request)))
         with self._lock:
             for number, exchange in enumerate(self.exchanges):
-                if number not in self._played and asked(exchange["request"]) == wanted:
+                if number not in self._played and asked(exchange["request"]) == expected:
                     self._played.add(number)
                     return _answer_of(exchange["answer"])
-            raise TapeMissError(self._miss(wanted, request))
+            raise TapeMissError(self._miss(expected, request))
 
-    def _miss(self, wanted: dict[str, Any], request: HttpRequest) -> str:
-        found = [
-            (differences(asked(exchange["request"]), wanted), number) for number, exchange in enumerate(self.exchanges)
+    def _miss(self, expected: dict[str, Any], request: HttpRequest) -> str:
+        candidates = [
+            (differences(asked(exchange["request"]), expected), number)
+            for number, exchange in enumerate(self.exchanges)
         ]
         who = request.target or "a model"
         hint = f"record it anew with {VARIABLE}=record"
-        if not found:
+        if not candidates:
             return f"{self.path} is empty, and {who} was asked something; {hint}"
-        nearest, number = min(found, key=lambda pair: len(pair[0]))
+        nearest, number = min(candidates, key=lambda pair: len(pair[0]))
         if not nearest:
             return f"{self.path}: {who} was asked the same as in exchange {number} once more than was recorded; {hint}"
         return f"{self.path} has no such request to {who}; the nearest is exchange {number}, where {nearest[0]}; {hint}"
@@ -254,8 +255,8 @@ def _ended(events: list[Event]) -> dict[str, Any]:
 
 def _error_facts(error: Error) -> dict[str, Any]:
     facts: dict[str, Any] = {"error": type(error).__name__, "message": error.message}
-    known = {name: getattr(error, name) for name in ("status", "code", "retry_after_s")}
-    facts.update({name: value for name, value in known.items() if value is not None})
+    fields = {name: getattr(error, name) for name in ("status", "code", "retry_after_s")}
+    facts.update({name: value for name, value in fields.items() if value is not None})
     if isinstance(error, IncompleteStreamError) and error.partial is not None:
         facts["partial"] = _plain(error.partial)
     return facts
@@ -266,8 +267,8 @@ def _answer_of(answer: dict[str, Any]) -> Answer:
     if "response" in answer:
         return _response_of(answer["response"])
     partial = _response_of(answer["partial"]) if "partial" in answer else None
-    known = {name: answer.get(name) for name in ("status", "code", "retry_after_s")}
-    return error_of(StreamError(answer["error"], answer["message"], partial=partial, **known))
+    fields = {name: answer.get(name) for name in ("status", "code", "retry_after_s")}
+    return error_of(StreamError(answer["error"], answer["message"], partial=partial, **fields))
 
 
 def _response_of(plain: dict[str, Any]) -> Response[Any]:

@@ -135,5 +135,5 @@ def _reading(dialect: str) -> Reading:
 
 def shape_faults(dialect: str, name: str, value: object) -> list[str]:
     """What is wrong with a value that should be the `Whole`, a `Frame` or an `Error` of that dialect."""
-    found = faults(_reading(dialect), Named(name), value)
-    return [f"{fault.pointer or '/'}: {fault.sentence}" for fault in found]
+    problems = faults(_reading(dialect), Named(name), value)
+    return [f"{fault.pointer or '/'}: {fault.sentence}" for fault in problems]

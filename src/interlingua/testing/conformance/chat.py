@@ -96,12 +96,12 @@ class _Stream:
     def choice(self, place: int, choice: dict[str, Any]) -> None:
         """One choice of a frame."""
         delta = members(choice.get("delta"))
-        told = {name for name in ("content", "tool_calls", "refusal") if delta.get(name)}
-        if told and self.finish:
-            self.faults.append(f"frame {place}: {', '.join(sorted(told))} after the finish reason")
-        if told and not self.has_role and "role" not in delta:
+        contents = {name for name in ("content", "tool_calls", "refusal") if delta.get(name)}
+        if contents and self.finish:
+            self.faults.append(f"frame {place}: {', '.join(sorted(contents))} after the finish reason")
+        if contents and not self.has_role and "role" not in delta:
             self.faults.append(f"frame {place}: the first delta has no role")
-        self.has_role = self.has_role or "role" in delta or bool(told)
+        self.has_role = self.has_role or "role" in delta or bool(contents)
         self.text += word(delta.get("content"))
         self.refusal += word(delta.get("refusal"))
         for call in objects(delta.get("tool_calls")):

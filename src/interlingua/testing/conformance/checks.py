@@ -100,51 +100,51 @@ def _asked(question: Question, *, stream: bool) -> Question:
 
 
 def _text(session: Session, *, stream: bool) -> list[str]:
-    _, seen = session.ask(_asked(Question(), stream=stream))
-    return [*seen.faults, *_ended(seen, "stop"), *([] if seen.text else ["there is no text"])]
+    _, answer = session.ask(_asked(Question(), stream=stream))
+    return [*answer.faults, *_ended(answer, "stop"), *([] if answer.text else ["there is no text"])]
 
 
-def _ended(seen: Seen, finish: Finish) -> list[str]:
+def _ended(answer: Seen, finish: Finish) -> list[str]:
     """What is missing at the end of an answer."""
-    if seen.faults:
+    if answer.faults:
         return []
-    wrong = [] if seen.finish == finish else [f"it ended with {seen.finish or 'nothing'!r}, not {finish!r}"]
-    return wrong if seen.has_usage else [*wrong, "there is no usage"]
+    wrong = [] if answer.finish == finish else [f"it ended with {answer.finish or 'nothing'!r}, not {finish!r}"]
+    return wrong if answer.has_usage else [*wrong, "there is no usage"]
 
 
 def _tool(session: Session, *, stream: bool) -> list[str]:
-    _, seen = session.ask(_asked(_question(session, CALL_ONE), stream=stream))
-    if not session.tongue.forces and not seen.calls and not seen.faults:
+    _, answer = session.ask(_asked(_question(session, CALL_ONE), stream=stream))
+    if not session.tongue.forces and not answer.calls and not answer.faults:
         raise _Skip("the model did not call, and cannot be made to")
-    missing = [] if seen.calls else ["there is no call"]
-    if session.dialect == "openai-chat" and seen.finish == "stop" and seen.calls:
-        return [*seen.faults, *_calls(session, seen)]  # a forced call may end with `stop`
-    return [*seen.faults, *(missing or [*_calls(session, seen), *_ended(seen, "tool_calls")])]
+    missing = [] if answer.calls else ["there is no call"]
+    if session.dialect == "openai-chat" and answer.finish == "stop" and answer.calls:
+        return [*answer.faults, *_calls(session, answer)]  # a forced call may end with `stop`
+    return [*answer.faults, *(missing or [*_calls(session, answer), *_ended(answer, "tool_calls")])]
 
 
 def _question(session: Session, question: Question) -> Question:
     return question if session.tongue.forces else msgspec.structs.replace(question, forced=False)
 
 
-def _calls(session: Session, seen: Seen) -> list[str]:
+def _calls(session: Session, answer: Seen) -> list[str]:
     """What is wrong with the calls of an answer."""
     wrong: list[str] = []
-    for place, call in enumerate(seen.calls):
+    for place, call in enumerate(answer.calls):
         if call.name != TOOL:
             wrong.append(f"call {place} is of {call.name!r}, which was not offered")
         if not isinstance(members(call.arguments).get("city"), str):
             wrong.append(f"call {place} has no city: {call.arguments}")
-    ids = [call.id for call in seen.calls]
+    ids = [call.id for call in answer.calls]
     if session.dialect not in ("google", "ollama") and len(set(ids)) < len(ids):
         wrong.append(f"ids are repeated: {', '.join(ids)}")
     return wrong
 
 
 def _parallel(session: Session, *, stream: bool) -> list[str]:
-    _, seen = session.ask(_asked(CALL_TWO, stream=stream))
-    if not seen.faults and len(seen.calls) < 2:
-        raise _Skip(f"the model called {len(seen.calls)} times")
-    return [*seen.faults, *_calls(session, seen), *_ended(seen, "tool_calls")]
+    _, answer = session.ask(_asked(CALL_TWO, stream=stream))
+    if not answer.faults and len(answer.calls) < 2:
+        raise _Skip(f"the model called {len(answer.calls)} times")
+    return [*answer.faults, *_calls(session, answer), *_ended(answer, "tool_calls")]
 
 
 def _results(session: Session, *, stream: bool) -> list[str]:
@@ -156,32 +156,35 @@ def _results(session: Session, *, stream: bool) -> list[str]:
         raise _Skip("the model did not call")
     results = [Result(call, "4 degrees", is_error=place == 1) for place, call in enumerate(before.calls)]
     question = msgspec.structs.replace(CALL_TWO, turn=tuple(before.turn), results=tuple(results))
-    _, seen = session.ask(_asked(question, stream=stream))
-    return [*seen.faults, *([] if seen.text or seen.calls or seen.faults else ["there is no answer to the results"])]
+    _, answer = session.ask(_asked(question, stream=stream))
+    return [
+        *answer.faults,
+        *([] if answer.text or answer.calls or answer.faults else ["there is no answer to the results"]),
+    ]
 
 
 def _structured(session: Session, *, stream: bool) -> list[str]:
-    _, seen = session.ask(_asked(Question(text="It is 4 degrees in Oslo.", schema=True), stream=stream))
-    if seen.faults:
-        return seen.faults
+    _, answer = session.ask(_asked(Question(text="It is 4 degrees in Oslo.", schema=True), stream=stream))
+    if answer.faults:
+        return answer.faults
     try:
-        value = members(decode_any(seen.text))
+        value = members(decode_any(answer.text))
     except Error as error:
         return [f"the text is no JSON: {error.message}"]
     fits = isinstance(value.get("city"), str) and isinstance(value.get("celsius"), int) and len(value) == 2
-    return [] if fits else [f"the text does not fit the schema: {seen.text[:100]}"]
+    return [] if fits else [f"the text does not fit the schema: {answer.text[:100]}"]
 
 
 def _image(session: Session) -> list[str]:
-    got, seen = session.ask(Question(text="What colour is this?", image=True))
+    got, answer = session.ask(Question(text="What colour is this?", image=True))
     if got.status in (400, 415, 422) and not session.error_faults(got):
         raise _Skip(f"pictures are refused: {got.body[:200].decode(errors='replace')}")
-    return [*seen.faults, *([] if seen.text or seen.faults else ["there is no text"])]
+    return [*answer.faults, *([] if answer.text or answer.faults else ["there is no text"])]
 
 
 def _length(session: Session, *, stream: bool) -> list[str]:
-    _, seen = session.ask(_asked(COUNT, stream=stream))
-    return [*seen.faults, *_ended(seen, "length")]
+    _, answer = session.ask(_asked(COUNT, stream=stream))
+    return [*answer.faults, *_ended(answer, "length")]
 
 
 # Errors

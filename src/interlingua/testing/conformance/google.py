@@ -80,8 +80,8 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     frames = frames_of("google", body, faults)
     for _, frame in frames:
         candidate = (objects(frame.get("candidates")) or [{}])[0]
-        found = objects(members(candidate.get("content")).get("parts"))
-        parts += [part for part in found if part != {"text": ""}]
+        new_parts = objects(members(candidate.get("content")).get("parts"))
+        parts += [part for part in new_parts if part != {"text": ""}]
         finish = word(candidate.get("finishReason"))
         has_usage = isinstance(frame.get("usageMetadata"), dict)
     if not finish:

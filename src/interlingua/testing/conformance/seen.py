@@ -76,15 +76,15 @@ def frames_of(dialect: str, body: bytes, faults: list[str]) -> list[tuple[str | 
     except Error as error:
         faults.append(f"stream: {error.message}")
         return []
-    found: list[tuple[str | None, dict[str, Any]]] = []
+    frames: list[tuple[str | None, dict[str, Any]]] = []
     for place, event in enumerate(events):
         if event.data.strip() == b"[DONE]":
-            found.append(("[DONE]", {}))
+            frames.append(("[DONE]", {}))
             continue
         frame = members(parsed(event.data, f"frame {place}", faults))
         if "error" in frame and frame.get("type", "error") == "error":
             faults.append(f"frame {place}: an error in the stream: {frame['error']}")
         else:
             faults.extend(f"frame {place} {fault}" for fault in shape_faults(dialect, "Frame", frame))
-        found.append((event.event, frame))
-    return found
+        frames.append((event.event, frame))
+    return frames

@@ -90,8 +90,8 @@ class Session:
 
     def post(self, body: bytes, question: Question = HELLO, *, model: str | None = None, key: str | None = None) -> Got:
         """The answer to a body as it is, sent where `question` would go."""
-        told = self.tongue.path
-        path = self._url.path + (told if isinstance(told, str) else told(question, model or self.model))
+        place = self.tongue.path
+        path = self._url.path + (place if isinstance(place, str) else place(question, model or self.model))
         headers: Headers = (
             ("content-type", "application/json"),
             *self.tongue.headers(self.key if key is None else key),

@@ -65,9 +65,11 @@ def as_told(expected: Any, actual: Any, places: Places, at: tuple[str, ...] = ()
     if is_excused and _says(expected, actual, places, at):
         return actual
     if isinstance(expected, dict) and isinstance(actual, dict):
-        own, told = members(expected), members(actual)
-        absent = [name for name, one in told.items() if one is None and name not in own] if is_excused else []
-        retold: dict[str, Any] = {name: as_told(one, told.get(name), places, (*at, name)) for name, one in own.items()}
+        own, translated = members(expected), members(actual)
+        absent = [name for name, one in translated.items() if one is None and name not in own] if is_excused else []
+        retold: dict[str, Any] = {
+            name: as_told(one, translated.get(name), places, (*at, name)) for name, one in own.items()
+        }
         return retold | dict.fromkeys(absent)
     if isinstance(expected, list) and isinstance(actual, list) and len(items(expected)) == len(items(actual)):
         pairs = zip(items(expected), items(actual), strict=True)

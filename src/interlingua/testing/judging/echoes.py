@@ -80,8 +80,8 @@ _OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom
 def _responses(answer: Body, model: str) -> Body:
     output = objects(answer.get("output"))
     calls = [item for item in output if item.get("type") in _OUTPUTS]
-    given: list[Body] = [{"role": "user", "content": FIRST}, *output]
-    given += [
+    items: list[Body] = [{"role": "user", "content": FIRST}, *output]
+    items += [
         {
             "type": _OUTPUTS[word(call["type"])],
             "call_id": call.get("call_id"),
@@ -90,8 +90,8 @@ def _responses(answer: Body, model: str) -> Body:
         for number, call in enumerate(calls)
     ]
     if not calls:
-        given.append({"role": "user", "content": NEXT})
-    body: Body = {"model": model, "input": given, "store": False}
+        items.append({"role": "user", "content": NEXT})
+    body: Body = {"model": model, "input": items, "store": False}
     tools: list[Body] = []
     for kind, name in dict.fromkeys((word(call["type"]), word(call.get("name"))) for call in calls):
         if kind == "custom_tool_call":

@@ -202,5 +202,5 @@ def _echoed(client: Dialect, response: Response[Any], source: str) -> Request | 
         return None
     body = next_body(client.name, load(reply.body), MODELS[client.name])
     url = ADDRESSES.get(client.name, "https://recorded.invalid").format(model=MODELS[client.name])
-    asked = HttpRequest(url=url, body=dump(body), dialect=client.name)
-    return client.decode_request(asked, DecodeOptions(history="mend")).request
+    echo = HttpRequest(url=url, body=dump(body), dialect=client.name)
+    return client.decode_request(echo, DecodeOptions(history="mend")).request

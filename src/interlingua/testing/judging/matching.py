@@ -382,15 +382,15 @@ def _as_schemas_have_them(matcher: _Matcher, calls: list[Fact], actual: Sequence
     """Calls with the arguments of the wire, where these have the form that entries at the tool's schema are about."""
     if len(calls) != len(actual) or not matcher.rewritten:
         return calls
-    told: list[Fact] = []
+    matched: list[Fact] = []
     for call, other in zip(calls, actual, strict=True):
         places = matcher.rewritten.get(call.value["name"])
         if places is None:
-            told.append(call)
+            matched.append(call)
         else:
             arguments = as_told(call.value["arguments"], other["arguments"], places)
-            told.append(Fact(call.place, {**call.value, "arguments": arguments}))
-    return told
+            matched.append(Fact(call.place, {**call.value, "arguments": arguments}))
+    return matched
 
 
 def _results(matcher: _Matcher, placed: PlacedRequest, actual: Sequence[Facts]) -> None:
@@ -472,8 +472,8 @@ def _choice(matcher: _Matcher, placed: PlacedChoice, actual: Facts, end: str, fi
 def _thought(placed: PlacedChoice, excuses: Excuses) -> list[Fact | None]:
     """The thinking of an answer in order, with the places where an entry puts another text."""
     thinking = {fact.place: fact for fact in placed.thinking}
-    told = [fact for fact in placed.order if fact.place in thinking or excuses.at(fact.place, AS_THINKING)]
-    return [thinking.get(fact.place) for fact in told]
+    thoughts = [fact for fact in placed.order if fact.place in thinking or excuses.at(fact.place, AS_THINKING)]
+    return [thinking.get(fact.place) for fact in thoughts]
 
 
 def _steps(matcher: _Matcher, placed: PlacedChoice, actual: Sequence[Any], texts: Sequence[str]) -> None:

@@ -260,8 +260,8 @@ def _step(part: ServerToolPart) -> Any:
     """The words of a step; those that its fields do not say, where there are any."""
     words = step_words(part.raw)
     fields = {"input": part.input, "output": part.output, "sources": _builtins(part.sources)}
-    told = "\n".join(_strings(fields))
-    unread = [one for one in words if one not in told]
+    text = "\n".join(_strings(fields))
+    unread = [one for one in words if one not in text]
     return {"unread": unread} if unread else words
 
 

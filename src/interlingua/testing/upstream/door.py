@@ -48,12 +48,12 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
             yield Problem(rule="too_large", sentence=sentence, source="Errors, 413", status=413)
 
     def _credential(self, request: HttpRequest) -> Iterator[Problem]:
-        given = [
+        credentials = [
             name
             for name, pattern in self.credentials
             if re.fullmatch(pattern, header(request.headers, name) or "", re.DOTALL)
         ]
-        if self.credentials and not given:
+        if self.credentials and not credentials:
             names = " or ".join(name for name, _ in self.credentials)
             status = self.credential_status
             yield Problem(rule="no_credential", sentence=f"no {names} header", source="first lines", status=status)
@@ -80,12 +80,12 @@ DOORS: dict[str, Door] = {
 """The door of every service."""
 
 
-def named_model(dialect: str, request: HttpRequest, said: object) -> str:
+def named_model(dialect: str, request: HttpRequest, named: object) -> str:
     """The model that a request names: in its path, or in its body."""
     match = re.fullmatch(DOORS[dialect].path, urlsplit(request.url).path)
     if match is not None and "model" in match.groupdict():
         return unquote(match["model"])
-    return said if isinstance(said, str) else ""
+    return named if isinstance(named, str) else ""
 
 
 def is_streamed(dialect: str, request: HttpRequest, body: dict[str, object]) -> bool:

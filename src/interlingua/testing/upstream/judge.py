@@ -97,12 +97,14 @@ def _camel(value: object, *, names_are_free: bool = False) -> object:
         return [_camel(item) for item in items(value)]
     if not isinstance(value, dict):
         return value
-    found: dict[str, object] = {}
+    camelled: dict[str, object] = {}
     for name, item in members(value).items():
-        told = name if names_are_free else camel(name)
-        is_free = told in _FREE and not names_are_free
-        found[told] = item if is_free else _camel(item, names_are_free=told in _FREE_NAMES and not names_are_free)
-    return found
+        spelled = name if names_are_free else camel(name)
+        is_free = spelled in _FREE and not names_are_free
+        camelled[spelled] = (
+            item if is_free else _camel(item, names_are_free=spelled in _FREE_NAMES and not names_are_free)
+        )
+    return camelled
 
 
 BETA_MEMBERS = frozenset(
@@ -232,9 +234,9 @@ def _judged(dialect: str, request: HttpRequest, body: dict[str, Any], issued: Is
     for fault in faults(law.reading, root, body):
         if not law.excuses(fault, request.headers, body):
             yield Problem(rule=fault.kind, steps=fault.steps, sentence=fault.sentence, source=law.source)
-    asked = _asked(dialect, request, body, issued)
+    question = _asked(dialect, request, body, issued)
     for rule in law.rules:
-        yield from rule.problems(asked)
+        yield from rule.problems(question)
 
 
 def _asked(dialect: str, request: HttpRequest, body: dict[str, Any], issued: Issued | None) -> Asked:

@@ -94,15 +94,15 @@ class _Parser:
 
     def definitions(self) -> list[tuple[str, Shape]]:
         """Every name with its shape."""
-        found: list[tuple[str, Shape]] = []
+        pairs: list[tuple[str, Shape]] = []
         while self._at < len(self._tokens):
             name = self._next()
             if self._is("="):
                 self._next()
-                found.append((name, self._shape()))
+                pairs.append((name, self._shape()))
             else:
-                found.append((name, self._object(name)))
-        return found
+                pairs.append((name, self._object(name)))
+        return pairs
 
     def _next(self) -> str:
         if self._at >= len(self._tokens):
@@ -221,7 +221,7 @@ def _whole(limit: float | None) -> int | None:
 
 
 def _tokens(text: str) -> list[str]:
-    found: list[str] = []
+    tokens: list[str] = []
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -229,6 +229,6 @@ def _tokens(text: str) -> list[str]:
             if re.fullmatch(r"(\s|#[^\n]*)*", text[at:]):
                 break
             raise ValueError(f"not in the language: {text[at : at + 40]!r}")
-        found.append(match[match.lastgroup or 0])
+        tokens.append(match[match.lastgroup or 0])
         at = match.end()
-    return found
+    return tokens

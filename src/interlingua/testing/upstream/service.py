@@ -103,7 +103,7 @@ class Upstream(Script):
         """What it said to every request, oldest first."""
         self.issued: Issued = Issued()
         """The seals and ids that it gave out."""
-        self._answers = [Say(text=given) if isinstance(given, str) else given for given in answers]
+        self._answers = [Say(text=raw) if isinstance(raw, str) else raw for raw in answers]
         self._models, self._key, self._spoil = models, key, spoil
         self._ids = Ids()
         self._lock = threading.Lock()
@@ -120,8 +120,8 @@ class Upstream(Script):
 
     def _turned_away(self, request: HttpRequest) -> HttpReply | None:
         """The refusal of a wrong key or an unknown model."""
-        given = [value.removeprefix("Bearer ") for name, value in request.headers if name in _KEY_HEADERS]
-        if self._key is not None and self._key not in given:
+        raw = [value.removeprefix("Bearer ") for name, value in request.headers if name in _KEY_HEADERS]
+        if self._key is not None and self._key not in raw:
             return error_reply(self.dialect, 401)
         model = asked_of(self.dialect, request).model
         if self._models is not None and model and model not in self._models:
@@ -129,27 +129,27 @@ class Upstream(Script):
         return None
 
     def _answered(self, request: HttpRequest) -> Line:
-        asked = asked_of(self.dialect, request)
-        streamed = is_streamed(self.dialect, request, asked.body)
-        given = self._answers.pop(0) if self._answers else answer(self.dialect, asked)
-        if isinstance(given, Fail) and not (given.late and streamed):
-            return _line(error_reply(self.dialect, given.status, given.message))
+        inquiry = asked_of(self.dialect, request)
+        streamed = is_streamed(self.dialect, request, inquiry.body)
+        raw = self._answers.pop(0) if self._answers else answer(self.dialect, inquiry)
+        if isinstance(raw, Fail) and not (raw.late and streamed):
+            return _line(error_reply(self.dialect, raw.status, raw.message))
         speech = SPEECHES[self.dialect]
-        if self.dialect == "openai-responses" and asked.url.partition("?")[0].endswith("/compact"):
-            return Line(pieces=(encode(compacted(asked, self._ids, self.issued), nulls=60),), headers=_JSON)
+        if self.dialect == "openai-responses" and inquiry.url.partition("?")[0].endswith("/compact"):
+            return Line(pieces=(encode(compacted(inquiry, self._ids, self.issued), nulls=60),), headers=_JSON)
         if not streamed:
-            say = given.say if isinstance(given, Cut) else given
-            body = encode(speech.whole(_say(say), asked, self._ids, self.issued), nulls=60)
+            say = raw.say if isinstance(raw, Cut) else raw
+            body = encode(speech.whole(_say(say), inquiry, self._ids, self.issued), nulls=60)
             return Line(pieces=tuple(self._spoilt([body])), headers=_JSON)
-        frames = speech.stream(_say(given), asked, self._ids, self.issued)
-        return self._streamed(given, list(self._framed(request, frames)))
+        frames = speech.stream(_say(raw), inquiry, self._ids, self.issued)
+        return self._streamed(raw, list(self._framed(request, frames)))
 
-    def _streamed(self, given: Answer, frames: list[bytes]) -> Line:
+    def _streamed(self, raw: Answer, frames: list[bytes]) -> Line:
         ending: Exception | None = None
-        if isinstance(given, Fail):
-            frames = [*frames[:2], SPEECHES[self.dialect].fail(given.status, given.message)]
-        if isinstance(given, Cut):
-            frames = frames[: given.after]
+        if isinstance(raw, Fail):
+            frames = [*frames[:2], SPEECHES[self.dialect].fail(raw.status, raw.message)]
+        if isinstance(raw, Cut):
+            frames = frames[: raw.after]
             ending = APIConnectionError("the upstream broke the stream off", retryable=True)
         headers = (("content-type", SPEECHES[self.dialect].content_type),)
         return Line(pieces=tuple(self._spoilt(frames)), headers=headers, ending=ending)
@@ -192,10 +192,10 @@ def _line(reply: HttpReply) -> Line:
     return Line(pieces=(reply.body,), status=reply.status, headers=reply.headers)
 
 
-def _say(given: Answer) -> Say:
-    match given:
+def _say(raw: Answer) -> Say:
+    match raw:
         case Say():
-            return given
+            return raw
         case Cut(say=say):
             return say
         case Fail():

@@ -143,8 +143,8 @@ class Members(msgspec.Struct, frozen=True):
 
     def words(self) -> dict[str, frozenset[str | bool]]:
         """The members that say which object it is, with the words they may say."""
-        found = {name: _words(member.shape) for name, member in self.members.items()}
-        return {name: words for name, words in found.items() if words}
+        result = {name: _words(member.shape) for name, member in self.members.items()}
+        return {name: words for name, words in result.items() if words}
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -260,31 +260,31 @@ def _choose_object(
     reading: Reading, options: list[Shape], *, members: dict[str, Any], steps: tuple[Step, ...]
 ) -> list[Fault]:
     """The faults of the object that its fixed words say it is."""
-    told = {reading.spell(name): value for name, value in members.items()}
+    body = {reading.spell(name): value for name, value in members.items()}
     named = [option for option in options if isinstance(option, Members)]
-    fitting = [option for option in options if not isinstance(option, Members) or _says(option, told)]
+    fitting = [option for option in options if not isinstance(option, Members) or _says(option, body)]
     if not fitting:
-        most = max(_agreement(option, told) for option in named)
-        fitting = [option for option in named if most and _agreement(option, told) == most]
+        most = max(_agreement(option, body) for option in named)
+        fitting = [option for option in named if most and _agreement(option, body) == most]
     if fitting:
         return _least(reading, fitting, members, steps)
-    telling = ("type", "role", *told, *named[0].words())
+    telling = ("type", "role", *body, *named[0].words())
     name = next((name for name in telling if any(name in option.words() for option in named)), "type")
     words = sorted({str(word) for option in named for word in option.words().get(name, ())})
-    if name not in told:
+    if name not in body:
         return [Fault("missing_member", (*steps, name), f"`{name}` is missing; it is one of {', '.join(words)}")]
-    return [Fault("unknown_value", (*steps, name), f"{told[name]!r} is none of {', '.join(words)}")]
+    return [Fault("unknown_value", (*steps, name), f"{body[name]!r} is none of {', '.join(words)}")]
 
 
-def _agreement(shape: Members, told: dict[str, Any]) -> int:
+def _agreement(shape: Members, body: dict[str, Any]) -> int:
     """How many of its fixed words an object says."""
-    return sum(isinstance(told.get(name), str) and told[name] in words for name, words in shape.words().items())
+    return sum(isinstance(body.get(name), str) and body[name] in words for name, words in shape.words().items())
 
 
-def _says(shape: Members, told: dict[str, Any]) -> bool:
+def _says(shape: Members, body: dict[str, Any]) -> bool:
     for name, words in shape.words().items():
-        if name in told:
-            if not isinstance(told[name], str | bool) or told[name] not in words:
+        if name in body:
+            if not isinstance(body[name], str | bool) or body[name] not in words:
                 return False
         elif shape.members[name].required:
             return False
@@ -439,12 +439,12 @@ def _members(reading: Reading, shape: Members, value: object, steps: tuple[Step,
     if not isinstance(value, dict):
         yield from _of_kind(shape, value, steps)
         return
-    told = cast("dict[str, object]", value)
-    present = {reading.spell(name) for name, item in told.items() if not (reading.null_is_absent and item is None)}
+    body = cast("dict[str, object]", value)
+    present = {reading.spell(name) for name, item in body.items() if not (reading.null_is_absent and item is None)}
     for name, member in shape.members.items():
         if member.required and name not in present:
             yield Fault("missing_member", (*steps, name), f"`{name}` is missing")
-    for name, item in told.items():
+    for name, item in body.items():
         member = shape.members.get(reading.spell(name))
         if item is None and member is not None and not member.required:
             continue

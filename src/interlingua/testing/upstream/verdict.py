@@ -110,7 +110,7 @@ class Rule(msgspec.Struct, frozen=True):
     status: int = 400
     """The HTTP status of the refusal."""
 
-    def problems(self, asked: Asked) -> Iterator[Problem]:
+    def problems(self, request: Asked) -> Iterator[Problem]:
         """Every place where `asked` breaks the rule."""
-        for steps, sentence in self.check(asked):
+        for steps, sentence in self.check(request):
             yield Problem(rule=self.name, steps=steps, sentence=sentence, source=self.source, status=self.status)

@@ -102,8 +102,8 @@ def _is_step(kind: str) -> bool:
 
 def _result(conversation: Conversation, block: dict[str, Any]) -> None:
     content = block.get("content")
-    said = "".join([word(part.get("text") or part.get("tool_name")) for part in _blocks(content)])
-    conversation.result(block.get("tool_use_id"), said, is_error=bool(block.get("is_error")))
+    word_there = "".join([word(part.get("text") or part.get("tool_name")) for part in _blocks(content)])
+    conversation.result(block.get("tool_use_id"), word_there, is_error=bool(block.get("is_error")))
     for part in objects(content):
         if part.get("type") not in ("text", "tool_reference"):
             _media(conversation, part)
@@ -161,8 +161,8 @@ def _choice(choice: dict[str, Any]) -> Any:
 
 
 def _output_schema(body: Any) -> Any:
-    given = members(members(body.get("output_config")).get("format")) or members(body.get("output_format"))
-    return given.get("schema") if given.get("type") == "json_schema" else None
+    raw = members(members(body.get("output_config")).get("format")) or members(body.get("output_format"))
+    return raw.get("schema") if raw.get("type") == "json_schema" else None
 
 
 # Answers
@@ -219,8 +219,8 @@ def usage_facts(usage: Any) -> Facts | None:
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for a body that is none."""
-    told = members(body)
-    if status < 400 and not (told.get("error") or ("type" not in told and is_bare(told))):
+    content = members(body)
+    if status < 400 and not (content.get("error") or ("type" not in content and is_bare(content))):
         return None
-    effective = status if status >= 400 else named_status(told)
+    effective = status if status >= 400 else named_status(content)
     return {"status": effective, "class": error_class(effective, body)}

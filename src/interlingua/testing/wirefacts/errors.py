@@ -128,18 +128,18 @@ def status_class(status: int | None) -> str:
 
 def error_class(status: int | None, body: Any, finer: Mapping[str, str] | None = None) -> str:
     """The class of an error body under a status (None inside a stream); `finer` holds words of one format alone."""
-    known = {**BY_WORD, **(finer or {})}
-    said = [name for name in dict.fromkeys(_words(body)) if name in known]
-    name = next((name for name in said if name not in _WEAK), said[0] if said else "")
-    found = known.get(name)
-    if found is None or (status is not None and _VAGUE.get(found) == status // 100):
-        found = status_class(status)
-    money = found in ("PermissionDeniedError", "RateLimitError")
-    if not (money or found == "BadRequestError" or (found == "InternalServerError" and status is None)):
-        return found
+    table = {**BY_WORD, **(finer or {})}
+    word_there = [name for name in dict.fromkeys(_words(body)) if name in table]
+    name = next((name for name in word_there if name not in _WEAK), word_there[0] if word_there else "")
+    result = table.get(name)
+    if result is None or (status is not None and _VAGUE.get(result) == status // 100):
+        result = status_class(status)
+    money = result in ("PermissionDeniedError", "RateLimitError")
+    if not (money or result == "BadRequestError" or (result == "InternalServerError" and status is None)):
+        return result
     phrases = {"BillingError": BY_PHRASE["BillingError"]} if money else BY_PHRASE
     sentence = next(_sentences(body), "")
-    return next((kind for kind, pattern in phrases.items() if re.search(pattern, sentence)), found)
+    return next((kind for kind, pattern in phrases.items() if re.search(pattern, sentence)), result)
 
 
 def is_bare(body: Any) -> bool:
@@ -165,8 +165,8 @@ def named_status(error: Any) -> int | None:
 def _inner(value: dict[str, Any]) -> Iterator[Any]:
     """What stands inside an error and may be one, too: the server behind a router first."""
     metadata = members(value.get("metadata"))
-    yield from (found for found in (metadata, metadata.get("raw")) if found)
-    yield from (found for name in _NEST if (found := value.get(name)))
+    yield from (result for result in (metadata, metadata.get("raw")) if result)
+    yield from (result for name in _NEST if (result := value.get(name)))
     yield word(value.get("message"))
 
 
@@ -224,8 +224,8 @@ def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
     """The seconds after which to come back, as the headers say, or Google's body; None where neither does."""
     if (precise := headers.get("retry-after-ms")) is not None:
         return float(precise) / 1000
-    if (said := headers.get("retry-after")) is not None:
-        return float(said)
+    if (word_there := headers.get("retry-after")) is not None:
+        return float(word_there)
     for detail in objects(members(members(body).get("error")).get("details")):
         if word(detail.get("@type")).endswith("RetryInfo"):
             return float(word(detail.get("retryDelay")).removesuffix("s"))

@@ -104,11 +104,11 @@ class _Pairs:
         """The key of the call that a result answers."""
         same_id = [entry for entry in self.open if call_id and entry[1] == call_id]
         same_name = [entry for entry in self.open if entry[2] == name and not (call_id and entry[1])]
-        found = next(iter([*same_id, *same_name]), None)
-        if found is None:
+        result = next(iter([*same_id, *same_name]), None)
+        if result is None:
             return None
-        self.open.remove(found)
-        return found[0]
+        self.open.remove(result)
+        return result[0]
 
 
 def _conversation(body: Any) -> Conversation:
@@ -170,11 +170,11 @@ def _result(conversation: Conversation, pairs: _Pairs, result: dict[str, Any]) -
 
 
 def _outcome(response: Any) -> tuple[Any, bool]:
-    given = members(response) if isinstance(response, dict) else {"output": "" if response is None else response}
-    failed = given.get("error") is not None and "output" not in given
-    value: Any = given
-    if given.keys() == {"output"} or (given.keys() == {"error"} and failed):
-        value = next(iter(given.values()))
+    raw = members(response) if isinstance(response, dict) else {"output": "" if response is None else response}
+    failed = raw.get("error") is not None and "output" not in raw
+    value: Any = raw
+    if raw.keys() == {"output"} or (raw.keys() == {"error"} and failed):
+        value = next(iter(raw.values()))
     return (json.dumps(value) if value is None or isinstance(value, bool | int | float) else value), failed
 
 
@@ -189,8 +189,8 @@ def _thinking(parts: list[dict[str, Any]]) -> tuple[str, list[str]]:
 
 
 def _tool(tool: dict[str, Any]) -> Facts:
-    given = tool.get("parametersJsonSchema")
-    schema = json_schema(tool.get("parameters")) if given is None else given
+    raw = tool.get("parametersJsonSchema")
+    schema = json_schema(tool.get("parameters")) if raw is None else raw
     return {
         "name": tool.get("name"),
         "description": tool.get("description") or None,
@@ -259,12 +259,12 @@ def _answer(candidate: dict[str, Any]) -> Facts:
 
 def usage_facts(usage: dict[str, Any]) -> Facts | None:
     """Token counts: input with cached and tool tokens, output with thoughts; of a counted prompt alone, 0 came."""
-    given = _sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount"))
+    raw = _sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount"))
     written = _sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount"))
-    if given is None and written is None:
+    if raw is None and written is None:
         return None
     return {
-        "input": given,
+        "input": raw,
         "output": written or 0,
         "cache_read": usage.get("cachedContentTokenCount"),
         "cache_write": None,
@@ -288,9 +288,9 @@ OWN_REASONS = {
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for a body that is none."""
-    told = (objects(body) or [{}])[0] if isinstance(body, list) else members(body)
-    error = members(told.get("error"))
+    content = (objects(body) or [{}])[0] if isinstance(body, list) else members(body)
+    error = members(content.get("error"))
     if status < 400 and not error:
         return None
     effective = status if status >= 400 else named_status(error)
-    return {"status": effective, "class": error_class(effective, told or body, OWN_REASONS)}
+    return {"status": effective, "class": error_class(effective, content or body, OWN_REASONS)}

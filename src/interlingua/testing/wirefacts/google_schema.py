@@ -25,14 +25,14 @@ def json_schema(schema: Any) -> Any:
     """A schema of Google's in JSON Schema's own words."""
     if not isinstance(schema, dict):
         return schema
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in members(schema).items():
         camel = re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
         renamed = RENAMED.get(camel, camel)
-        found[renamed] = _member(renamed, value)
-    if found.get("type") == "type_unspecified":
-        del found["type"]
-    return _nullable(found)
+        result[renamed] = _member(renamed, value)
+    if result.get("type") == "type_unspecified":
+        del result["type"]
+    return _nullable(result)
 
 
 def _member(name: str, value: Any) -> Any:

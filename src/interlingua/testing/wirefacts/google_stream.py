@@ -41,8 +41,8 @@ def assemble(text: str) -> tuple[Any, str, Any]:
 def _frames(text: str) -> list[dict[str, Any]]:
     text = text.removeprefix("\ufeff").lstrip()
     if text[:1] in ("[", "{"):
-        given = json.loads(text)
-        return objects(given) if isinstance(given, list) else [members(given)]
+        raw = json.loads(text)
+        return objects(raw) if isinstance(raw, list) else [members(raw)]
     return [members(json.loads(data)) for data in event_data(text) if data != "[DONE]"]
 
 
@@ -59,8 +59,8 @@ class _Answer:
         self.top |= {name: value for name, value in frame.items() if name not in ("candidates", "usageMetadata")}
         for candidate in objects(frame.get("candidates")):
             index = candidate.get("index") or 0
-            said = {name: value for name, value in candidate.items() if name != "content"}
-            self.candidates.setdefault(index, {}).update(said)
+            word_there = {name: value for name, value in candidate.items() if name != "content"}
+            self.candidates.setdefault(index, {}).update(word_there)
             for part in objects(members(candidate.get("content")).get("parts")):
                 self._part(index, part)
 
@@ -113,11 +113,11 @@ def _place(arguments: dict[str, Any], piece: dict[str, Any]) -> None:
     """Put the value of one piece at its path."""
     path = word(piece.get("jsonPath"))
     steps: list[Any] = [
-        int(found[2]) if found[2] else found[1] or found[3] for found in _STEP.finditer(path.removesuffix("[]"))
+        int(result[2]) if result[2] else result[1] or result[3] for result in _STEP.finditer(path.removesuffix("[]"))
     ]
-    said = [piece[name] for name in ("stringValue", "numberValue", "boolValue") if name in piece]
-    value: Any = said[0] if said else None
-    if not said and path.endswith("[]"):
+    word_there = [piece[name] for name in ("stringValue", "numberValue", "boolValue") if name in piece]
+    value: Any = word_there[0] if word_there else None
+    if not word_there and path.endswith("[]"):
         value = []
     holder: Any = arguments
     for step, following in zip(steps, [*steps[1:], None], strict=True):

@@ -112,11 +112,11 @@ class _Pairing:
         by_id = [call for call in self.open if wanted_id and call[1] == wanted_id]
         unnamed = [call for call in self.open if not (wanted_id and call[1])]
         by_name = [call for call in unnamed if wanted_name in (None, "", call[2])]
-        found = next(iter(by_id or by_name), None)
-        if found is None:
+        result = next(iter(by_id or by_name), None)
+        if result is None:
             return wanted_id
-        self.open.remove(found)
-        return found[0]
+        self.open.remove(result)
+        return result[0]
 
 
 def _tool(function: Any) -> Facts:
@@ -132,8 +132,8 @@ def _image(text: Any) -> list[str]:
         data = base64.b64decode(word(text), validate=False)
     except (binascii.Error, ValueError):
         data = word(text).encode()
-    found = [name for place, start, name in SIGNATURES if data[place:].startswith(start)]
-    return digest(found[0] if found else UNKNOWN_TYPE, data)
+    result = [name for place, start, name in SIGNATURES if data[place:].startswith(start)]
+    return digest(result[0] if result else UNKNOWN_TYPE, data)
 
 
 # Answers
@@ -144,9 +144,9 @@ def response_facts(body: Any) -> Facts:
     message = members(body.get("message")) or {**members(body), "content": body.get("response")}
     functions = [members(call.get("function")) for call in objects(message.get("tool_calls"))]
     calls = [{"name": call.get("name"), "arguments": arguments_value(call.get("arguments"))} for call in functions]
-    said = word(body.get("done_reason"))
+    word_there = word(body.get("done_reason"))
     is_counted = any(body.get(name) is not None for name in COUNTED)
-    reason = FINISH_REASONS.get(said, "other") if said else "stop" if is_counted else "error"
+    reason = FINISH_REASONS.get(word_there, "other") if word_there else "stop" if is_counted else "error"
     answer = {
         "text": word(message.get("content")),
         "thinking": word(message.get("thinking")),

@@ -215,9 +215,9 @@ def _answer(choice: Any) -> Facts:
     calls = [{"name": name, "arguments": arguments_value(arguments)} for _, name, arguments in calls_of(message)]
     refusal = message.get("refusal") or None
     text, media = joined(message.get("content")), _answer_media(message)
-    said = word(choice.get("finish_reason"))
+    word_there = word(choice.get("finish_reason"))
     holds = any([text, thinking, seals, calls, refusal, media])
-    reason = FINISH_REASONS.get(said, "other") if said else "stop" if holds else "error"
+    reason = FINISH_REASONS.get(word_there, "other") if word_there else "stop" if holds else "error"
     return {
         "text": text,
         "thinking": thinking,
@@ -240,9 +240,9 @@ def _settled(reason: str, *, calls: bool, refused: bool) -> str:
 def _answer_media(message: Any) -> list[list[str]]:
     """Images and audio of an answer; what the audio is shows in its first bytes alone."""
     urls = [word(members(image.get("image_url")).get("url")) for image in objects(message.get("images"))]
-    found = [media for url in urls if (media := data_url(url)) is not None]
+    result = [media for url in urls if (media := data_url(url)) is not None]
     data = word(members(message.get("audio")).get("data"))
-    return [*found, *([audio_digest(data)] if data else [])]
+    return [*result, *([audio_digest(data)] if data else [])]
 
 
 def usage_facts(usage: Any) -> Facts | None:
@@ -268,20 +268,20 @@ def _at(value: Any, path: tuple[str, ...]) -> Any:
 
 def calls_of(message: Any) -> list[tuple[str | None, str, Any]]:
     """The calls of an assistant message as (id, name, arguments), the deprecated form included."""
-    found: list[tuple[str | None, str, Any]] = []
+    result: list[tuple[str | None, str, Any]] = []
     for call in objects(message.get("tool_calls")):
         custom = members(call.get("custom")) if call.get("type") == "custom" else None
         if call.get("type") not in (None, "", "function", "custom") and not (call.get("function") or call.get("name")):
             continue  # the server has run it
         if custom:
-            found.append((call.get("id"), word(custom.get("name")), {"input": custom.get("input")}))
+            result.append((call.get("id"), word(custom.get("name")), {"input": custom.get("input")}))
         else:
             function = members(call.get("function")) or call
-            found.append((call.get("id"), word(function.get("name")), function.get("arguments")))
+            result.append((call.get("id"), word(function.get("name")), function.get("arguments")))
     legacy = members(message.get("function_call"))
     if legacy.get("name"):
-        found.append((None, word(legacy.get("name")), legacy.get("arguments")))
-    return found
+        result.append((None, word(legacy.get("name")), legacy.get("arguments")))
+    return result
 
 
 def thinking_of(message: Any) -> tuple[str, list[str]]:

@@ -149,16 +149,16 @@ class _Choice:
 
     def _slot(self, index: int | None, call_id: str, name: str, text: str) -> _Call:
         """The call that a delta belongs to, opened if there is none."""
-        found = self._known(index, call_id, name)
-        is_other = found is not None and (
-            (bool(call_id) and bool(found.id) and call_id != found.id)
-            or (bool(name) and found.is_whole and text.startswith("{") and text != found.arguments)
+        result = self._known(index, call_id, name)
+        is_other = result is not None and (
+            (bool(call_id) and bool(result.id) and call_id != result.id)
+            or (bool(name) and result.is_whole and text.startswith("{") and text != result.arguments)
         )
-        if found is None or is_other:
-            found = _Call(index, call_id)
-            self.calls.append(found)
-        found.id = found.id or call_id
-        return found
+        if result is None or is_other:
+            result = _Call(index, call_id)
+            self.calls.append(result)
+        result.id = result.id or call_id
+        return result
 
     def _known(self, index: int | None, call_id: str, name: str) -> _Call | None:
         newest_first = self.calls[::-1]

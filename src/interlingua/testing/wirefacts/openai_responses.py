@@ -76,10 +76,10 @@ def request_faults(body: Any) -> list[str]:
 def _conversation(body: Any) -> Conversation:
     conversation = Conversation()
     conversation.text("system", word(body.get("instructions")))
-    given = body.get("input")
-    if isinstance(given, str):
-        conversation.text("user", given)
-    for item in objects(given):
+    raw = body.get("input")
+    if isinstance(raw, str):
+        conversation.text("user", raw)
+    for item in objects(raw):
         _item(conversation, item)
     return conversation
 
@@ -179,11 +179,11 @@ def _choice(choice: Any) -> Any:
     return allowed_choice(names, choice.get("mode", "auto")) if entries is tools else {"name": names[0]}
 
 
-def _output_schema(given: Any) -> Any:
+def _output_schema(raw: Any) -> Any:
     """The schema of the answer, or `json` for JSON mode; None for plain text."""
-    kind = members(given).get("type", "text")
+    kind = members(raw).get("type", "text")
     if kind == "json_schema":
-        return given.get("schema")
+        return raw.get("schema")
     return "json" if kind == "json_object" else None
 
 

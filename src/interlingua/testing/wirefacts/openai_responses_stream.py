@@ -56,9 +56,9 @@ class _Answer:
         kind = word(event.get("type"))
         if kind in ("response.output_item.added", "response.output_item.done"):
             item = members(event.get("item"))
-            found = self._item(event.get("output_index"), item.get("id")) or self._new(event)
-            found.value = item
-            found.is_done = found.is_done or kind.endswith("done")
+            result = self._item(event.get("output_index"), item.get("id")) or self._new(event)
+            result.value = item
+            result.is_done = result.is_done or kind.endswith("done")
         elif kind.endswith(".delta") and (item := self._item(event.get("output_index"), event.get("item_id"))):
             item.grow(kind.removeprefix("response.").removesuffix(".delta"), event)
 
@@ -117,8 +117,8 @@ class _Item:
                     grown["input"] = text
                 case _:
                     pass
-        kept = {name: value for name, value in self.value.items() if value or name not in grown}
-        return {**kept, **{name: value for name, value in grown.items() if not objects(kept.get(name))}}
+        rest = {name: value for name, value in self.value.items() if value or name not in grown}
+        return {**rest, **{name: value for name, value in grown.items() if not objects(rest.get(name))}}
 
 
 READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts, "openai-responses")

@@ -100,18 +100,18 @@ def _google(candidate: dict[str, Any]) -> Facts:
 
 def _google_citations(candidate: dict[str, Any]) -> list[Any]:
     """A citation for each chunk that a support names, else for each chunk; metadata without any are one."""
-    found: list[Any] = []
+    result: list[Any] = []
     if "groundingMetadata" in candidate:
         metadata = members(candidate["groundingMetadata"])
         chunks: list[Any] = [next(iter(members(one).values()), None) for one in items(metadata.get("groundingChunks"))]
         supports = objects(metadata.get("groundingSupports"))
         places = [place for one in supports for place in items(one.get("groundingChunkIndices"))]
         cited = [chunks[place] for place in places if place in range(len(chunks))]
-        found += cited or [one for one in chunks if one] or [metadata]
+        result += cited or [one for one in chunks if one] or [metadata]
     if "citationMetadata" in candidate:
         metadata = members(candidate["citationMetadata"])
-        found += objects(metadata.get("citationSources")) or objects(metadata.get("citations")) or [metadata]
-    return found
+        result += objects(metadata.get("citationSources")) or objects(metadata.get("citations")) or [metadata]
+    return result
 
 
 def _chat(choice: dict[str, Any]) -> Facts:

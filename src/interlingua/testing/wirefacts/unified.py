@@ -142,8 +142,8 @@ def references_of(part: dict[str, Any]) -> list[Any]:
             return [_chat_reference(raw)]
         case "openai-responses":
             names = ("image_url", "file_data", "file_id", "file_url")
-            found = {name: raw[name] for name in names if raw.get(name) is not None}
-            return [found] if raw.get("type") in ("input_image", "input_file") else []
+            result = {name: raw[name] for name in names if raw.get(name) is not None}
+            return [result] if raw.get("type") in ("input_image", "input_file") else []
         case "google":
             return [{name: value for name, value in members(camel(raw)).items() if name != "thoughtSignature"}]
         case _:
@@ -188,8 +188,8 @@ def seals_of(sealed: dict[str, Any]) -> list[Any]:
             if (seal := detail.get("signature") or detail.get("data"))
         ]
     google = members(members(data.get("extra_content")).get("google"))
-    found = [{**data, **google}.get(name) for name in SEALS.get(dialect, ())]
-    return [seal for seal in found if seal][:1]
+    result = [{**data, **google}.get(name) for name in SEALS.get(dialect, ())]
+    return [seal for seal in result if seal][:1]
 
 
 def _tool(tool: dict[str, Any]) -> Facts:

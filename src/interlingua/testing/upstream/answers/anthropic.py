@@ -22,11 +22,11 @@ _TOLD_AGAIN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_
 _STOPS = {"length": "max_tokens", "content_filter": "refusal"}
 
 
-def whole_anthropic(say: Say, asked: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
+def whole_anthropic(say: Say, request: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
     """The whole answer."""
     blocks = [{**block, "input": call.arguments} if call else block for block, call in _blocks(say, ids, issued)]
     return {
-        **_head(asked, ids),
+        **_head(request, ids),
         "content": blocks,
         "stop_reason": _stop(say),
         "stop_sequence": None,
@@ -36,11 +36,11 @@ def whole_anthropic(say: Say, asked: Asked, ids: Ids, issued: Issued) -> dict[st
     }
 
 
-def stream_anthropic(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
+def stream_anthropic(say: Say, request: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
     """The events of the streamed answer."""
     usage = {**_input_usage(say), "output_tokens": 1, "output_tokens_details": None}
     begun: dict[str, Any] = {
-        **_head(asked, ids),
+        **_head(request, ids),
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
@@ -71,8 +71,8 @@ def _frame(body: dict[str, Any]) -> bytes:
     return encode_event(encode(body, nulls=16), event=body["type"])
 
 
-def _head(asked: Asked, ids: Ids) -> dict[str, Any]:
-    return {"id": ids.next("msg_"), "type": "message", "role": "assistant", "model": asked.model}
+def _head(request: Asked, ids: Ids) -> dict[str, Any]:
+    return {"id": ids.next("msg_"), "type": "message", "role": "assistant", "model": request.model}
 
 
 def _blocks(say: Say, ids: Ids, issued: Issued) -> list[tuple[Block, Any]]:

@@ -18,23 +18,23 @@ from interlingua.wire.sse import encode_event
 __all__ = ["fail_chat", "stream_chat", "whole_chat"]
 
 
-def whole_chat(say: Say, asked: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
+def whole_chat(say: Say, request: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
     """The whole answer."""
     message: dict[str, Any] = {"role": "assistant", "content": say.text or None, "refusal": say.refusal or None}
     calls = _calls(say, ids)
     if calls:
         message["tool_calls"] = calls
     message["annotations"] = []
-    choice = {"message": message, "logprobs": None, "finish_reason": _finish(say, asked)}
-    choices = [{"index": place, **choice} for place in range(asked.body.get("n") or 1)]
-    head = _head(ids, asked, "chat.completion")
+    choice = {"message": message, "logprobs": None, "finish_reason": _finish(say, request)}
+    choices = [{"index": place, **choice} for place in range(request.body.get("n") or 1)]
+    head = _head(ids, request, "chat.completion")
     return {**head, "choices": choices, "usage": _usage(say), "service_tier": "default"}
 
 
-def stream_chat(say: Say, asked: Asked, ids: Ids, _: Issued) -> Iterator[bytes]:
+def stream_chat(say: Say, request: Asked, ids: Ids, _: Issued) -> Iterator[bytes]:
     """The frames of the streamed answer."""
-    head = _head(ids, asked, "chat.completion.chunk")
-    with_usage = members(asked.body.get("stream_options")).get("include_usage") is True
+    head = _head(ids, request, "chat.completion.chunk")
+    with_usage = members(request.body.get("stream_options")).get("include_usage") is True
     more = {"usage": None} if with_usage else {}
 
     def frame(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -49,7 +49,7 @@ def stream_chat(say: Say, asked: Asked, ids: Ids, _: Issued) -> Iterator[bytes]:
         yield frame({"tool_calls": [first]})
         for piece in halves(call["function"]["arguments"]):
             yield frame({"tool_calls": [{"index": place, "function": {"arguments": piece}}]})
-    yield frame({}, _finish(say, asked))
+    yield frame({}, _finish(say, request))
     if with_usage:
         yield _frame({**head, "choices": [], "usage": _usage(say)})
     yield encode_event(b"[DONE]")
@@ -64,8 +64,8 @@ def _frame(body: dict[str, Any]) -> bytes:
     return encode_event(encode(body, nulls=8))
 
 
-def _head(ids: Ids, asked: Asked, kind: str) -> dict[str, Any]:
-    return {"id": ids.next("chatcmpl-"), "object": kind, "created": CREATED, "model": asked.model}
+def _head(ids: Ids, request: Asked, kind: str) -> dict[str, Any]:
+    return {"id": ids.next("chatcmpl-"), "object": kind, "created": CREATED, "model": request.model}
 
 
 def _calls(say: Say, ids: Ids) -> list[dict[str, Any]]:
@@ -75,10 +75,10 @@ def _calls(say: Say, ids: Ids) -> list[dict[str, Any]]:
     ]
 
 
-def _finish(say: Say, asked: Asked) -> str:
+def _finish(say: Say, request: Asked) -> str:
     if say.finish:
         return say.finish
-    is_named = members(asked.body.get("tool_choice")).get("type") == "function"
+    is_named = members(request.body.get("tool_choice")).get("type") == "function"
     return "tool_calls" if say.calls and not is_named else "stop"
 
 

@@ -47,37 +47,37 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a thought is asked for."""
 
 
-def glance(dialect: str, asked: Asked) -> Glance:
+def glance(dialect: str, request: Asked) -> Glance:
     """What the request asks."""
-    return _READERS[dialect](asked.body)
+    return _READERS[dialect](request.body)
 
 
-def answer(dialect: str, asked: Asked) -> Say:
+def answer(dialect: str, request: Asked) -> Say:
     """What a model of few words says to the request, the same each time."""
-    seen = glance(dialect, asked)
-    thought = "Let me see." if seen.thinks else ""
-    if seen.limit is not None and seen.limit <= FEW_TOKENS:
-        return Say(text="One two three", thinking=thought, finish="length", output_tokens=seen.limit)
-    if seen.tools and (seen.forced or not seen.results) and (seen.forced or _wants_a_tool(seen)):
-        return Say(calls=_calls(seen), thinking=thought)
-    if seen.schema is not None:
-        return Say(text=encode(example_of(members(seen.schema))).decode(), thinking=thought)
-    if seen.results:
-        return Say(text=f"The tools say: {'; '.join(seen.results)}", thinking=thought)
-    if seen.images:
-        return Say(text=f"I see {seen.images} image.", thinking=thought)
+    view = glance(dialect, request)
+    thought = "Let me see." if view.thinks else ""
+    if view.limit is not None and view.limit <= FEW_TOKENS:
+        return Say(text="One two three", thinking=thought, finish="length", output_tokens=view.limit)
+    if view.tools and (view.forced or not view.results) and (view.forced or _wants_a_tool(view)):
+        return Say(calls=_calls(view), thinking=thought)
+    if view.schema is not None:
+        return Say(text=encode(example_of(members(view.schema))).decode(), thinking=thought)
+    if view.results:
+        return Say(text=f"The tools say: {'; '.join(view.results)}", thinking=thought)
+    if view.images:
+        return Say(text=f"I see {view.images} image.", thinking=thought)
     return Say(text="Hello from the strict upstream.", thinking=thought)
 
 
-def _wants_a_tool(seen: Glance) -> bool:
-    return any(name in seen.text for name in seen.tools)
+def _wants_a_tool(view: Glance) -> bool:
+    return any(name in view.text for name in view.tools)
 
 
-def _calls(seen: Glance) -> tuple[Call, ...]:
+def _calls(view: Glance) -> tuple[Call, ...]:
     """A call of the tool that the text names, else of the first; two when the text asks for two."""
-    name = next((name for name in seen.tools if name in seen.text), next(iter(seen.tools)))
-    call = Call(name, members(example_of(members(seen.tools[name]))))
-    return (call, call) if seen.parallel and "twice" in seen.text else (call,)
+    name = next((name for name in view.tools if name in view.text), next(iter(view.tools)))
+    call = Call(name, members(example_of(members(view.tools[name]))))
+    return (call, call) if view.parallel and "twice" in view.text else (call,)
 
 
 # One reader for each dialect
@@ -101,23 +101,23 @@ def _chat(body: dict[str, Any]) -> Glance:
 
 
 def _responses(body: dict[str, Any]) -> Glance:
-    given = body.get("input")
-    found = [{"role": "user", "content": given}] if isinstance(given, str) else objects(given)
+    raw = body.get("input")
+    elements = [{"role": "user", "content": raw}] if isinstance(raw, str) else objects(raw)
     functions = {
         word(tool.get("name")): tool.get("parameters") for tool in objects(body.get("tools")) if "name" in tool
     }
     choice = body.get("tool_choice")
     named = word(members(choice).get("name"))
     return Glance(
-        text=_last_text(found),
+        text=_last_text(elements),
         results=tuple(
-            _text(item.get("output")) for item in _tail(found, lambda i: i.get("type") == "function_call_output")
+            _text(item.get("output")) for item in _tail(elements, lambda i: i.get("type") == "function_call_output")
         ),
         tools=_chosen(functions, named, off=choice == "none"),
         forced=choice == "required" or bool(named),
         parallel=body.get("parallel_tool_calls") is not False,
         schema=members(members(body.get("text")).get("format")).get("schema"),
-        images=_count(found, "input_image"),
+        images=_count(elements, "input_image"),
         limit=body.get("max_output_tokens"),
         thinks=members(body.get("reasoning")).get("effort") not in (None, "none"),
     )
@@ -201,9 +201,9 @@ def _unified(body: dict[str, Any]) -> Glance:
     }
     choice = body.get("tool_choice")
     named = word(members(choice).get("name"))
-    said = [message for message in messages if message.get("role") == "user"][-1:]
+    latest = [message for message in messages if message.get("role") == "user"][-1:]
     return Glance(
-        text=" ".join(word(m.get("content")) or _text(m.get("parts")) for m in said),
+        text=" ".join(word(m.get("content")) or _text(m.get("parts")) for m in latest),
         results=tuple(str(part.get("content")) for part in last if part.get("type") == "tool_result"),
         tools=_chosen(functions, named, off=choice == "none"),
         forced=choice == "required" or bool(named),
@@ -237,18 +237,18 @@ def _chosen(functions: dict[str, Any], named: str, *, off: bool) -> dict[str, An
 
 
 def _last_text(messages: list[dict[str, Any]]) -> str:
-    asked = [message for message in messages if message.get("role") == "user"]
-    return _text(asked[-1].get("content")) if asked else ""
+    users = [message for message in messages if message.get("role") == "user"]
+    return _text(users[-1].get("content")) if users else ""
 
 
 def _text(content: Any) -> str:
     return content if isinstance(content, str) else " ".join(word(part.get("text")) for part in objects(content))
 
 
-def _tail(found: list[dict[str, Any]], belongs: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
+def _tail(elements: list[dict[str, Any]], belongs: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
     """The last elements that belong together."""
     tail: list[dict[str, Any]] = []
-    for element in reversed(found):
+    for element in reversed(elements):
         if not belongs(element):
             break
         tail.insert(0, element)

@@ -19,7 +19,7 @@ __all__ = ["as_array", "fail_google", "stream_google", "whole_google"]
 _FINISHES = {"length": "MAX_TOKENS", "content_filter": "SAFETY"}
 
 
-def whole_google(say: Say, asked: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
+def whole_google(say: Say, request: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
     """The whole answer."""
     parts = [*_thoughts(say.thinking), *_texts(say.text or say.refusal)]
     candidate = {
@@ -27,12 +27,12 @@ def whole_google(say: Say, asked: Asked, ids: Ids, issued: Issued) -> dict[str, 
         "content": {"role": "model", "parts": [*parts, *_calls(say, ids, issued)]},
         "finishReason": _finish(say),
     }
-    return {"candidates": [candidate], "usageMetadata": _usage(say), **_tail(asked, ids)}
+    return {"candidates": [candidate], "usageMetadata": _usage(say), **_tail(request, ids)}
 
 
-def stream_google(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
+def stream_google(say: Say, request: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
     """The frames of the streamed answer, as server-sent events."""
-    tail = _tail(asked, ids)
+    tail = _tail(request, ids)
 
     def frame(parts: list[dict[str, Any]], finish: str | None = None) -> bytes:
         candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": parts}}
@@ -92,8 +92,8 @@ def _finish(say: Say) -> str:
     return "SAFETY" if say.refusal else _FINISHES.get(say.finish, "STOP")
 
 
-def _tail(asked: Asked, ids: Ids) -> dict[str, Any]:
-    return {"modelVersion": asked.model, "responseId": ids.next("r-")}
+def _tail(request: Asked, ids: Ids) -> dict[str, Any]:
+    return {"modelVersion": request.model, "responseId": ids.next("r-")}
 
 
 def _usage(say: Say) -> dict[str, Any]:

@@ -19,22 +19,22 @@ __all__ = ["fail_ollama", "stream_ollama", "whole_ollama"]
 _MOMENT = "2026-11-21T10:00:00.1Z"
 
 
-def whole_ollama(say: Say, asked: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
+def whole_ollama(say: Say, request: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
     """The whole answer."""
-    said = _said(asked, say.text or say.refusal, say.thinking, _calls(say, ids))
-    return {**_head(asked), **said, **_ending(say)}
+    message = _said(request, say.text or say.refusal, say.thinking, _calls(say, ids))
+    return {**_head(request), **message, **_ending(say)}
 
 
-def stream_ollama(say: Say, asked: Asked, ids: Ids, _: Issued) -> Iterator[bytes]:
+def stream_ollama(say: Say, request: Asked, ids: Ids, _: Issued) -> Iterator[bytes]:
     """The lines of the streamed answer."""
 
     def line(text: str = "", thinking: str = "", calls: list[dict[str, Any]] | None = None) -> bytes:
-        return _line({**_head(asked), **_said(asked, text, thinking, calls or []), "done": False})
+        return _line({**_head(request), **_said(request, text, thinking, calls or []), "done": False})
 
     yield from [line(thinking=piece) for piece in words(say.thinking)]
     yield from [line(piece) for piece in words(say.text or say.refusal)]
     yield from [line(calls=[call]) for call in _calls(say, ids)]
-    yield _line({**_head(asked), **_said(asked, "", "", []), **_ending(say)})
+    yield _line({**_head(request), **_said(request, "", "", []), **_ending(say)})
 
 
 def fail_ollama(status: int, message: str | None) -> bytes:
@@ -46,13 +46,13 @@ def _line(body: dict[str, Any]) -> bytes:
     return encode_line(encode(body))
 
 
-def _head(asked: Asked) -> dict[str, Any]:
-    return {"model": asked.model, "created_at": _MOMENT}
+def _head(request: Asked) -> dict[str, Any]:
+    return {"model": request.model, "created_at": _MOMENT}
 
 
-def _said(asked: Asked, text: str, thinking: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
+def _said(request: Asked, text: str, thinking: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
     more = {"thinking": thinking} if thinking else {}
-    if "prompt" in asked.body:
+    if "prompt" in request.body:
         return {"response": text, **more}
     message: dict[str, Any] = {"role": "assistant", "content": text, **more}
     if calls:

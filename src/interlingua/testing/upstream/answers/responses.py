@@ -20,21 +20,21 @@ __all__ = ["compacted", "fail_responses", "stream_responses", "whole_responses"]
 Item = dict[str, Any]
 
 
-def whole_responses(say: Say, asked: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
+def whole_responses(say: Say, request: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
     """The whole answer."""
     items = _items(say, ids, issued)
-    response = _response(say, asked, ids, items)
+    response = _response(say, request, ids, items)
     issued.items.add(response["id"])
     return response
 
 
-def compacted(asked: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
+def compacted(request: Asked, ids: Ids, issued: Issued) -> dict[str, Any]:
     """A conversation in short: what the user said, and one sealed item that stands for everything else.
 
     Source: the answer types of the official client, openai 3.54.
     """
-    given = asked.body.get("input")
-    listed = [{"role": "user", "content": given}] if isinstance(given, str) else items(given)
+    raw = request.body.get("input")
+    listed = [{"role": "user", "content": raw}] if isinstance(raw, str) else items(raw)
     seal = ids.next("gAAAAABcompact")
     issued.seals[seal] = ""
     summary = {"id": ids.next("cmp_"), "type": "compaction", "encrypted_content": seal}
@@ -53,11 +53,11 @@ def _user_message(item: Any, ids: Ids) -> Item:
     return {"type": "message", "id": ids.next("msg_"), "role": "user", "status": "completed", "content": parts}
 
 
-def stream_responses(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
+def stream_responses(say: Say, request: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
     """The events of the streamed answer."""
     events = _Events()
     items = _items(say, ids, issued)
-    whole = _response(say, asked, ids, items)
+    whole = _response(say, request, ids, items)
     issued.items.add(whole["id"])
     begun: Item = {**whole, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
     begun["completed_at"] = None
@@ -72,8 +72,8 @@ def stream_responses(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterat
 def fail_responses(status: int, message: str | None) -> bytes:
     """The event of an error in a stream."""
     error = error_body("openai-responses", status, message)["error"]
-    told = {"code": error["code"] or "server_error", "message": error["message"], "param": None}
-    return _Events(number=2).frame("error", **told)
+    event = {"code": error["code"] or "server_error", "message": error["message"], "param": None}
+    return _Events(number=2).frame("error", **event)
 
 
 class _Events:
@@ -122,9 +122,9 @@ def _message(say: Say, ids: Ids) -> Item:
     return {"type": "message", "id": ids.next("msg_"), "role": "assistant", "status": status, "content": content}
 
 
-def _response(say: Say, asked: Asked, ids: Ids, output: list[Item]) -> dict[str, Any]:
+def _response(say: Say, request: Asked, ids: Ids, output: list[Item]) -> dict[str, Any]:
     reason = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(say.finish)
-    echoed = {name: _echo(asked, name, otherwise) for name, otherwise in _ECHOED.items()}
+    echoed = {name: _echo(request, name, otherwise) for name, otherwise in _ECHOED.items()}
     return {
         "id": ids.next("resp_"),
         "object": "response",
@@ -134,21 +134,21 @@ def _response(say: Say, asked: Asked, ids: Ids, output: list[Item]) -> dict[str,
         "error": None,
         "incomplete_details": {"reason": reason} if reason else None,
         **echoed,
-        "model": asked.model,
+        "model": request.model,
         "output": output,
-        "parallel_tool_calls": asked.body.get("parallel_tool_calls") is not False,
-        "tool_choice": asked.body.get("tool_choice") or "auto",
-        "tools": [_whole_tool(tool) for tool in items(asked.body.get("tools"))],
-        "metadata": members(asked.body.get("metadata")),
+        "parallel_tool_calls": request.body.get("parallel_tool_calls") is not False,
+        "tool_choice": request.body.get("tool_choice") or "auto",
+        "tools": [_whole_tool(tool) for tool in items(request.body.get("tools"))],
+        "metadata": members(request.body.get("metadata")),
         "usage": _usage(say),
     }
 
 
-def _echo(asked: Asked, name: str, otherwise: Any) -> Any:
-    said = asked.body.get(name)
-    if said is None:
+def _echo(request: Asked, name: str, otherwise: Any) -> Any:
+    value = request.body.get(name)
+    if value is None:
         return otherwise
-    return {**members(otherwise), **members(said)} if isinstance(otherwise, dict) else said
+    return {**members(otherwise), **members(value)} if isinstance(otherwise, dict) else value
 
 
 _ECHOED: dict[str, Any] = {

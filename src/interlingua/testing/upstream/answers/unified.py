@@ -19,14 +19,14 @@ __all__ = ["fail_unified", "stream_unified", "whole_unified"]
 Part = dict[str, Any]
 
 
-def whole_unified(say: Say, asked: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
+def whole_unified(say: Say, request: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
     """The whole answer."""
     parts = _parts(say, ids)
     calls = [part for part in parts if part["type"] == "tool_call"]
     finish = "refusal" if say.refusal else say.finish or ("tool_calls" if calls else "stop")
     return {
         "id": ids.next("resp_"),
-        "model": asked.model,
+        "model": request.model,
         "text": say.text,
         "tool_calls": [{name: call[name] for name in ("id", "name", "arguments")} for call in calls],
         "parts": parts,
@@ -40,10 +40,10 @@ def whole_unified(say: Say, asked: Asked, ids: Ids, _: Issued) -> dict[str, Any]
     }
 
 
-def stream_unified(say: Say, asked: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
+def stream_unified(say: Say, request: Asked, ids: Ids, issued: Issued) -> Iterator[bytes]:
     """The events of the streamed answer."""
-    whole = whole_unified(say, asked, ids, issued)
-    yield _frame("stream_start", model=asked.model, id=whole["id"])
+    whole = whole_unified(say, request, ids, issued)
+    yield _frame("stream_start", model=request.model, id=whole["id"])
     for place, part in enumerate(whole["parts"]):
         yield from _block(place, part)
     yield _frame("usage_update", usage=whole["usage"])
@@ -68,8 +68,8 @@ def _parts(say: Say, ids: Ids) -> list[Part]:
     if say.refusal:
         parts.append({"type": "refusal", "text": say.refusal})
     for call in say.calls:
-        found: Part = {"type": "tool_call", "id": ids.next("call_"), "name": call.name, "arguments": call.arguments}
-        parts.append(found)
+        call_part: Part = {"type": "tool_call", "id": ids.next("call_"), "name": call.name, "arguments": call.arguments}
+        parts.append(call_part)
     return parts
 
 

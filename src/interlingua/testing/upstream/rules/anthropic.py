@@ -33,9 +33,9 @@ class _Turn:
         return [word(block.get("id")) for _, block in self.blocks if block.get("type") == "tool_use"]
 
 
-def _turns(asked: Asked) -> list[_Turn]:
+def _turns(request: Asked) -> list[_Turn]:
     turns: list[_Turn] = []
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+    for place, message in enumerate(objects(request.body.get("messages"))):
         role = word(message.get("role"))
         if role == "system":
             continue
@@ -52,11 +52,11 @@ def _content(message: dict[str, Any]) -> list[Block]:
     return [((place,), members(block)) for place, block in enumerate(items(content))]
 
 
-def _blocks(asked: Asked) -> Iterator[Block]:
+def _blocks(request: Asked) -> Iterator[Block]:
     """Every block of system text, messages and results."""
-    for place, block in enumerate(objects(asked.body.get("system"))):
+    for place, block in enumerate(objects(request.body.get("system"))):
         yield ("system", place), block
-    for turn in _turns(asked):
+    for turn in _turns(request):
         for steps, block in turn.blocks:
             yield steps, block
             for place, inner in enumerate(objects(block.get("content"))):
@@ -66,23 +66,23 @@ def _blocks(asked: Asked) -> Iterator[Block]:
 # Order and pairing
 
 
-def _unanswered_calls(asked: Asked) -> Iterator[Finding]:
-    turns = _turns(asked)
+def _unanswered_calls(request: Asked) -> Iterator[Finding]:
+    turns = _turns(request)
     for place, turn in enumerate(turns):
         later = turns[place + 1].blocks if place + 1 < len(turns) else []
         answered = {word(block.get("tool_use_id")) for _, block in later if block.get("type") == "tool_result"}
         missing = [call for call in turn.calls() if call not in answered]
         if missing and turn.role == "assistant":
-            told = ", ".join(missing)
+            listing = ", ".join(missing)
             yield (
                 turn.blocks[0][0][:2],
-                f"`tool_use` ids were found without `tool_result` blocks immediately after: {told}.",
+                f"`tool_use` ids were found without `tool_result` blocks immediately after: {listing}.",
             )
 
 
-def _orphan_results(asked: Asked) -> Iterator[Finding]:
+def _orphan_results(request: Asked) -> Iterator[Finding]:
     before: list[str] = []
-    for turn in _turns(asked):
+    for turn in _turns(request):
         answered: set[str] = set()
         for steps, block in turn.blocks:
             call = word(block.get("tool_use_id"))
@@ -96,28 +96,28 @@ def _orphan_results(asked: Asked) -> Iterator[Finding]:
         before = turn.calls()
 
 
-def _results_first(asked: Asked) -> Iterator[Finding]:
-    for turn in _turns(asked):
+def _results_first(request: Asked) -> Iterator[Finding]:
+    for turn in _turns(request):
         kinds = [block.get("type") for _, block in turn.blocks]
         for place, (steps, _) in enumerate(turn.blocks):
             if kinds[place] == "tool_result" and "text" in kinds[:place]:
                 yield steps, "`tool_result` blocks come before any text of their turn"
 
 
-def _repeated_calls(asked: Asked) -> Iterator[Finding]:
+def _repeated_calls(request: Asked) -> Iterator[Finding]:
     calls = [
         ((*steps, "id"), word(block.get("id")))
-        for turn in _turns(asked)
+        for turn in _turns(request)
         for steps, block in turn.blocks
         if block.get("type") == "tool_use"
     ]
     yield from repeated(calls, "`tool_use` id")
 
 
-def _roles_of_blocks(asked: Asked) -> Iterator[Finding]:
+def _roles_of_blocks(request: Asked) -> Iterator[Finding]:
     """Calls and thoughts stand in assistant turns, results in user turns."""
     homes = {"tool_use": "assistant", "thinking": "assistant", "redacted_thinking": "assistant", "tool_result": "user"}
-    for turn in _turns(asked):
+    for turn in _turns(request):
         for steps, block in turn.blocks:
             home = homes.get(word(block.get("type")), turn.role)
             if home != turn.role:
@@ -127,23 +127,23 @@ def _roles_of_blocks(asked: Asked) -> Iterator[Finding]:
 # Texts
 
 
-def _empty_texts(asked: Asked) -> Iterator[Finding]:
-    for steps, block in _blocks(asked):
+def _empty_texts(request: Asked) -> Iterator[Finding]:
+    for steps, block in _blocks(request):
         text = block.get("text")
         if block.get("type") == "text" and text == "" and isinstance(steps[-1], int):
             yield (*steps, "text"), "text content blocks must be non-empty"
 
 
-def _empty_messages(asked: Asked) -> Iterator[Finding]:
-    messages = objects(asked.body.get("messages"))
+def _empty_messages(request: Asked) -> Iterator[Finding]:
+    messages = objects(request.body.get("messages"))
     for place, message in enumerate(messages):
         is_last = place == len(messages) - 1 and message.get("role") == "assistant"
         if not is_last and message.get("content") in ("", []):
             yield ("messages", place), "messages must have non-empty content except for the final assistant message"
 
 
-def _trailing_space(asked: Asked) -> Iterator[Finding]:
-    turns = _turns(asked)
+def _trailing_space(request: Asked) -> Iterator[Finding]:
+    turns = _turns(request)
     if turns and turns[-1].role == "assistant" and turns[-1].blocks:
         steps, block = turns[-1].blocks[-1]
         text = word(block.get("text"))
@@ -151,8 +151,8 @@ def _trailing_space(asked: Asked) -> Iterator[Finding]:
             yield steps, "final assistant content cannot end with trailing whitespace"
 
 
-def _empty_errors(asked: Asked) -> Iterator[Finding]:
-    for steps, block in _blocks(asked):
+def _empty_errors(request: Asked) -> Iterator[Finding]:
+    for steps, block in _blocks(request):
         if block.get("type") == "tool_result" and block.get("is_error") and not block.get("content"):
             yield (*steps, "content"), "content cannot be empty if `is_error` is true"
 
@@ -160,18 +160,18 @@ def _empty_errors(asked: Asked) -> Iterator[Finding]:
 # Caches, thoughts, tools
 
 
-def _cache_marks(asked: Asked) -> Iterator[Finding]:
-    marked = [block for _, block in _blocks(asked)] + objects(asked.body.get("tools")) + [asked.body]
-    found = sum(holder.get("cache_control") is not None for holder in marked)
-    if found > MAX_CACHE_MARKS:
-        yield (), f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. Found {found}."
+def _cache_marks(request: Asked) -> Iterator[Finding]:
+    marked = [block for _, block in _blocks(request)] + objects(request.body.get("tools")) + [request.body]
+    count = sum(holder.get("cache_control") is not None for holder in marked)
+    if count > MAX_CACHE_MARKS:
+        yield (), f"A maximum of {MAX_CACHE_MARKS} blocks with cache_control may be provided. Found {count}."
 
 
-def _thought_first(asked: Asked) -> Iterator[Finding]:
+def _thought_first(request: Asked) -> Iterator[Finding]:
     """In a tool loop with manual thinking, the assistant turn begins with its thought."""
-    if members(asked.body.get("thinking")).get("type") != "enabled":
+    if members(request.body.get("thinking")).get("type") != "enabled":
         return
-    turns = _turns(asked)
+    turns = _turns(request)
     if len(turns) < 2 or turns[-1].role != "user" or not turns[-2].calls():
         return
     steps, block = turns[-2].blocks[0]
@@ -183,48 +183,48 @@ def _thought_first(asked: Asked) -> Iterator[Finding]:
         yield (*steps, "type"), sentence
 
 
-def _changed_seals(asked: Asked) -> Iterator[Finding]:
+def _changed_seals(request: Asked) -> Iterator[Finding]:
     """A thought comes back as it was given."""
-    if asked.issued is None:
+    if request.issued is None:
         return
-    for steps, block in _blocks(asked):
+    for steps, block in _blocks(request):
         kind = block.get("type")
         seal = word(block.get("signature" if kind == "thinking" else "data"))
-        if kind in _THOUGHTS and seal not in asked.issued.seals:
+        if kind in _THOUGHTS and seal not in request.issued.seals:
             yield steps, "Invalid `signature` in `thinking` block"
-        elif kind == "thinking" and asked.issued.seals[seal] != word(block.get("thinking")):
+        elif kind == "thinking" and request.issued.seals[seal] != word(block.get("thinking")):
             yield steps, "`thinking` blocks in the latest assistant message cannot be modified"
 
 
-def _budget(asked: Asked) -> Iterator[Finding]:
-    thinking = members(asked.body.get("thinking"))
-    budget, limit = thinking.get("budget_tokens"), asked.body.get("max_tokens")
+def _budget(request: Asked) -> Iterator[Finding]:
+    thinking = members(request.body.get("thinking"))
+    budget, limit = thinking.get("budget_tokens"), request.body.get("max_tokens")
     if isinstance(budget, int) and isinstance(limit, int) and budget >= limit:
         yield ("max_tokens",), "`max_tokens` must be greater than `thinking.budget_tokens`"
 
 
-def _knobs_with_thinking(asked: Asked) -> Iterator[Finding]:
-    if members(asked.body.get("thinking")).get("type") != "enabled":
+def _knobs_with_thinking(request: Asked) -> Iterator[Finding]:
+    if members(request.body.get("thinking")).get("type") != "enabled":
         return
-    if asked.body.get("temperature", 1) != 1:
+    if request.body.get("temperature", 1) != 1:
         yield ("temperature",), "`temperature` may only be set to 1 when thinking is enabled"
-    if "top_k" in asked.body:
+    if "top_k" in request.body:
         yield ("top_k",), "`top_k` must be unset when thinking is enabled"
-    if asked.body.get("top_p", 1) < 0.95:
+    if request.body.get("top_p", 1) < 0.95:
         yield ("top_p",), "`top_p` must be at least 0.95 or unset when thinking is enabled"
-    if members(asked.body.get("tool_choice")).get("type") in ("any", "tool"):
+    if members(request.body.get("tool_choice")).get("type") in ("any", "tool"):
         yield ("tool_choice",), "Thinking may not be enabled when tool_choice forces tool use."
 
 
-def _tool_names(asked: Asked) -> Iterator[Finding]:
-    tools = objects(asked.body.get("tools"))
+def _tool_names(request: Asked) -> Iterator[Finding]:
+    tools = objects(request.body.get("tools"))
     named = [((("tools", place, "name")), word(tool.get("name"))) for place, tool in enumerate(tools) if "name" in tool]
     yield from repeated(named, "Tool names must be unique:")
 
 
-def _tool_choice(asked: Asked) -> Iterator[Finding]:
-    choice = members(asked.body.get("tool_choice"))
-    tools = objects(asked.body.get("tools"))
+def _tool_choice(request: Asked) -> Iterator[Finding]:
+    choice = members(request.body.get("tool_choice"))
+    tools = objects(request.body.get("tools"))
     if choice and not tools:
         yield ("tool_choice",), "tool_choice may only be specified while providing tools"
     name = choice.get("name")
@@ -232,24 +232,24 @@ def _tool_choice(asked: Asked) -> Iterator[Finding]:
         yield ("tool_choice", "name"), f"Tool '{name}' not found in provided tools"
 
 
-def _schemas(asked: Asked) -> Iterator[Finding]:
-    for place, tool in enumerate(objects(asked.body.get("tools"))):
+def _schemas(request: Asked) -> Iterator[Finding]:
+    for place, tool in enumerate(objects(request.body.get("tools"))):
         if "input_schema" in tool:
             yield from anthropic_root(tool["input_schema"], ("tools", place, "input_schema"))
             if tool.get("strict"):
                 yield from anthropic_strict(tool["input_schema"], ("tools", place, "input_schema"))
-    form = members(members(asked.body.get("output_config")).get("format"))
+    form = members(members(request.body.get("output_config")).get("format"))
     yield from anthropic_strict(form.get("schema"), ("output_config", "format", "schema"))
 
 
-def _images(asked: Asked) -> Iterator[Finding]:
-    found = sum(block.get("type") == "image" for _, block in _blocks(asked))
-    if found > MAX_IMAGES:
-        yield ("messages",), f"{found} images; {MAX_IMAGES} is the most"
+def _images(request: Asked) -> Iterator[Finding]:
+    count = sum(block.get("type") == "image" for _, block in _blocks(request))
+    if count > MAX_IMAGES:
+        yield ("messages",), f"{count} images; {MAX_IMAGES} is the most"
 
 
-def _blank_stops(asked: Asked) -> Iterator[Finding]:
-    for place, stop in enumerate(items(asked.body.get("stop_sequences"))):
+def _blank_stops(request: Asked) -> Iterator[Finding]:
+    for place, stop in enumerate(items(request.body.get("stop_sequences"))):
         if not word(stop).strip():
             yield ("stop_sequences", place), "each stop sequence must contain non-whitespace"
 

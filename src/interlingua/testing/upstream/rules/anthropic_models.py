@@ -20,52 +20,52 @@ def family_of(model: str) -> ModelRow | None:
     return model_row("anthropic", model)
 
 
-def _thinking(asked: Asked) -> Iterator[Finding]:
-    family = family_of(asked.model)
-    form = members(asked.body.get("thinking")).get("type")
+def _thinking(request: Asked) -> Iterator[Finding]:
+    family = family_of(request.model)
+    form = members(request.body.get("thinking")).get("type")
     if family is None or family.thinking is None or form is None:
         return
     if form not in (family.thinking or ("disabled",)):
-        yield ("thinking", "type"), f"'{form}' thinking is not supported by {asked.model}"
+        yield ("thinking", "type"), f"'{form}' thinking is not supported by {request.model}"
 
 
-def _sampling(asked: Asked) -> Iterator[Finding]:
-    family = family_of(asked.model)
+def _sampling(request: Asked) -> Iterator[Finding]:
+    family = family_of(request.model)
     if family is None:
         return
-    given = [name for name in ("temperature", "top_p", "top_k") if asked.body.get(name) is not None]
+    knobs = [name for name in ("temperature", "top_p", "top_k") if request.body.get(name) is not None]
     if family.sampling is False:
-        for name in given:
-            yield (name,), f"`{name}` is not supported by {asked.model}"
-    elif family.sampling_pair is False and {"temperature", "top_p"} <= set(given):
-        yield ("top_p",), f"`temperature` and `top_p` cannot both be specified for {asked.model}"
+        for name in knobs:
+            yield (name,), f"`{name}` is not supported by {request.model}"
+    elif family.sampling_pair is False and {"temperature", "top_p"} <= set(knobs):
+        yield ("top_p",), f"`temperature` and `top_p` cannot both be specified for {request.model}"
 
 
-def _forced_choice(asked: Asked) -> Iterator[Finding]:
-    family = family_of(asked.model)
-    forced = members(asked.body.get("tool_choice")).get("type") in ("any", "tool")
+def _forced_choice(request: Asked) -> Iterator[Finding]:
+    family = family_of(request.model)
+    forced = members(request.body.get("tool_choice")).get("type") in ("any", "tool")
     if family is not None and forced and family.forced_choice is False:
-        yield ("tool_choice", "type"), f"tool_choice forces tool use is not compatible with {asked.model}"
+        yield ("tool_choice", "type"), f"tool_choice forces tool use is not compatible with {request.model}"
 
 
-def _output_schema(asked: Asked) -> Iterator[Finding]:
-    family = family_of(asked.model)
-    form = members(asked.body.get("output_config")).get("format")
+def _output_schema(request: Asked) -> Iterator[Finding]:
+    family = family_of(request.model)
+    form = members(request.body.get("output_config")).get("format")
     if family is not None and form is not None and family.output_schema is False:
-        yield ("output_config", "format"), f"{asked.model} does not support output format"
+        yield ("output_config", "format"), f"{request.model} does not support output format"
 
 
-def _late_system(asked: Asked) -> Iterator[Finding]:
-    family = family_of(asked.model)
+def _late_system(request: Asked) -> Iterator[Finding]:
+    family = family_of(request.model)
     if family is None or family.system_messages is not False:
         return
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+    for place, message in enumerate(objects(request.body.get("messages"))):
         if message.get("role") == "system":
-            yield ("messages", place, "role"), f"{asked.model} takes system text only in `system`"
+            yield ("messages", place, "role"), f"{request.model} takes system text only in `system`"
 
 
-def _prefill(asked: Asked) -> Iterator[Finding]:
-    family, messages = family_of(asked.model), objects(asked.body.get("messages"))
+def _prefill(request: Asked) -> Iterator[Finding]:
+    family, messages = family_of(request.model), objects(request.body.get("messages"))
     if family is None or family.prefill is not False or not messages or messages[-1].get("role") != "assistant":
         return
     if not any("tool" in str(block.get("type")) for block in objects(messages[-1].get("content"))):
@@ -75,25 +75,25 @@ def _prefill(asked: Asked) -> Iterator[Finding]:
         yield ("messages", len(messages) - 1), sentence
 
 
-def _max_tokens(asked: Asked) -> Iterator[Finding]:
-    family = family_of(asked.model)
-    limit, most = asked.body.get("max_tokens"), family.max_output_tokens if family is not None else None
+def _max_tokens(request: Asked) -> Iterator[Finding]:
+    family = family_of(request.model)
+    limit, most = request.body.get("max_tokens"), family.max_output_tokens if family is not None else None
     if most is not None and isinstance(limit, int) and limit > most:
-        yield ("max_tokens",), f"{limit} > {most}, which is the maximum for {asked.model}"
+        yield ("max_tokens",), f"{limit} > {most}, which is the maximum for {request.model}"
 
 
-def _effort(asked: Asked) -> Iterator[Finding]:
-    family = family_of(asked.model)
-    effort = members(asked.body.get("output_config")).get("effort")
+def _effort(request: Asked) -> Iterator[Finding]:
+    family = family_of(request.model)
+    effort = members(request.body.get("output_config")).get("effort")
     # What the families without efforts do with one is not recorded.
     if family is not None and family.efforts and effort is not None and effort not in family.efforts:
         yield ("output_config", "effort"), f"This model does not support effort level '{effort}'."
 
 
-def _disabled_effort(asked: Asked) -> Iterator[Finding]:
-    effort = members(asked.body.get("output_config")).get("effort")
-    off = members(asked.body.get("thinking")).get("type") == "disabled"
-    if off and effort in ("xhigh", "max") and re.match(r"claude-(opus-5|haiku-5-5)", asked.model):
+def _disabled_effort(request: Asked) -> Iterator[Finding]:
+    effort = members(request.body.get("output_config")).get("effort")
+    off = members(request.body.get("thinking")).get("type") == "disabled"
+    if off and effort in ("xhigh", "max") and re.match(r"claude-(opus-5|haiku-5-5)", request.model):
         yield ("thinking", "type"), "thinking may be disabled with an effort up to high"
 
 

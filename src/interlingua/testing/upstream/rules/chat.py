@@ -41,9 +41,9 @@ def _calls(message: dict[str, Any]) -> list[str]:
     return [word(call.get("id")) for call in objects(message.get("tool_calls"))]
 
 
-def _unanswered_calls(asked: Asked) -> Iterator[Finding]:
+def _unanswered_calls(request: Asked) -> Iterator[Finding]:
     """Every call is answered by a tool message directly after its turn."""
-    messages = objects(asked.body.get("messages"))
+    messages = objects(request.body.get("messages"))
     for place, message in enumerate(messages):
         answered: set[str] = set()
         for later in messages[place + 1 :]:
@@ -52,18 +52,18 @@ def _unanswered_calls(asked: Asked) -> Iterator[Finding]:
             answered.add(word(later.get("tool_call_id")))
         missing = [call for call in _calls(message) if call not in answered]
         if missing and message.get("role") == "assistant":
-            told = ", ".join(missing)
+            listing = ", ".join(missing)
             sentence = (
                 "an assistant message with 'tool_calls' must be followed by tool messages responding to each "
-                f"'tool_call_id'. The following tool_call_ids did not have response messages: {told}"
+                f"'tool_call_id'. The following tool_call_ids did not have response messages: {listing}"
             )
             yield ("messages", place), sentence
 
 
-def _orphan_results(asked: Asked) -> Iterator[Finding]:
+def _orphan_results(request: Asked) -> Iterator[Finding]:
     """Every tool message answers a call of the turn before it, and no call twice."""
     open_calls: list[str] = []
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+    for place, message in enumerate(objects(request.body.get("messages"))):
         if message.get("role") != "tool":
             open_calls = _calls(message)
             continue
@@ -77,27 +77,27 @@ def _orphan_results(asked: Asked) -> Iterator[Finding]:
             yield ("messages", place, "tool_call_id"), sentence
 
 
-def _repeated_calls(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+def _repeated_calls(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
         calls = enumerate(_calls(message))
         yield from repeated(((("messages", place, "tool_calls", at, "id"), call) for at, call in calls), "call id")
 
 
-def _empty_assistant(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
-        told = [message.get(name) for name in ("content", "tool_calls", "refusal", "audio", "function_call")]
-        if message.get("role") == "assistant" and all(member in (None, []) for member in told):
+def _empty_assistant(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
+        contents = [message.get(name) for name in ("content", "tool_calls", "refusal", "audio", "function_call")]
+        if message.get("role") == "assistant" and all(member in (None, []) for member in contents):
             yield ("messages", place, "content"), "an assistant message says something or calls something"
 
 
-def _choice_without_tools(asked: Asked) -> Iterator[Finding]:
+def _choice_without_tools(request: Asked) -> Iterator[Finding]:
     for name in ("tool_choice", "parallel_tool_calls"):
-        if name in asked.body and not asked.body.get("tools"):
+        if name in request.body and not request.body.get("tools"):
             yield (name,), f"'{name}' is only allowed when 'tools' are specified"
 
 
-def _unknown_choice(asked: Asked) -> Iterator[Finding]:
-    choice = members(asked.body.get("tool_choice"))
+def _unknown_choice(request: Asked) -> Iterator[Finding]:
+    choice = members(request.body.get("tool_choice"))
     kind = word(choice.get("type"))
     named: list[tuple[tuple[str | int, ...], dict[str, Any]]] = []
     if kind in ("function", "custom"):
@@ -106,14 +106,14 @@ def _unknown_choice(asked: Asked) -> Iterator[Finding]:
         allowed = objects(members(choice.get("allowed_tools")).get("tools"))
         named = [(("tool_choice", "allowed_tools", "tools", place), tool) for place, tool in enumerate(allowed)]
     for steps, tool in named:
-        told = word(tool.get("type"))
-        name = word(members(tool.get(told)).get("name"))
-        if not tool_named(asked.body.get("tools"), told, name):
+        choice_type = word(tool.get("type"))
+        name = word(members(tool.get(choice_type)).get("name"))
+        if not tool_named(request.body.get("tools"), choice_type, name):
             yield steps, f"tool choice {name!r} not found in 'tools'"
 
 
-def _tool_schemas(asked: Asked) -> Iterator[Finding]:
-    for place, tool in enumerate(objects(asked.body.get("tools"))):
+def _tool_schemas(request: Asked) -> Iterator[Finding]:
+    for place, tool in enumerate(objects(request.body.get("tools"))):
         function = members(tool.get("function"))
         steps = ("tools", place, "function", "parameters")
         if "parameters" in function:
@@ -122,33 +122,33 @@ def _tool_schemas(asked: Asked) -> Iterator[Finding]:
                 yield from openai_strict(function["parameters"], steps)
 
 
-def _answer_schema(asked: Asked) -> Iterator[Finding]:
-    schema = members(members(asked.body.get("response_format")).get("json_schema"))
+def _answer_schema(request: Asked) -> Iterator[Finding]:
+    schema = members(members(request.body.get("response_format")).get("json_schema"))
     if schema.get("strict") is True:
         yield from openai_strict(schema.get("schema"), ("response_format", "json_schema", "schema"))
 
 
-def _json_unsaid(asked: Asked) -> Iterator[Finding]:
-    is_json = members(asked.body.get("response_format")).get("type") == "json_object"
-    if is_json and not has_word(asked.body.get("messages"), "json"):
+def _json_unsaid(request: Asked) -> Iterator[Finding]:
+    is_json = members(request.body.get("response_format")).get("type") == "json_object"
+    if is_json and not has_word(request.body.get("messages"), "json"):
         yield ("messages",), "'messages' must contain the word 'json' to use 'response_format' of type 'json_object'"
 
 
-def _two_limits(asked: Asked) -> Iterator[Finding]:
-    both = [asked.body.get(name) for name in ("max_tokens", "max_completion_tokens")]
+def _two_limits(request: Asked) -> Iterator[Finding]:
+    both = [request.body.get(name) for name in ("max_tokens", "max_completion_tokens")]
     if None not in both:
         yield ("max_tokens",), "'max_tokens' and 'max_completion_tokens' are not taken together"
 
 
-def _dependent(asked: Asked) -> Iterator[Finding]:
-    if asked.body.get("stream_options") is not None and not asked.body.get("stream"):
+def _dependent(request: Asked) -> Iterator[Finding]:
+    if request.body.get("stream_options") is not None and not request.body.get("stream"):
         yield ("stream_options",), "'stream_options' is only allowed when 'stream' is enabled"
-    if asked.body.get("top_logprobs") and not asked.body.get("logprobs"):
+    if request.body.get("top_logprobs") and not request.body.get("logprobs"):
         yield ("top_logprobs",), "'top_logprobs' is only allowed when 'logprobs' is enabled"
 
 
-def _images(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+def _images(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
         for at, part in enumerate(items(message.get("content"))):
             url = members(members(part).get("image_url")).get("url")
             fault = data_url_fault(url, OPENAI_IMAGES) if isinstance(url, str) else None
@@ -156,8 +156,8 @@ def _images(asked: Asked) -> Iterator[Finding]:
                 yield ("messages", place, "content", at, "image_url", "url"), fault
 
 
-def _files(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+def _files(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
         for at, part in enumerate(items(message.get("content"))):
             file = members(part).get("file")
             if isinstance(file, dict):
@@ -172,50 +172,53 @@ def _file(file: dict[str, Any], steps: tuple[str | int, ...]) -> Iterator[Findin
         yield (*steps, "file_data"), "must be a data URL in base64"
 
 
-def _sampling(asked: Asked) -> Iterator[Finding]:
-    if takes_sampling(asked.model, asked.body.get("reasoning_effort")):
+def _sampling(request: Asked) -> Iterator[Finding]:
+    if takes_sampling(request.model, request.body.get("reasoning_effort")):
         return
     for name in _SAMPLING:
-        value = asked.body.get(name)
+        value = request.body.get(name)
         if value not in (None, {}) and value != _NEUTRAL.get(name):
-            yield (name,), f"'{name}' is not supported with {asked.model}"
+            yield (name,), f"'{name}' is not supported with {request.model}"
 
 
-def _old_limit(asked: Asked) -> Iterator[Finding]:
-    if is_reasoning(asked.model) and asked.body.get("max_tokens") is not None:
-        yield ("max_tokens",), f"'max_tokens' is not supported with {asked.model}. Use 'max_completion_tokens' instead"
+def _old_limit(request: Asked) -> Iterator[Finding]:
+    if is_reasoning(request.model) and request.body.get("max_tokens") is not None:
+        yield (
+            ("max_tokens",),
+            f"'max_tokens' is not supported with {request.model}. Use 'max_completion_tokens' instead",
+        )
 
 
-def _tools_with_reasoning(asked: Asked) -> Iterator[Finding]:
-    row = model_row("openai", asked.model)
-    refused = row is not None and row.tools_on_chat is False and asked.body.get("reasoning_effort") != "none"
-    if refused and asked.body.get("tools"):
-        yield ("tools",), f"{asked.model} takes no function tools with reasoning here; use /v1/responses"
+def _tools_with_reasoning(request: Asked) -> Iterator[Finding]:
+    row = model_row("openai", request.model)
+    refused = row is not None and row.tools_on_chat is False and request.body.get("reasoning_effort") != "none"
+    if refused and request.body.get("tools"):
+        yield ("tools",), f"{request.model} takes no function tools with reasoning here; use /v1/responses"
 
 
-def _stop(asked: Asked) -> Iterator[Finding]:
-    row = model_row("openai", asked.model)
-    if row is not None and row.stop is False and asked.body.get("stop") is not None:
+def _stop(request: Asked) -> Iterator[Finding]:
+    row = model_row("openai", request.model)
+    if row is not None and row.stop is False and request.body.get("stop") is not None:
         yield ("stop",), "'stop' is not supported with this model."
 
 
-def _instructions(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
-        if re.match(r"o1-(mini|preview)", asked.model) and message.get("role") in ("system", "developer"):
+def _instructions(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
+        if re.match(r"o1-(mini|preview)", request.model) and message.get("role") in ("system", "developer"):
             yield ("messages", place, "role"), f"'{message['role']}' is not supported with this model."
 
 
-def _audio(asked: Asked) -> Iterator[Finding]:
-    row = model_row("openai", asked.model)
+def _audio(request: Asked) -> Iterator[Finding]:
+    row = model_row("openai", request.model)
     if row is None or row.audio is not False:
         return
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+    for place, message in enumerate(objects(request.body.get("messages"))):
         if any(part.get("type") == "input_audio" for part in objects(message.get("content"))):
             yield ("messages", place), "Content blocks are expected to be either text or image_url type."
 
 
-def _search(asked: Asked) -> Iterator[Finding]:
-    if asked.body.get("web_search_options") is not None and "search" not in asked.model:
+def _search(request: Asked) -> Iterator[Finding]:
+    if request.body.get("web_search_options") is not None and "search" not in request.model:
         yield ("web_search_options",), "Web search options not supported with this model."
 
 

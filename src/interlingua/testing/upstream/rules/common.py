@@ -22,10 +22,10 @@ _DATA_URL = re.compile(r"data:(?P<type>[^;,]*)(?P<more>(;[^;,]*)*),(?P<data>.*)"
 
 def repeated(names: Iterable[tuple[tuple[str | int, ...], str]], what: str) -> Iterator[Finding]:
     """Every later place of a name that stands at several places."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for steps, name in names:
-        seen[name] += 1
-        if seen[name] > 1:
+        counts[name] += 1
+        if counts[name] > 1:
             yield steps, f"{what} {name!r} is repeated"
 
 

@@ -73,49 +73,49 @@ UNKNOWN = ModelRow("google", "", "nobody")
 """What is taken by a model of which nothing is known: everything."""
 
 
-def _row(asked: Asked) -> ModelRow:
-    return model_row("google", asked.model) or UNKNOWN
+def _row(request: Asked) -> ModelRow:
+    return model_row("google", request.model) or UNKNOWN
 
 
-def _is_vertex(asked: Asked) -> bool:
-    return "aiplatform" in (urlsplit(asked.url).hostname or "")
+def _is_vertex(request: Asked) -> bool:
+    return "aiplatform" in (urlsplit(request.url).hostname or "")
 
 
-def _turns(asked: Asked) -> list[tuple[str, list[Part]]]:
+def _turns(request: Asked) -> list[tuple[str, list[Part]]]:
     """Role and parts of every turn: neighbours of a role are one."""
-    found: list[tuple[str, list[Part]]] = []
-    for said, parts in _contents(asked):
-        role = "model" if said == "model" else "user"
-        if found and found[-1][0] == role:
-            found[-1][1].extend(parts)
+    result: list[tuple[str, list[Part]]] = []
+    for word_there, parts in _contents(request):
+        role = "model" if word_there == "model" else "user"
+        if result and result[-1][0] == role:
+            result[-1][1].extend(parts)
         else:
-            found.append((role, list(parts)))
-    return found
+            result.append((role, list(parts)))
+    return result
 
 
-def _contents(asked: Asked) -> list[tuple[str, list[Part]]]:
+def _contents(request: Asked) -> list[tuple[str, list[Part]]]:
     """Role and parts of every content."""
-    found: list[tuple[str, list[Part]]] = []
-    for place, content in enumerate(objects(asked.body.get("contents"))):
+    result: list[tuple[str, list[Part]]] = []
+    for place, content in enumerate(objects(request.body.get("contents"))):
         parts = [
             (("contents", place, "parts", at), members(part)) for at, part in enumerate(items(content.get("parts")))
         ]
-        found.append((word(content.get("role")) or "user", parts))
-    return found
+        result.append((word(content.get("role")) or "user", parts))
+    return result
 
 
 def _of(parts: list[Part], name: str) -> list[Part]:
     return [(steps, members(part[name])) for steps, part in parts if isinstance(part.get(name), dict)]
 
 
-def _roles(asked: Asked) -> Iterator[Finding]:
-    for place, (role, _) in enumerate(_contents(asked)):
+def _roles(request: Asked) -> Iterator[Finding]:
+    for place, (role, _) in enumerate(_contents(request)):
         if role not in ROLES:
             yield ("contents", place, "role"), "Please use a valid role: user, model."
 
 
-def _empty_contents(asked: Asked) -> Iterator[Finding]:
-    for place, (_, parts) in enumerate(_contents(asked)):
+def _empty_contents(request: Asked) -> Iterator[Finding]:
+    for place, (_, parts) in enumerate(_contents(request)):
         if not parts:
             yield ("contents", place, "parts"), "contents.parts must not be empty."
         for steps, part in parts:
@@ -126,16 +126,16 @@ def _empty_contents(asked: Asked) -> Iterator[Finding]:
                 yield steps, f"oneof field 'data' is already set: {', '.join(data)}"
 
 
-def _call_turns(asked: Asked) -> Iterator[Finding]:
+def _call_turns(request: Asked) -> Iterator[Finding]:
     """A turn that calls is not the first one."""
-    turns = _turns(asked)
+    turns = _turns(request)
     if turns and turns[0][0] == "model" and _of(turns[0][1], "functionCall"):
         yield turns[0][1][0][0][:2], f"{CALL_AFTER} a user turn or after a function response turn."
 
 
-def _results(asked: Asked) -> Iterator[Finding]:
+def _results(request: Asked) -> Iterator[Finding]:
     """All results of a turn stand in the next one, as many as it has calls."""
-    turns = _turns(asked)
+    turns = _turns(request)
     for place, (role, parts) in enumerate(turns):
         calls = _of(parts, "functionCall") if role == "model" else []
         later = _of(turns[place + 1][1], "functionResponse") if place + 1 < len(turns) else []
@@ -146,19 +146,19 @@ def _results(asked: Asked) -> Iterator[Finding]:
             yield results[0][0][:2], RESULT_AFTER
 
 
-def _split_results(asked: Asked) -> Iterator[Finding]:
+def _split_results(request: Asked) -> Iterator[Finding]:
     """The results of a turn stand in one content."""
     before = False
-    for place, (_, parts) in enumerate(_contents(asked)):
+    for place, (_, parts) in enumerate(_contents(request)):
         holds = bool(_of(parts, "functionResponse"))
         if holds and before:
             yield ("contents", place), "all function responses of a turn stand in one content"
         before = holds
 
 
-def _result_names(asked: Asked) -> Iterator[Finding]:
+def _result_names(request: Asked) -> Iterator[Finding]:
     """A result has the name and the id of its call."""
-    turns = _turns(asked)
+    turns = _turns(request)
     for place, (_, parts) in enumerate(turns):
         calls = [call for _, call in _of(turns[place - 1][1], "functionCall")] if place else []
         for steps, result in _of(parts, "functionResponse"):
@@ -177,17 +177,17 @@ def _taken(calls: list[dict[str, Any]], result: dict[str, Any]) -> dict[str, Any
     return next((call for call in fitting if call.get("id") == result.get("id")), None)
 
 
-def _call_names(asked: Asked) -> Iterator[Finding]:
-    for _, parts in _contents(asked):
+def _call_names(request: Asked) -> Iterator[Finding]:
+    for _, parts in _contents(request):
         for name in ("functionCall", "functionResponse"):
             for steps, call in _of(parts, name):
                 if not word(call.get("name")):
                     yield (*steps, name, "name"), f"{name}.name: Name cannot be empty."
 
 
-def _references(asked: Asked) -> Iterator[Finding]:
+def _references(request: Asked) -> Iterator[Finding]:
     """`$ref` in a result names one of its parts."""
-    for _, parts in _contents(asked):
+    for _, parts in _contents(request):
         for steps, result in _of(parts, "functionResponse"):
             media = [members(part.get("inlineData") or part.get("fileData")) for part in objects(result.get("parts"))]
             shown = {word(data.get("displayName")) for data in media}
@@ -207,10 +207,10 @@ def _refs(value: Any) -> Iterator[str]:
         yield from _refs(item)
 
 
-def _vertex_ids(asked: Asked) -> Iterator[Finding]:
-    if not _is_vertex(asked):
+def _vertex_ids(request: Asked) -> Iterator[Finding]:
+    if not _is_vertex(request):
         return
-    for _, parts in _contents(asked):
+    for _, parts in _contents(request):
         for name in ("functionCall", "functionResponse"):
             for steps, call in _of(parts, name):
                 if "id" in call:
@@ -220,11 +220,11 @@ def _vertex_ids(asked: Asked) -> Iterator[Finding]:
 # Thoughts
 
 
-def _signatures(asked: Asked) -> Iterator[Finding]:
+def _signatures(request: Asked) -> Iterator[Finding]:
     """The first call of every step of the current turn carries its signature."""
-    if not _row(asked).call_seals:
+    if not _row(request).call_seals:
         return
-    contents = _contents(asked)
+    contents = _contents(request)
     asks = [
         place for place, (role, parts) in enumerate(contents) if role == "user" and not _of(parts, "functionResponse")
     ]
@@ -234,22 +234,22 @@ def _signatures(asked: Asked) -> Iterator[Finding]:
             yield calls[0][0], "Function call is missing a thought_signature in functionCall parts."
 
 
-def _changed_seals(asked: Asked) -> Iterator[Finding]:
-    if asked.issued is None:
+def _changed_seals(request: Asked) -> Iterator[Finding]:
+    if request.issued is None:
         return
-    for _, parts in _contents(asked):
+    for _, parts in _contents(request):
         for steps, part in parts:
             seal = part.get("thoughtSignature")
-            if isinstance(seal, str) and seal not in asked.issued.seals and seal not in SKIP_SIGNATURES:
+            if isinstance(seal, str) and seal not in request.issued.seals and seal not in SKIP_SIGNATURES:
                 yield (*steps, "thoughtSignature"), "Corrupted thought signature."
 
 
-def _thinking(asked: Asked) -> Iterator[Finding]:
-    config = members(members(asked.body.get("generationConfig")).get("thinkingConfig"))
+def _thinking(request: Asked) -> Iterator[Finding]:
+    config = members(members(request.body.get("generationConfig")).get("thinkingConfig"))
     steps = ("generationConfig", "thinkingConfig")
     if config.get("thinkingLevel") is not None and config.get("thinkingBudget") is not None:
         yield steps, "You can only set only one of thinking budget and thinking level."
-    yield from _thinking_of_model(_row(asked), config)
+    yield from _thinking_of_model(_row(request), config)
 
 
 def _thinking_of_model(row: ModelRow, config: dict[str, Any]) -> Iterator[Finding]:
@@ -274,18 +274,18 @@ def _fits(row: ModelRow, budget: int) -> bool:
 # Tools and answers
 
 
-def _functions(asked: Asked) -> list[Part]:
-    found: list[Part] = []
-    for place, tool in enumerate(items(asked.body.get("tools"))):
+def _functions(request: Asked) -> list[Part]:
+    result: list[Part] = []
+    for place, tool in enumerate(items(request.body.get("tools"))):
         declared = objects(members(tool).get("functionDeclarations"))
-        found += [(("tools", place, "functionDeclarations", at), function) for at, function in enumerate(declared)]
-    return found
+        result += [(("tools", place, "functionDeclarations", at), function) for at, function in enumerate(declared)]
+    return result
 
 
-def _declarations(asked: Asked) -> Iterator[Finding]:
-    names = [((*steps, "name"), word(function.get("name"))) for steps, function in _functions(asked)]
+def _declarations(request: Asked) -> Iterator[Finding]:
+    names = [((*steps, "name"), word(function.get("name"))) for steps, function in _functions(request)]
     yield from repeated(names, "Duplicate function declaration found:")
-    for steps, function in _functions(asked):
+    for steps, function in _functions(request):
         for first, second in (("parameters", "parametersJsonSchema"), ("response", "responseJsonSchema")):
             if function.get(first) is not None and function.get(second) is not None:
                 yield steps, f"only one of {first} and {second} may be set"
@@ -295,26 +295,26 @@ _OBJECT = 6
 """The type of an object, as clients say it that send its number."""
 
 
-def _schemas(asked: Asked) -> Iterator[Finding]:
-    for steps, function in _functions(asked):
+def _schemas(request: Asked) -> Iterator[Finding]:
+    for steps, function in _functions(request):
         yield from google_schema(function.get("parameters"), (*steps, "parameters"))
         yield from google_json_schema(function.get("parametersJsonSchema"), (*steps, "parametersJsonSchema"))
         for name in ("parameters", "parametersJsonSchema"):
             schema = members(function.get(name))
             if schema and schema.get("type") != _OBJECT and word(schema.get("type")).upper() != "OBJECT":
                 yield (*steps, name), "parameters schema should be of type OBJECT."
-    config = members(asked.body.get("generationConfig"))
+    config = members(request.body.get("generationConfig"))
     yield from google_schema(config.get("responseSchema"), ("generationConfig", "responseSchema"))
     yield from google_json_schema(config.get("responseJsonSchema"), ("generationConfig", "responseJsonSchema"))
 
 
-def _choice(asked: Asked) -> Iterator[Finding]:
-    config = members(members(asked.body.get("toolConfig")).get("functionCallingConfig"))
+def _choice(request: Asked) -> Iterator[Finding]:
+    config = members(members(request.body.get("toolConfig")).get("functionCallingConfig"))
     steps = ("toolConfig", "functionCallingConfig")
     names = items(config.get("allowedFunctionNames"))
     if names and word(config.get("mode")).upper() not in ("ANY", "VALIDATED"):
         yield (*steps, "allowedFunctionNames"), "only allowed when the mode is ANY or VALIDATED"
-    declared = [function.get("name") for _, function in _functions(asked)]
+    declared = [function.get("name") for _, function in _functions(request)]
     for place, name in enumerate(names):
         if name not in declared:
             yield (*steps, "allowedFunctionNames", place), f"{name!r} is not declared"
@@ -322,41 +322,41 @@ def _choice(asked: Asked) -> Iterator[Finding]:
         yield (*steps, "mode"), "Function calling config is set without function_declarations."
 
 
-def _structured(asked: Asked) -> Iterator[Finding]:
-    config = members(asked.body.get("generationConfig"))
-    given = [name for name in ("responseSchema", "responseJsonSchema") if config.get(name) is not None]
+def _structured(request: Asked) -> Iterator[Finding]:
+    config = members(request.body.get("generationConfig"))
+    raw = [name for name in ("responseSchema", "responseJsonSchema") if config.get(name) is not None]
     mime = word(config.get("responseMimeType"))
-    if len(given) == 2:
+    if len(raw) == 2:
         yield ("generationConfig",), "only one of responseSchema and responseJsonSchema may be set"
-    if given and mime not in ("application/json", "text/x.enum"):
+    if raw and mime not in ("application/json", "text/x.enum"):
         yield ("generationConfig", "responseMimeType"), "a response schema needs response mime type application/json"
-    if mime == "application/json" and _functions(asked):
-        yield from _structured_with_tools(asked)
+    if mime == "application/json" and _functions(request):
+        yield from _structured_with_tools(request)
 
 
-def _structured_with_tools(asked: Asked) -> Iterator[Finding]:
-    config = members(members(asked.body.get("toolConfig")).get("functionCallingConfig"))
-    mode, together = word(config.get("mode")).upper(), _row(asked).output_schema_with_tools
+def _structured_with_tools(request: Asked) -> Iterator[Finding]:
+    config = members(members(request.body.get("toolConfig")).get("functionCallingConfig"))
+    mode, together = word(config.get("mode")).upper(), _row(request).output_schema_with_tools
     if together is False and mode != "NONE":
         yield ("tools",), "Function calling with a response mime type: 'application/json' is unsupported"
     elif together and mode == "ANY":
         yield ("toolConfig",), "Forced function calling (mode = ANY) with a response mime type is unsupported"
 
 
-def _hosted_with_functions(asked: Asked) -> Iterator[Finding]:
-    mixed = _row(asked).mixed_tools
-    hosted = [name for tool in objects(asked.body.get("tools")) for name in HOSTED if name in tool]
-    if mixed is None or not hosted or not _functions(asked) or _is_vertex(asked):
+def _hosted_with_functions(request: Asked) -> Iterator[Finding]:
+    mixed = _row(request).mixed_tools
+    hosted = [name for tool in objects(request.body.get("tools")) for name in HOSTED if name in tool]
+    if mixed is None or not hosted or not _functions(request) or _is_vertex(request):
         return
-    config = members(asked.body.get("toolConfig"))
+    config = members(request.body.get("toolConfig"))
     if not mixed:
         yield ("tools",), "Tool use with function calling is unsupported"
     elif not config.get("includeServerSideToolInvocations"):
         yield ("toolConfig",), "Please enable tool_config.include_server_side_tool_invocations."
 
 
-def _media(asked: Asked) -> Iterator[Finding]:
-    for _, parts in _contents(asked):
+def _media(request: Asked) -> Iterator[Finding]:
+    for _, parts in _contents(request):
         for steps, data in _of(parts, "inlineData"):
             mime = word(data.get("mimeType"))
             if not mime:
@@ -369,20 +369,20 @@ def _is_taken(mime: str) -> bool:
     return mime in IMAGES or mime in PLAYED or mime in DOCUMENTS or mime.startswith("text/")
 
 
-def _result_media(asked: Asked) -> Iterator[Finding]:
-    if _row(asked).result_media is not False:
+def _result_media(request: Asked) -> Iterator[Finding]:
+    if _row(request).result_media is not False:
         return
-    for _, parts in _contents(asked):
+    for _, parts in _contents(request):
         for steps, result in _of(parts, "functionResponse"):
             if result.get("parts"):
                 yield (*steps, "functionResponse", "parts"), "Media in a function response is not supported"
 
 
-def _penalties(asked: Asked) -> Iterator[Finding]:
-    if _row(asked).penalties is not False or _is_vertex(asked):
+def _penalties(request: Asked) -> Iterator[Finding]:
+    if _row(request).penalties is not False or _is_vertex(request):
         return
     for name in ("presencePenalty", "frequencyPenalty"):
-        if members(asked.body.get("generationConfig")).get(name):
+        if members(request.body.get("generationConfig")).get(name):
             yield ("generationConfig", name), "Penalty is not enabled for this model"
 
 

@@ -13,20 +13,20 @@ THINK_WORDS = frozenset({"low", "medium", "high", "max"})
 ROLES = frozenset({"system", "user", "assistant", "tool"})
 
 
-def _think(asked: Asked) -> Iterator[Finding]:
-    think = asked.body.get("think")
+def _think(request: Asked) -> Iterator[Finding]:
+    think = request.body.get("think")
     if isinstance(think, str) and think not in THINK_WORDS:
         yield ("think",), f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)'
 
 
-def _roles(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+def _roles(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
         if message.get("role") not in ROLES:
             yield ("messages", place, "role"), f"invalid role {message.get('role')!r}"
 
 
-def _parameters(asked: Asked) -> Iterator[Finding]:
-    for place, tool in enumerate(objects(asked.body.get("tools"))):
+def _parameters(request: Asked) -> Iterator[Finding]:
+    for place, tool in enumerate(objects(request.body.get("tools"))):
         function = tool.get("function")
         if isinstance(function, dict) and "parameters" not in function:
             yield ("tools", place, "function", "parameters"), "a function has parameters"

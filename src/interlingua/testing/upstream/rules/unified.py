@@ -16,84 +16,84 @@ TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "in
 Place = tuple[tuple[str | int, ...], dict[str, Any]]
 
 
-def _tools(asked: Asked) -> list[Place]:
+def _tools(request: Asked) -> list[Place]:
     """Every function that is offered; a tool of a provider has rules of its own."""
-    tools = enumerate(objects(asked.body.get("tools")))
+    tools = enumerate(objects(request.body.get("tools")))
     return [(("tools", place), tool) for place, tool in tools if tool.get("type", "tool") == "tool"]
 
 
 CALLS = ("tool_call", "broken_tool_call")
 
 
-def _parts(asked: Asked, *kinds: str) -> list[Place]:
+def _parts(request: Asked, *kinds: str) -> list[Place]:
     return [
         (("messages", place, "parts", at), members(part))
-        for place, message in enumerate(objects(asked.body.get("messages")))
+        for place, message in enumerate(objects(request.body.get("messages")))
         for at, part in enumerate(items(message.get("parts")))
         if members(part).get("type") in kinds
     ]
 
 
-def _names(asked: Asked) -> Iterator[Finding]:
-    yield from repeated([((*steps, "name"), word(tool.get("name"))) for steps, tool in _tools(asked)], "the tool")
+def _names(request: Asked) -> Iterator[Finding]:
+    yield from repeated([((*steps, "name"), word(tool.get("name"))) for steps, tool in _tools(request)], "the tool")
 
 
-def _descriptions(asked: Asked) -> Iterator[Finding]:
-    for steps, tool in _tools(asked):
+def _descriptions(request: Asked) -> Iterator[Finding]:
+    for steps, tool in _tools(request):
         if not word(tool.get("description")).strip():
             yield (*steps, "description"), f"the tool {tool.get('name')!r} has no description"
 
 
-def _parameters(asked: Asked) -> Iterator[Finding]:
-    for steps, tool in _tools(asked):
+def _parameters(request: Asked) -> Iterator[Finding]:
+    for steps, tool in _tools(request):
         for name, schema in members(members(tool.get("parameters")).get("properties")).items():
             if isinstance(schema, dict) and not word(members(schema).get("description")).strip():
                 yield (*steps, "parameters", "properties", name), f"the parameter {name!r} has no description"
 
 
-def _schemas(asked: Asked) -> Iterator[Finding]:
-    for steps, tool in _tools(asked):
+def _schemas(request: Asked) -> Iterator[Finding]:
+    for steps, tool in _tools(request):
         kind = members(tool.get("parameters")).get("type")
         if kind is not None and not {str(each) for each in (items(kind) or [kind])} <= TYPES:
             yield (*steps, "parameters"), f"{kind!r} is no type of JSON Schema"
 
 
-def _choice(asked: Asked) -> Iterator[Finding]:
-    choice = members(asked.body.get("tool_choice"))
-    offered = {word(tool.get("name")) for _, tool in _tools(asked)}
+def _choice(request: Asked) -> Iterator[Finding]:
+    choice = members(request.body.get("tool_choice"))
+    offered = {word(tool.get("name")) for _, tool in _tools(request)}
     for name in [*items(choice.get("names")), *([choice["name"]] if "name" in choice else [])]:
         if name not in offered:
             yield ("tool_choice",), f"the tool {name!r} is not offered"
 
 
-def _missing_ids(asked: Asked) -> Iterator[Finding]:
-    for steps, call in _parts(asked, "tool_call"):
+def _missing_ids(request: Asked) -> Iterator[Finding]:
+    for steps, call in _parts(request, "tool_call"):
         if call.get("id") == "":
             yield (*steps, "id"), "a call has no id"
 
 
-def _repeated_ids(asked: Asked) -> Iterator[Finding]:
-    calls = [((*steps, "id"), word(call.get("id"))) for steps, call in _parts(asked, *CALLS)]
+def _repeated_ids(request: Asked) -> Iterator[Finding]:
+    calls = [((*steps, "id"), word(call.get("id"))) for steps, call in _parts(request, *CALLS)]
     yield from repeated(calls, "the call id")
 
 
-def _orphans(asked: Asked) -> Iterator[Finding]:
-    called = {word(call.get("id")) for _, call in _parts(asked, *CALLS)}
-    for steps, result in _parts(asked, "tool_result"):
+def _orphans(request: Asked) -> Iterator[Finding]:
+    called = {word(call.get("id")) for _, call in _parts(request, *CALLS)}
+    for steps, result in _parts(request, "tool_result"):
         if result.get("tool_call_id") not in called:
             yield (*steps, "tool_call_id"), f"no call has the id {result.get('tool_call_id')!r}"
 
 
-def _repeated_results(asked: Asked) -> Iterator[Finding]:
-    found = [
-        ((*steps, "tool_call_id"), word(result.get("tool_call_id"))) for steps, result in _parts(asked, "tool_result")
+def _repeated_results(request: Asked) -> Iterator[Finding]:
+    matches = [
+        ((*steps, "tool_call_id"), word(result.get("tool_call_id"))) for steps, result in _parts(request, "tool_result")
     ]
-    yield from repeated(found, "the result of")
+    yield from repeated(matches, "the result of")
 
 
-def _missing_results(asked: Asked) -> Iterator[Finding]:
-    answered = {word(result.get("tool_call_id")) for _, result in _parts(asked, "tool_result")}
-    for steps, call in _parts(asked, *CALLS):
+def _missing_results(request: Asked) -> Iterator[Finding]:
+    answered = {word(result.get("tool_call_id")) for _, result in _parts(request, "tool_result")}
+    for steps, call in _parts(request, *CALLS):
         if word(call.get("id")) not in answered and call.get("reason") != "cut_off":
             yield steps, f"the call {call.get('id')!r} has no result"
 
