@@ -48,6 +48,9 @@ def paired_calls(messages: Sequence[Message]) -> dict[str, str] | None:
     for message in messages:
         is_answered = not waiting
         for part in message.parts:
+            kind = type(part)
+            if kind is TextPart:
+                continue
             if type(part) is ToolCall and message.role == "assistant":
                 if part.id in calls:
                     return None
@@ -58,7 +61,7 @@ def paired_calls(messages: Sequence[Message]) -> dict[str, str] | None:
                     return None
                 waiting.discard(part.call_id)
                 is_answered = True
-            elif type(part) is BrokenToolCall:
+            elif kind is BrokenToolCall:
                 return None
         if not is_answered:
             return None

@@ -74,6 +74,10 @@ def _nothing(*_: object) -> None:
     """What a dialect writes in one go that writes its tools one by one."""
 
 
+_FIELDS = tuple([(name, getattr(Request(), name)) for name in Request.__struct_fields__])
+"""The fields of a request, each with its value where it is not set."""
+
+
 class RequestWriter:
     """Writes one request; every method writes, notes or refuses what its name says."""
 
@@ -89,6 +93,8 @@ class RequestWriter:
     """Makes the wire objects of plain tools in one go; None where they have to be looked at one by one."""
     said: ClassVar[frozenset[str]] = CORE
     """The fields of a request that the dialect says, or has an entry of its own for; `note_others` notes each other."""
+    unsaid: ClassVar[tuple[tuple[str, Any], ...]] = ()
+    """The other fields, each with its value where it is not set."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
     bounds: Bounds = ANY
@@ -409,10 +415,14 @@ class RequestWriter:
         self.changes.add("parameter_adjusted", "/thinking_budget", detail)
         return told
 
+    def __init_subclass__(cls) -> None:
+        """Tell the fields that a dialect does not say from those that it says."""
+        cls.unsaid = tuple([(name, unset) for name, unset in _FIELDS if name not in cls.said])
+
     def note_others(self) -> None:
         """Note every field that is set and that the dialect does not say."""
-        request, said = self.request, self.said
-        self.note_unsaid([name for name, unset in _FIELDS if name not in said and getattr(request, name) != unset])
+        request = self.request
+        self.note_unsaid([name for name, unset in self.unsaid if getattr(request, name) != unset])
 
     def note_unsaid(self, names: Iterable[str]) -> None:
         """Note the knobs that are turned although the wire has no member for them."""
@@ -445,10 +455,6 @@ class RequestWriter:
         for dialect in foreign_extras(extra, self.dialect):
             self.changes.add("extra_foreign", f"/extra/{dialect}")
         return extra.get(self.dialect, {})
-
-
-_FIELDS = tuple([(name, getattr(Request(), name)) for name in Request.__struct_fields__])
-"""The fields of a request, each with its value where it is not set."""
 
 
 def _changes_any(ids: Mapping[str, str]) -> bool:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from interlingua.types.message import Message
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
     from interlingua.types.content import Part
-    from interlingua.types.message import Message
+    from interlingua.types.message import Role
 
 __all__ = ["Turns"]
 
@@ -23,22 +25,19 @@ __all__ = ["Turns"]
 class Turns:
     """Messages in order, of which the last one may get more parts."""
 
-    __slots__ = ("_members", "_messages", "_parts")
+    __slots__ = ("_members", "_messages", "_parts", "last_role")
 
     def __init__(self, messages: Sequence[Message] = ()) -> None:
         """Go on behind some messages."""
         self._messages = list(messages)
         self._parts: list[Part] = []
         self._members: dict[str, dict[str, Any]] = {}
+        self.last_role: str = messages[-1].role if messages else ""
+        """The role of the last message; empty where there is none."""
 
     def __len__(self) -> int:
         """How many messages there are."""
         return len(self._messages)
-
-    @property
-    def last_role(self) -> str:
-        """The role of the last message; empty where there is none."""
-        return self._messages[-1].role if self._messages else ""
 
     @property
     def last_extra(self) -> Mapping[str, Mapping[str, Any]]:
@@ -55,6 +54,17 @@ class Turns:
         if self._parts or self._members:
             self._join()
         self._messages.append(message)
+        self.last_role = message.role
+
+    def add(self, role: Role, parts: Sequence[Part], members: dict[str, dict[str, Any]]) -> None:
+        """Another message, or more of the last one where that has this role."""
+        if self.last_role == role:
+            self.extend(parts, members)
+            return
+        if self._parts or self._members:
+            self._join()
+        self._messages.append(Message(role, tuple(parts), None, members))
+        self.last_role = role
 
     def extend(self, parts: Sequence[Part], members: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         """More parts, and members by dialect, of the last message."""
@@ -65,7 +75,9 @@ class Turns:
     def pop(self) -> Message:
         """The last message, which is no longer here."""
         self._join()
-        return self._messages.pop()
+        last = self._messages.pop()
+        self.last_role = self._messages[-1].role if self._messages else ""
+        return last
 
     def done(self) -> tuple[Message, ...]:
         """All of them."""

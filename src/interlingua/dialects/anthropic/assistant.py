@@ -13,14 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from interlingua.dialects._members import members_of, merge_members, passed_on, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.anthropic.marks import decode_mark
-from interlingua.dialects.anthropic.parts import NAME, block_of, decode_block, opaque_block
+from interlingua.dialects.anthropic.parts import NAME, block_of, decode_block, is_bare, is_bare_text, opaque_block
 from interlingua.dialects.anthropic.steps import is_step, read_step
 from interlingua.dialects.anthropic.wire import BlockWire
 from interlingua.errors import DecodeError, LimitExceededError
@@ -37,12 +37,11 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
 )
+from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import decode_any, raw_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from msgspec import UnsetType
 
     from interlingua.dialects._contract import Target, Undo
     from interlingua.dialects.anthropic.parts import BlockEncoder
@@ -79,7 +78,7 @@ def seal_of(wire: BlockWire, target: Target) -> Sealed | None:
 class AssistantDecoder:
     """Reads assistant turns; `prefix` points to where their parts will stand in the canonical value."""
 
-    __slots__ = ("changes", "ids", "place", "prefix", "target", "undo")
+    __slots__ = ("called", "changes", "ids", "place", "prefix", "target", "undo")
 
     def __init__(self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, prefix: str = "") -> None:
         """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
@@ -88,6 +87,8 @@ class AssistantDecoder:
         self.undo: Undo = undo
         self.changes: Changes = changes
         self.prefix: str = prefix
+        self.called: dict[str, str] = {}
+        """Id and tool of the calls that were read."""
         self.place = 0
 
     def decode(self, content: str | Sequence[BlockWire] | None, *, cut_off: bool = False) -> list[Part]:
@@ -98,20 +99,23 @@ class AssistantDecoder:
         if isinstance(content, str):
             return [TextPart(content)] if content else []
         parts: list[Part] = []
-        for place, wire in enumerate(content or (), 1):
+        blocks = content or ()
+        last = len(blocks) - 1 if cut_off else -1
+        for place, wire in enumerate(blocks):
+            if is_bare_text(wire):
+                parts.append(TextPart(wire.text or ""))
+                continue
             self.place: int = len(parts)
             try:
-                part = self._part(wire, cut_off=cut_off and place == len(content or ()))
+                part = self._call(wire, cut_off=place == last) if wire.type == "tool_use" else self._part(wire)
             except DecodeError as error:
-                raise error.under(f"/content/{place - 1}") from None
+                raise error.under(f"/content/{place}") from None
             if part is not None:
                 parts.append(part)
         return parts
 
-    def _part(self, wire: BlockWire, *, cut_off: bool) -> Part | None:
+    def _part(self, wire: BlockWire) -> Part | None:
         match wire.type:
-            case "tool_use":
-                return self._call(wire, cut_off=cut_off)
             case "thinking" | "redacted_thinking":
                 return self._thinking(wire)
             case kind if is_step(kind):
@@ -133,24 +137,22 @@ class AssistantDecoder:
         call_id, code = self.ids.assign(wire.id)
         if code is not None:
             self.changes.add(code, self._here("/id"))
-        text = self._arguments(wire.input)
+        name, undo = wire.name, self.undo
+        if undo.names:
+            name = undo.names.get(name, name)
+        self.called[call_id] = name
+        text, freeform = "" if wire.input is UNSET else str(wire.input, "utf-8"), name in undo.freeform
+        extra = {} if wire.caller is wire.cache_control is wire.extra is None else call_extra(wire)
+        if not cut_off and are_sound(text):
+            return ToolCall(call_id, name, text, freeform, None, extra)
+        if text[:1] == '"':  # as other dialects have it
+            self.changes.add("foreign_shape", self._here("/arguments_json"), "the input is text")
+            text = raw_text(text.encode())
         if cut_off and text.strip() == "{}":  # it begins so, and nobody knows whether arguments were to come
             text = ""
-        if text[:1] != "{" and not cut_off and is_empty_arguments(text):
+        if not cut_off and is_empty_arguments(text):
             self.changes.add("arguments_empty", self._here("/arguments_json"))
-        name = self.undo.names.get(wire.name, wire.name)
-        freeform = name in self.undo.freeform
-        return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, extra=call_extra(wire))
-
-    def _arguments(self, given: Raw | UnsetType) -> str:
-        """The text of an input; one that is text itself, as other dialects have it, is taken for what it says."""
-        if not isinstance(given, Raw):
-            return ""
-        text = bytes(given).decode()
-        if text.startswith('"'):
-            self.changes.add("foreign_shape", self._here("/arguments_json"), "the input is text")
-            return raw_text(given)
-        return text
+        return make_call(call_id, name, text, cut_off=cut_off, freeform=freeform, extra=extra)
 
 
 def call_extra(wire: BlockWire) -> dict[str, dict[str, Any]]:
@@ -216,11 +218,23 @@ class AssistantEncoder:
         self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
         self.own = own
+        self.is_bare: bool = True
+        """Whether there is nothing in the turns but texts and calls."""
 
     def encode(self, parts: Sequence[Part], path: str) -> list[BlockWire]:
         """The blocks of one turn, in order."""
-        wires = [self.part(part, f"{path}/parts/{place}") for place, part in enumerate(parts)]
-        return [wire for wire in wires if wire is not None]
+        wires: list[BlockWire] = []
+        for place, part in enumerate(parts):
+            if type(part) is ToolCall and not (part.sealed or part.extra):
+                wires.append(self._call_wire(part, part.arguments_json))
+            elif type(part) is TextPart and is_bare(part):
+                wires.append(BlockWire(type="text", text=part.text))
+            else:
+                self.is_bare = False
+                wire = self.part(part, f"{path}/parts/{place}")
+                if wire is not None:
+                    wires.append(wire)
+        return wires
 
     def part(self, part: Part, path: str) -> BlockWire | None:
         """The block of one part; None when it has no place."""
@@ -231,20 +245,23 @@ class AssistantEncoder:
         """A call; its input is the very text of its arguments."""
         if part.sealed is not None:
             note_seal(self.changes, part.sealed, path)
-        return self._call(part, part.arguments_json.encode(), path)
+        return self._call(part, part.arguments_json, path)
 
     def broken(self, part: BrokenToolCall, path: str) -> BlockWire | None:
         """A broken call: as it is where that is JSON, else told as text, so that nobody runs it."""
         if self.own and not part.raw_arguments:
-            return self._call(part, b"{}", path)
+            return self._call(part, "{}", path)
         if part.reason in ("not_object", "duplicate_key") and _is_json(part.raw_arguments):
-            return self._call(part, part.raw_arguments.encode(), path)
+            return self._call(part, part.raw_arguments, path)
         self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")
         return BlockWire(type="text", text=f"{part.name}({part.raw_arguments})")
 
-    def _call(self, part: ToolCall | BrokenToolCall, text: bytes, path: str) -> BlockWire:
+    def _call_wire(self, part: ToolCall | BrokenToolCall, text: str) -> BlockWire:
         call_id, name = self.ids.get(part.id, part.id), self.names.get(part.name, part.name)
-        wire = BlockWire(type="tool_use", id=call_id, name=name, input=Raw(text))
+        return BlockWire(type="tool_use", id=call_id, name=name, input=Raw(text))
+
+    def _call(self, part: ToolCall | BrokenToolCall, text: str, path: str) -> BlockWire:
+        wire = self._call_wire(part, text)
         if part.extra:
             self.blocks.finish(wire, part, path)
         return wire

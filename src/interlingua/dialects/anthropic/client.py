@@ -19,7 +19,6 @@ from interlingua.dialects._answer import (
 )
 from interlingua.dialects._bounds import ANTHROPIC
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._late import late_pair
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._request import CORE, RequestWriter, check_choice, must_call
 from interlingua.dialects._steps import at_home
@@ -30,7 +29,7 @@ from interlingua.dialects.anthropic.marks import Marks
 from interlingua.dialects.anthropic.messages import MessageEncoder, split_system
 from interlingua.dialects.anthropic.parts import NAME
 from interlingua.dialects.anthropic.reasons import decode_finish, error_of_body
-from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, read_said, set_thinking
+from interlingua.dialects.anthropic.thinking import has_budget, lost_thinking, set_thinking
 from interlingua.dialects.anthropic.tools import MCP_SERVER, encode_choice, encode_tool
 from interlingua.dialects.anthropic.usage import decode_usage
 from interlingua.dialects.anthropic.wire import (
@@ -47,13 +46,9 @@ from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, T
 from interlingua.wire.json import decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from msgspec import Raw
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects._usual.histories import WriteUsual
-    from interlingua.dialects.anthropic.thinking import SaidWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
     from interlingua.types.message import Message
@@ -61,7 +56,7 @@ if TYPE_CHECKING:
     from interlingua.wire.http import Headers, HttpReply
 
 __all__ = [
-    "BETAS", "answer_members", "blocks_of", "decode_any_response", "decode_error", "decode_response",
+    "BETAS", "answer_members", "blocks_of", "decode_error", "decode_response",
     "encode_request",
 ]  # fmt: skip
 
@@ -89,13 +84,7 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     Raises: UnsupportedError with every refusal found; HistoryError for calls and results that do not pair; UsageError
     for a choice of a tool that is not there.
     """
-    messages = request.messages
-    if options.target.facts.prefill is False and messages and messages[-1].role == "assistant":
-        return _RequestEncoder(request, options).encode()  # whatever was written before, this is refused
     return _RequestEncoder(request, options).encode()
-
-
-_write_usual: WriteUsual = late_pair("interlingua.dialects.anthropic.history_usual", "write_usual_history")
 
 
 class _RequestEncoder(RequestWriter):
@@ -103,7 +92,6 @@ class _RequestEncoder(RequestWriter):
 
     dialect = NAME
     said = SAID
-    write_usual = staticmethod(_write_usual)
     name_rule = "anthropic"
     call_id_rule = "anthropic"
     sampling = frozenset(SAMPLING)
@@ -114,6 +102,8 @@ class _RequestEncoder(RequestWriter):
         self.marks = Marks(options.target.quirks, self.changes, request.cache)
         self.wire = RequestWire(model=options.target.model or None)
         self.headers: Headers = (VERSION,)
+        self.is_bare: bool = True
+        """Whether there is nothing in the messages but texts, calls and results that are texts."""
 
     def encode(self) -> Encoded:
         history = self.paired(continues=self.request.continues is not None)
@@ -123,6 +113,7 @@ class _RequestEncoder(RequestWriter):
         self.marks.finish(self.wire)
         set_thinking(self.wire, self.request, self.facts, self.changes)
         self._budget()
+        self.wire.messages = cast("list[MessageWire]", self.placed(self.wire.messages, is_bare=self.is_bare))
         self._choice()
         self._output()
         self._sampling()
@@ -138,18 +129,15 @@ class _RequestEncoder(RequestWriter):
         ids = self.map_ids()
         self.note_ids(ids)
 
-        def encoder() -> MessageEncoder:
-            return MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
-
+        encoder = MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
         texts, taken = split_system(self.request.system, history)
         note_system(self.changes, history[:taken])
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
-        self.wire.system = encoder().system(texts)
-        rest = history[taken:] if taken else history
-        told = self.written(rest, ids, (), lambda messages: encoder().encode(messages, taken))
-        self.wire.messages = cast("list[MessageWire]", told)  # text is written as it is
+        self.wire.system = encoder.system(texts)
+        self.wire.messages = encoder.encode(history[taken:] if taken else history, taken)
+        self.is_bare = encoder.is_bare and encoder.turns.is_bare
         if self.facts.prefill is False and history:
             self._refuse_prefill(history)
         if self.wire.system and not self.wire.messages:
@@ -166,8 +154,8 @@ class _RequestEncoder(RequestWriter):
         last = len(history) - 1
         if history[last].role != "assistant" and not self._is_changed(f"/messages/{last}/"):
             return
-        told = self._told()
-        if not told or told[-1].role != "assistant":
+        wires = self.wire.messages
+        if not wires or wires[-1].role != "assistant":
             return
         begun = max([place for place, message in enumerate(history) if message.role == "assistant"], default=last)
         steps = [part for part in history[last].parts if isinstance(part, OpaquePart | ServerToolPart)]
@@ -338,16 +326,9 @@ class _RequestEncoder(RequestWriter):
                 self.changes.add("parameter_unsupported", f"/extra/{NAME}/{member}", f"it needs {beta}")
         return [beta for beta in betas if beta in known]
 
-    def _told(self) -> Sequence[SaidWire]:
-        """The messages on the wire, read again where they are text."""
-        told = cast("list[MessageWire] | Raw", self.wire.messages)
-        return told if isinstance(told, list) else read_said(self.kept.text(told))
-
     def _budget(self) -> None:
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""
-        if not has_budget(self.wire):
-            return
-        if lost_thinking(self._told()):
+        if has_budget(self.wire) and lost_thinking(self.wire.messages):
             self.wire.thinking = None
             why = "the calls that are being answered came with thinking that is lost"
             self.changes.add("parameter_unsupported", "/thinking_budget", why)
@@ -366,19 +347,6 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
-    """
-    return _read_usual(reply.body, context) or decode_any_response(reply, context)
-
-
-_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late_pair(
-    "interlingua.dialects.anthropic.client_usual", "read_usual"
-)
-
-
-def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-    """A whole answer, however unusual.
-
-    Raises: as `decode_response`.
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
@@ -418,12 +386,8 @@ ANSWER_MEMBERS = ("stop_sequence", "stop_details", "container", "context_managem
 
 def answer_members(wire: ResponseWire | DeltaWire) -> dict[str, Any]:
     """The members of an answer, or of an event about it, that only pass through."""
-    said: dict[str, Any] = {}
-    for name in ANSWER_MEMBERS:
-        value = getattr(wire, name, None)
-        if value:
-            said[name] = value
-    return {**said, **wire.extra} if wire.extra else said
+    members = {name: value for name in ANSWER_MEMBERS if (value := getattr(wire, name, None))}
+    return {**members, **wire.extra} if wire.extra else members
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

@@ -10,24 +10,33 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
-import msgspec
+from msgspec import Raw
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text, result_text
 from interlingua.dialects._members import members_of, merge_members
+from interlingua.dialects._serve import read_member
 from interlingua.dialects._turns import Turns
 from interlingua.dialects.anthropic.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.anthropic.marks import decode_mark
-from interlingua.dialects.anthropic.parts import NAME, BlockEncoder, decode_content, decode_nested
-from interlingua.dialects.anthropic.wire import BlockWire, MessageWire
+from interlingua.dialects.anthropic.parts import (
+    NAME,
+    BlockEncoder,
+    decode_block,
+    decode_content,
+    decode_nested,
+    is_bare,
+    is_bare_text,
+)
+from interlingua.dialects.anthropic.wire import BlockWire, MessagesWire, MessageWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
-from interlingua.types.content import BrokenToolCall, Json, TextPart, ToolCall, ToolResult
+from interlingua.types.content import Json, TextPart, ToolResult
 from interlingua.types.message import Message
-from interlingua.wire.json import encode_text, encode_wire
+from interlingua.wire.json import encode_wire, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +45,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["EMPTY_ERROR", "MessageEncoder", "decode_messages", "split_system"]
+__all__ = ["EMPTY_ERROR", "MessageEncoder", "decode_messages", "decode_system", "split_system"]
 
 EMPTY_ERROR = "The tool failed and gave no reason."
 """What an error result says that says nothing: the service refuses an empty one."""
@@ -45,6 +54,8 @@ EMPTY_RESULT = "(no output)"
 """What a result says that says nothing, to servers that refuse one without content."""
 
 Members: TypeAlias = dict[str, dict[str, Any]]
+_NOBODY = Target()
+_NOTHING = Undo()
 
 
 # Reading
@@ -53,82 +64,70 @@ Members: TypeAlias = dict[str, dict[str, Any]]
 class _History:
     """Reads messages one by one, remembering the calls."""
 
-    def __init__(self, system: tuple[TextPart, ...], changes: Changes) -> None:
+    def __init__(self, changes: Changes) -> None:
         self.changes = changes
-        self.system = system
+        self.system: tuple[TextPart, ...] = ()
         self.messages: Turns = Turns()
-        self.names: dict[str, str] = {}
-        ids = CallIdSource(keeps_repeats=True)
-        self.turns = AssistantDecoder(ids, Target(), Undo(), changes)
-
-    def read(self, wire: MessageWire) -> None:
-        reader = _ROLES.get(wire.role or "")
-        if reader is None:
-            raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
-        reader(self, wire)
+        self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), _NOBODY, _NOTHING, changes)
 
     def assistant(self, wire: MessageWire) -> None:
-        here = self.turns.prefix = f"/messages/{len(self.messages)}"
+        self.turns.prefix = f"/messages/{len(self.messages)}"
         parts = self.turns.decode(wire.content)
-        for part in parts:
-            if type(part) is ToolCall or type(part) is BrokenToolCall:
-                self.names[part.id] = part.name
         if parts:
-            self._add("assistant", parts, members_of(wire, NAME))
+            self.messages.add("assistant", parts, members_of(wire, NAME) if wire.extra else {})
         else:
-            self.changes.add("empty_part", here, "a turn that says nothing")
+            self.changes.add("empty_part", self.turns.prefix, "a turn that says nothing")
 
     def system_text(self, wire: MessageWire) -> None:
         parts, extra = decode_content(wire.content), members_of(wire, NAME)
         texts = tuple([part for part in parts if isinstance(part, TextPart)])
         if self.messages or extra or len(texts) < len(parts):
-            self._add("system", parts, extra)
+            if parts or self.messages.last_role != "tool":
+                self.messages.add("system", parts, extra)
         else:
             self.system += texts
 
     def user(self, wire: MessageWire) -> None:
         content = wire.content
-        blocks: list[BlockWire] = content if isinstance(content, list) else []
-        if "tool_result" not in [block.type for block in blocks]:
-            parts = decode_content(content)
-            if parts:
-                self._add("user", parts, members_of(wire, NAME))
-            else:
-                self.changes.add("empty_part", f"/messages/{len(self.messages)}", "a turn that says nothing")
-            return
-        results = [self._result(block, place) for place, block in enumerate(blocks) if block.type == "tool_result"]
-        rest = decode_content([block for block in blocks if block.type != "tool_result"])
-        if any(block.type != "tool_result" for block in blocks[: len(results)]):
+        results: list[Part] = []
+        others: list[Part] = [TextPart(content)] if content and isinstance(content, str) else []
+        is_moved = False
+        for place, block in enumerate(content if isinstance(content, list) else ()):
+            try:
+                if block.type == "tool_result":
+                    is_moved = is_moved or len(results) < place
+                    results.append(self._result(block))
+                elif is_bare_text(block):
+                    others.append(TextPart(block.text or ""))
+                elif (part := decode_block(block)) is not None:
+                    others.append(part)
+            except DecodeError as error:
+                raise error.under(f"/content/{place}") from None
+        extra = members_of(wire, NAME) if wire.extra else {}
+        if results:
+            self._results(results, extra, is_moved=is_moved)
+            extra = {}
+        if others:
+            self.messages.add("user", others, extra)
+        elif not results:
+            self.changes.add("empty_part", f"/messages/{len(self.messages)}", "a turn that says nothing")
+
+    def _results(self, results: Sequence[Part], extra: Members, *, is_moved: bool) -> None:
+        """Results go before what was said already, in the same message (`is_moved`) or in one before."""
+        if is_moved:
             self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
-        self._results(results, members_of(wire, NAME))
-        if rest:
-            self._add("user", rest, {})
-
-    def _result(self, block: BlockWire, place: int) -> ToolResult:
-        cache = decode_mark(block)
-        call_id = block.tool_use_id or ""
-        try:
-            content = decode_nested(block.content)
-        except DecodeError as error:
-            raise error.under(f"/content/{place}") from None
-        name, extra = self.names.get(call_id, ""), members_of(block, NAME)
-        return ToolResult(call_id, name, content, bool(block.is_error), cache, extra)
-
-    def _results(self, results: Sequence[Part], extra: Members) -> None:
-        """Results go before what the same message has said already."""
         late = self.messages.pop() if self.messages.last_role == "user" else None
         if late is not None:
             self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
-        self._add("tool", results, extra)
+        self.messages.add("tool", results, extra)
         if late is not None:
             self.messages.append(late)
 
-    def _add(self, role: Any, parts: Sequence[Part], extra: Members) -> None:
-        """A message, or more of the last one where that has the same role."""
-        if self.messages.last_role == role:
-            self.messages.extend(parts, extra)
-        elif parts or self.messages.last_role != "tool":
-            self.messages.append(Message(role, tuple(parts), None, extra))
+    def _result(self, block: BlockWire) -> ToolResult:
+        cache = None if block.cache_control is None else decode_mark(block)
+        call_id = block.tool_use_id or ""
+        name, extra = self.turns.called.get(call_id, ""), members_of(block, NAME) if block.extra else {}
+        return ToolResult(call_id, name, decode_nested(block.content), bool(block.is_error), cache, extra)
 
 
 _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
@@ -138,23 +137,33 @@ _ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
 }
 
 
-def decode_messages(
-    system: str | Sequence[BlockWire] | None, wires: Sequence[MessageWire], changes: Changes
-) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    """The system text and the messages of a request.
+def _unknown_role(role: str | None) -> NoReturn:
+    raise DecodeError(f"{role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
 
-    Raises: DecodeError for an unknown role and for blocks that cannot be read.
+
+_read_messages = exact_reader(list[MessageWire])  # how deep they are was looked at in the body
+
+
+def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text and the messages of a request, whose `messages` are this text.
+
+    Raises: DecodeError for an unknown role and for blocks that cannot be read; LimitExceededError.
     """
-    history = _History(_system(system), changes)
-    for place, wire in enumerate(wires):
+    history = _History(changes)
+    wires = _read_messages(text)
+    for place, wire in enumerate(read_member(b"messages", text, MessagesWire).messages if wires is None else wires):
         try:
-            history.read(wire)
+            (_ROLES.get(wire.role or "") or _unknown_role(wire.role))(history, wire)
         except DecodeError as error:
             raise error.under(f"/messages/{place}") from None
     return history.system, history.messages.done()
 
 
-def _system(given: str | Sequence[BlockWire] | None) -> tuple[TextPart, ...]:
+def decode_system(given: str | Sequence[BlockWire] | None) -> tuple[TextPart, ...]:
+    """The system text beside the messages.
+
+    Raises: DecodeError for what is no text.
+    """
     texts: list[TextPart] = []
     for place, part in enumerate(decode_content(given)):
         if not isinstance(part, TextPart):
@@ -193,7 +202,9 @@ class MessageEncoder:
         self.blocks: BlockEncoder = BlockEncoder(target.facts, marks, changes)
         self.turns: AssistantEncoder = AssistantEncoder(self.blocks, target, changes, names, ids, reply=False)
         self.wires: list[MessageWire] = []
-        self._last_role = ""
+        self.is_bare: bool = True
+        """Whether there is nothing in the messages but texts, and results that are texts; of turns those say it."""
+        self._last_role = self._wire_role = ""
 
     def system(self, texts: Sequence[tuple[TextPart, str]]) -> str | list[BlockWire] | None:
         """The system text: a string where it is one plain text."""
@@ -204,85 +215,96 @@ class MessageEncoder:
 
     def encode(self, messages: Sequence[Message], first: int) -> list[MessageWire]:
         """The messages on the wire; `first` is the place of the first of them in the request."""
+        blocks = self.blocks
         for place, message in enumerate(messages, first):
-            self._message(message, f"/messages/{place}")
+            role, path = message.role, f"/messages/{place}"
+            blocks.message, blocks.is_first = message, not self.wires
+            if role == "assistant":
+                wires = self.turns.encode(message.parts, path)
+            elif role == "system":
+                role, wires = self._told_system(message, path)
+            else:
+                role, wires = "user", self._prompt(message, path)
+            if message.name is not None:
+                self.changes.add("name_unsupported", f"{path}/name")
+            if wires:
+                self._add(role, message, wires, path)
+            elif not message.parts:
+                self.changes.add("empty_part", path, "a turn that says nothing")
         return self.wires
 
-    def _message(self, message: Message, path: str) -> None:
-        role = "user" if message.role == "tool" else message.role
-        self.blocks.message, self.blocks.is_first = message, not self.wires
-        if message.role == "assistant":
-            wires = self.turns.encode(message.parts, path)
-        elif message.role == "system" and self.target.facts.system_messages is False:
-            role, wires = "user", self._told_system(message, path)
+    def _add(self, role: str, message: Message, blocks: list[BlockWire], path: str) -> None:
+        wire = self.wires[-1] if self._wire_role == role else None
+        if wire is None:
+            wire = MessageWire(role=role, content=blocks)
+            self.wires.append(wire)
+            self._wire_role = role
         else:
-            wires = self._prompt(message, path)
-        if message.name is not None:
-            self.changes.add("name_unsupported", f"{path}/name")
-        if wires:
-            self._add(role, message, wires, path)
-        elif not message.parts:
-            self.changes.add("empty_part", path, "a turn that says nothing")
-
-    def _add(self, role: str, message: Message, wires: list[BlockWire], path: str) -> None:
-        last = self.wires[-1] if self.wires else None
-        if last is not None and last.role == role and isinstance(last.content, list):
             if self._last_role == message.role:
                 self.changes.add("messages_merged", path)
-            last.content.extend(wires)
-            wire = last
-        else:
-            wire = MessageWire(role=role, content=wires)
-            self.wires.append(wire)
+            cast("list[BlockWire]", wire.content).extend(blocks)
         self._last_role = message.role
         if message.extra:
+            self.is_bare = False
             note_foreign(self.changes, message.extra, path)
             merge_members(wire, message.extra.get(NAME, {}))
+            self._wire_role = wire.role if isinstance(wire.content, list) else ""
 
     def _prompt(self, message: Message, path: str) -> list[BlockWire]:
         results: list[BlockWire] = []
         others: list[BlockWire] = []
         for place, part in enumerate(message.parts):
-            where = f"{path}/parts/{place}"
-            if isinstance(part, ToolResult):
-                results.append(self._result(part, where))
-            elif (wire := self.blocks.encode(part, where)) is not None:
-                others.append(wire)
+            if type(part) is ToolResult:
+                results.append(self._result(part, f"{path}/parts/{place}"))
+            elif type(part) is TextPart and is_bare(part):
+                others.append(BlockWire(type="text", text=part.text))
+            else:
+                self.is_bare = False
+                wire = self.blocks.encode(part, f"{path}/parts/{place}")
+                if wire is not None:
+                    others.append(wire)
         return [*results, *others] if results else others
 
-    def _told_system(self, message: Message, path: str) -> list[BlockWire]:
-        """System text that the model does not take in this place, told as marked user text in the same place."""
+    def _told_system(self, message: Message, path: str) -> tuple[str, list[BlockWire]]:
+        """System text and its role: marked user text in the same place where the model does not take it there."""
+        if self.target.facts.system_messages is not False:
+            return "system", self._prompt(message, path)
         self.changes.add("system_moved", path, "told as user text, since the model takes no later system message")
         wires = self._prompt(message, path)
         for wire in wires:
             if wire.text is not None:
                 wire.text = f"<system>\n{wire.text}\n</system>"
-        return wires
+        return "user", wires
 
     def _result(self, result: ToolResult, path: str) -> BlockWire:
         wire = BlockWire(type="tool_result", tool_use_id=self.ids.get(result.call_id, result.call_id))
-        self._fill(wire, result, path)
+        content = result.content
+        if type(content) is not str or not content:
+            content = self._content(result, path)
+        if content is not None:
+            wire.content = cast("Raw", content)  # a text is written as one
         if result.is_error:
             wire.is_error = True
         if result.cache is not None or result.extra:
+            self.is_bare = False
             self.blocks.finish(wire, result, path)
         return wire
 
-    def _fill(self, wire: BlockWire, result: ToolResult, path: str) -> None:
-        """Give a result its content; one that says nothing has none, unless it is an error."""
+    def _content(self, result: ToolResult, path: str) -> str | Raw | None:
+        """What a result says; one that says nothing has no content, unless it is an error."""
         content = result.content
         if isinstance(content, str | Json):
             text = result_text(result)
-            blocks: list[BlockWire] = []
+            if text:
+                return text
         else:
-            text = ""
-            told = [TextPart(json_text(part)) if isinstance(part, Json) else part for part in content]
-            found = [self.blocks.encode(part, f"{path}/content/{place}") for place, part in enumerate(told)]
-            blocks = [block for block in found if block is not None]
-        if not text and not blocks and (result.is_error or self.target.quirks.empty_result == "marker"):
-            self.changes.add("parameter_added", f"{path}/content", "the service refuses a result that says nothing")
-            text = EMPTY_ERROR if result.is_error else EMPTY_RESULT
-        if blocks:
-            wire.content = msgspec.Raw(b"[%b]" % b",".join([encode_wire(block) for block in blocks]))
-        elif text:
-            wire.content = msgspec.Raw(encode_text(text))
+            self.is_bare = False
+            texts = [TextPart(json_text(part)) if isinstance(part, Json) else part for part in content]
+            wires = [self.blocks.encode(part, f"{path}/content/{place}") for place, part in enumerate(texts)]
+            blocks = [encode_wire(wire) for wire in wires if wire is not None]
+            if blocks:
+                return Raw(b"[%b]" % b",".join(blocks))
+        if not result.is_error and self.target.quirks.empty_result != "marker":
+            return None
+        self.changes.add("parameter_added", f"{path}/content", "the service refuses a result that says nothing")
+        return EMPTY_ERROR if result.is_error else EMPTY_RESULT

@@ -35,7 +35,7 @@ from interlingua.types.content import (
     TextPart,
     ToolCall,
 )
-from interlingua.wire.json import decode_wire, raw_text
+from interlingua.wire.json import decode_wire, exact_reader, raw_text
 from interlingua.wire.media import from_base64, media_type_of, to_base64
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ __all__ = [
     "decode_block",
     "decode_content",
     "decode_nested",
+    "is_bare",
+    "is_bare_text",
     "opaque",
     "opaque_block",
     "text_part",
@@ -101,15 +103,21 @@ def decode_nested(content: Raw | UnsetType) -> str | tuple[Any, ...]:
     """
     if not isinstance(content, Raw):
         return ""
-    first = bytes(memoryview(content)[:1])
+    text = bytes(content)
+    first = text[:1]
     if first == b'"':
-        return raw_text(content)
+        return raw_text(text)
     if first == b"[":
-        blocks = decode_wire(b'{"content":%b}' % bytes(content), BlocksWire)
-        return tuple(decode_content(blocks.content)) or ""
+        blocks = _read_blocks(text)
+        if blocks is None:
+            blocks = decode_wire(b'{"content":%b}' % text, BlocksWire).content
+        return tuple(decode_content(blocks)) or ""
     if first == b"n":
         return ""
     raise DecodeError("the content of a tool result is text or a list of blocks", path="/content")
+
+
+_read_blocks = exact_reader(list[BlockWire])  # how deep they are was looked at in the body
 
 
 def decode_block(wire: BlockWire) -> Part | None:
@@ -119,6 +127,11 @@ def decode_block(wire: BlockWire) -> Part | None:
     """
     reader = _READERS.get(wire.type or "")
     return reader(wire) if reader is not None else opaque(wire)
+
+
+def is_bare_text(wire: BlockWire) -> bool:
+    """Whether a block is a text, and there is nothing to it but the text."""
+    return bool(wire.text) and wire.type == "text" and wire.citations is wire.cache_control is wire.extra is None
 
 
 def opaque(wire: BlockWire) -> OpaquePart:
@@ -211,6 +224,13 @@ def block_citations(part: TextPart, changes: Changes, path: str) -> list[dict[st
     return history_citations(part.annotations, changes, f"{path}/annotations")
 
 
+def is_bare(part: TextPart) -> bool:
+    """Whether a text says something, and there is nothing to it but the text."""
+    if part.cache or part.annotations or part.sealed or part.extra:
+        return False
+    return bool(part.text) and not part.text.isspace()
+
+
 def opaque_block(part: OpaquePart) -> BlockWire | None:
     """A block that came unread, as it came; None for one of another dialect."""
     if part.dialect != NAME or not is_object(part.raw):
@@ -240,9 +260,7 @@ class BlockEncoder:
 
     def encode(self, part: Part, path: str) -> BlockWire | None:
         """The block of one part; None when it was refused or left out."""
-        if type(part) is TextPart and part.text.strip() and not (part.cache or part.annotations or part.extra):
-            if part.sealed is not None:
-                note_seal(self.changes, part.sealed, path)
+        if type(part) is TextPart and is_bare(part):
             return BlockWire(type="text", text=part.text)
         wire = self._bare(part, path)
         if wire is None:

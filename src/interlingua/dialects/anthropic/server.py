@@ -14,17 +14,15 @@ from interlingua.dialects._serve import clients_fault, error_reply, paired_histo
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.anthropic.assistant import AssistantEncoder
 from interlingua.dialects.anthropic.client import BETA_HEADER, BETAS
-from interlingua.dialects.anthropic.history_usual import read_usual_history
 from interlingua.dialects.anthropic.marks import Marks, cache_of
-from interlingua.dialects.anthropic.messages import decode_messages
+from interlingua.dialects.anthropic.messages import decode_messages, decode_system
 from interlingua.dialects.anthropic.parts import NAME, BlockEncoder
 from interlingua.dialects.anthropic.reasons import encode_error_body, encode_finish
-from interlingua.dialects.anthropic.server_usual import write_usual
 from interlingua.dialects.anthropic.thinking import decode_thinking
 from interlingua.dialects.anthropic.tools import decode_choice, decode_servers, decode_tool
 from interlingua.dialects.anthropic.usage import encode_usage
 from interlingua.dialects.anthropic.whole import complete_text
-from interlingua.dialects.anthropic.wire import MessagesWire, ReceivedWire, ResponseWire, ToolsWire
+from interlingua.dialects.anthropic.wire import ReceivedWire, ResponseWire, ToolsWire
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._usual.histories import Read
     from interlingua.errors import Error
     from interlingua.types.content import Cache, TextPart
     from interlingua.types.message import Message
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response", "reply_encoder", "stop_word"]
+__all__ = ["decode_request", "encode_error", "encode_response", "reply_encoder", "stop_word"]
 
 
 _TOOLS = ToolCache()
@@ -59,19 +56,17 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """
     betas = [value for name, value in http.headers if name == BETA_HEADER]
     repairs: list[str] = []
-    wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
+    wire = decode_received(http.body, ReceivedWire, (), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, betas, changes, options).decode()
     model = wire.model or model_in_path(http.url)
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
-def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> Read:
-    usual = read_usual_history(text)
-    if usual is not None:
-        return usual.read(changes)
-    wire = read_member(b"messages", text, MessagesWire)
-    system, messages = decode_messages(None, wire.messages, changes)
+def _read_history(
+    options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False
+) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    system, messages = decode_messages(text, changes)
     return system, paired_history(messages, options, changes, continues=continues)
 
 
@@ -83,7 +78,7 @@ class _RequestDecoder:
         self.betas = betas
         self.changes = changes
         self.options = options
-        self.extra: dict[str, Any] = dict(wire.extra or {})
+        self.extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
         thread = self.extra.pop("thread", None)
         self.state: ServerState | None = ServerState(NAME, {"thread": thread}) if is_object(thread) else None
         self.goes_on: bool = is_object(thread) and thread.get("type") == "continue"
@@ -119,7 +114,7 @@ class _RequestDecoder:
         )
 
     def _messages(self) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        first, _ = decode_messages(self.wire.system, (), self.changes)
+        first = decode_system(self.wire.system)
         given = b"[]" if self.wire.messages is UNSET else bytes(self.wire.messages)
         system, messages = _read_history(self.options, given, self.changes, continues=self.goes_on)
         return first + system, messages
@@ -138,7 +133,8 @@ class _RequestDecoder:
 
     def _schema(self) -> dict[str, Any] | None:
         """The output schema, under its name or its older one; a format of another kind only passes through."""
-        given = (self.wire.output_config or {}).get("format") or self.wire.output_format
+        config = self.wire.output_config
+        given = (config.get("format") if config is not None else None) or self.wire.output_format
         if not is_object(given):
             return None
         schema = given.get("schema")
@@ -149,7 +145,9 @@ class _RequestDecoder:
         return schema if is_schema and is_object(schema) else None
 
     def _user(self) -> str | None:
-        metadata = dict(self.wire.metadata or {})
+        if self.wire.metadata is None:
+            return None
+        metadata = dict(self.wire.metadata)
         user = metadata.pop("user_id", None)
         if metadata:
             self.extra["metadata"] = metadata
@@ -190,11 +188,6 @@ _FACTS, _QUIRKS, _CLIENT = Facts(), Quirks(), Target()
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
-    return write_usual(response, context) or encode_any_response(response, context)
-
-
-def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
-    """The same, however unusual."""
     if not context.says_own(NAME) and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
@@ -211,9 +204,10 @@ def encode_any_response(response: Response[Any], context: ServerContext) -> Http
     )
     for place in range(len(response.alternatives)):
         changes.add("alternatives_unsupported", f"/alternatives/{place}")
-    merge_members(wire, response.extra.get(NAME, {}))
+    if NAME in response.extra:
+        merge_members(wire, response.extra[NAME])
     meant = (wire.stop_sequence is None) + (wire.stop_reason is None)
-    text = encode_wire(wire, nulls=meant) if context.request is None else complete_text(wire)
+    text = encode_wire(wire, nulls=meant) if context.request is None else complete_text(wire, meant)
     return whole_reply(text, changes, context)
 
 

@@ -13,14 +13,12 @@ Source: our notes on the wire, "Thinking rules"; rows PAR-04 to PAR-07, THK-01 a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.dialects.anthropic.parts import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import Facts
     from interlingua.dialects.anthropic.wire import MessageWire, RequestWire
@@ -31,12 +29,10 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_MAX_TOKENS",
     "MIN_BUDGET",
-    "SaidWire",
     "ThinkingAsked",
     "decode_thinking",
     "has_budget",
     "lost_thinking",
-    "read_said",
     "set_thinking",
 ]
 
@@ -75,11 +71,15 @@ class ThinkingAsked(NamedTuple):
     """How many tokens it may take."""
 
 
+_NOTHING = ThinkingAsked()
+
 # Reading
 
 
 def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> ThinkingAsked:
     """What a request says of thinking; what has no field goes to `extra`."""
+    if wire.output_config is wire.thinking is None:
+        return _NOTHING
     config = dict(wire.output_config or {})
     effort = BY_WORD.get(str(config.get("effort")))
     rest = {name: value for name, value in config.items() if name != "format" and (name != "effort" or effort is None)}
@@ -266,22 +266,7 @@ def has_budget(wire: RequestWire) -> bool:
     return wire.thinking is not None and wire.thinking.get("type") == "enabled"
 
 
-class _Block(msgspec.Struct, gc=False):
-    type: str | None = None
-
-
-class _Said(msgspec.Struct, gc=False):
-    role: str
-    content: str | list[_Block]
-
-
-SaidWire: TypeAlias = "MessageWire | _Said"
-"""A message, as far as it is asked here who says it and what it begins with."""
-read_said: Callable[[bytes], list[_Said]] = msgspec.json.Decoder(list[_Said]).decode
-"""Messages in writing, as far as that."""
-
-
-def lost_thinking(messages: Sequence[SaidWire]) -> bool:
+def lost_thinking(messages: Sequence[MessageWire]) -> bool:
     """Whether results answer a turn that does not begin with its thinking, as a service that thinks insists on."""
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return False

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects._members import completed
-from interlingua.wire.json import decode_any, encode_wire
+from interlingua.dialects.anthropic.parts import is_bare_text
+from interlingua.wire.json import ExactStruct, decode_any, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,12 +55,36 @@ def required_of(block: Mapping[str, Any]) -> dict[str, Any]:
     return {name: decode_any(text) for name, text in _IN_BLOCKS.get(block["type"], {}).items()}
 
 
-def complete_text(wire: ResponseWire) -> bytes:
-    """An answer as JSON, with everything that is required of it."""
-    blocks = [
-        completed(block, encode_wire(block), _IN_BLOCKS.get(block.type or "", {})) for block in wire.content or []
-    ]
-    content = cast("list[BlockWire]", msgspec.Raw(b"[%b]" % b",".join(blocks)))  # written as it is
+class _Text(ExactStruct):
+    citations: None
+    type: str
+    text: str
+
+
+class _Call(ExactStruct):
+    caller: dict[str, str]
+    type: str
+    id: str | None
+    name: str | None
+    input: msgspec.Raw | msgspec.UnsetType
+
+
+_DIRECT = {"type": "direct"}
+
+
+def complete_text(wire: ResponseWire, nulls: int) -> bytes:
+    """An answer as JSON, with everything that is required of it; `nulls` as in `encode_wire`."""
+    blocks = [_complete_block(block) for block in wire.content or ()]
     usage = {**USAGE, **(wire.usage or {})}
-    whole = msgspec.structs.replace(wire, content=content, usage=usage)
-    return completed(whole, encode_wire(whole), _IN_MESSAGE)
+    nulls += list(usage.values()).count(None) + sum([type(block) is _Text for block in blocks])
+    wire.content, wire.usage = cast("list[BlockWire]", blocks), usage
+    return completed(wire, encode_wire(wire, nulls=nulls), _IN_MESSAGE)
+
+
+def _complete_block(block: BlockWire) -> _Text | _Call | msgspec.Raw:
+    """A block with everything that is required of one of its type."""
+    if is_bare_text(block):
+        return _Text(None, "text", block.text or "")
+    if block.type == "tool_use" and block.caller is block.cache_control is block.extra is None:
+        return _Call(_DIRECT, "tool_use", block.id, block.name, block.input)
+    return msgspec.Raw(completed(block, encode_wire(block), _IN_BLOCKS.get(block.type or "", {})))

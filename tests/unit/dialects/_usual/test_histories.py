@@ -6,7 +6,6 @@ import pytest
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects._usual.histories import UnusualError, UsualHistory, marked_text, plain_messages
-from interlingua.dialects.anthropic import history_usual as anthropic
 from interlingua.dialects.unified import history_usual as unified
 from interlingua.types.change import Change
 from interlingua.types.content import Sealed, TextPart, ToolCall, ToolResult
@@ -29,16 +28,6 @@ def test_a_history_is_told_message_by_message() -> None:
     done = history.done()
     assert (done.system, done.messages) == ((TextPart("Be brief."),), [user("Look."), *STEP])
     assert (done.calls, done.entries) == ({"call_1": "look"}, [])
-
-
-def test_a_block_without_a_type_is_unusual() -> None:
-    """Also in the list of a result, where only texts can stand."""
-    call = b'{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"look","input":{}}]}'
-    result = b'{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":[{"text":"seen"%b}]}]}'
-    typed = anthropic.read_usual_history(b"[%b,%b]" % (call, result % b',"type":"text"'))
-    assert typed is not None
-    assert typed.messages[1].parts == (ToolResult("call_1", "look", (TextPart("seen"),)),)
-    assert anthropic.read_usual_history(b"[%b,%b]" % (call, result % b"")) is None
 
 
 def test_an_error_is_marked_in_its_text() -> None:
