@@ -40,8 +40,8 @@ HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 155,
     "translated request, never seen": 225,
-    "translated reply": 19,
-    "turn of an agent that marks what is to be cached": 490,
+    "translated reply": 45,
+    "turn of an agent that marks what is to be cached": 500,
     "library call": 220,
     "library call, awaited": 222,
     "library stream": 995,

@@ -41,7 +41,8 @@ def id_source(context: DecodeContext) -> CallIdSource:
 def changes_of(dialect: str, stage: Stage, repairs: Sequence[str]) -> Changes:
     """The changes of one stage, with what the parser already had to repair."""
     changes = Changes(dialect, stage)
-    changes.repaired(repairs)
+    if repairs:
+        changes.repaired(repairs)
     return changes
 
 

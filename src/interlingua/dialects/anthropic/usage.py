@@ -25,6 +25,7 @@ INPUT, READ, WRITTEN = "input_tokens", "cache_read_input_tokens", "cache_creatio
 OUTPUT, DETAILS, THINKING = "output_tokens", "output_tokens_details", "thinking_tokens"
 _COUNTED = (INPUT, READ, WRITTEN, OUTPUT)
 COUNTS = frozenset(_COUNTED)
+_ALL = COUNTS | {DETAILS}
 
 
 def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usage:
@@ -33,17 +34,16 @@ def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usa
         value if value is None or (type(value) is int and 0 <= value <= MAX_COUNT) else _whole(value, changes)
         for value in map(wire.get, _COUNTED)
     ]
+    details, reasoning, read_here = wire.get(DETAILS), None, COUNTS
+    thought = details.get(THINKING) if is_object(details) else None
+    if type(thought) is int and is_object(details):
+        reasoning = _whole(thought, changes)
+        details = {name: value for name, value in details.items() if name != THINKING} if len(details) > 1 else {}
+        read_here = COUNTS if details else _ALL
     extra: dict[str, Any] = {}
-    if not COUNTS.issuperset(wire):
-        extra = {name: value for name, value in wire.items() if name not in COUNTS and value is not None}
-    details, reasoning = extra.get(DETAILS) if extra else None, None
-    if details is not None and is_object(details):
-        thought = details.get(THINKING)
-        if type(thought) is int:
-            reasoning = _whole(thought, changes)
-            extra[DETAILS] = {name: value for name, value in details.items() if name != THINKING}
-            if len(details) == 1:
-                del extra[DETAILS]
+    if not read_here.issuperset(wire):
+        members = {**wire, DETAILS: details} if DETAILS in wire else wire
+        extra = {name: value for name, value in members.items() if name not in read_here and value is not None}
     return Usage(
         input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
         output_tokens=output,
