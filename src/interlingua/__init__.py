@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from interlingua.agent.run import Run
     from interlingua.agent.setup import AgentOptions
+    from interlingua.client.batch.batch import Batch
     from interlingua.client.call.report import ChangeWarning
     from interlingua.client.capabilities import capabilities
     from interlingua.client.embed import embed, rerank
@@ -200,6 +201,7 @@ __all__ = [
     "AudioPart",
     "AuthenticationError",
     "BadRequestError",
+    "Batch",
     "BillingError",
     "BlockEnd",
     "BlockKind",
@@ -385,6 +387,7 @@ _NAMES = {
     "agent.events": "ApprovalNeeded RunEvent RunFinished StepFinished ToolFinished ToolProgress ToolStarted",
     "agent.run": "Run",
     "agent.setup": "AgentOptions",
+    "client.batch.batch": "Batch",
     "client.capabilities": "capabilities",
     "client.embed": "embed rerank",
     "client.health": "health",

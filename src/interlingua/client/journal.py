@@ -1,7 +1,8 @@
 """The journal of a map: a file of JSON lines in which every finished input is once, so that a rerun goes on from it.
 
 Shape of a line: `{"journal":1,"id":…,"key":…,"output":…,"error":{"type":…,"message":…},"cost_usd":…,"response":{…}}`;
-what is absent is left out. `id` says what was asked; a later line of an id replaces an earlier one.
+what is absent is left out. `id` says what was asked; a later line of an id replaces an earlier one. A batch has lines
+of its own, the first before it is handed over: `{"journal":1,"id":"batch …","batch":{…}}`.
 
 Rules
 - A line is written with one append when its input is finished, and handed to the system at once: a process that is
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["Entry", "Fault", "Journal", "Known", "read_known"]
+__all__ = ["BatchRecord", "Entry", "Fault", "Journal", "Known", "read_known"]
 
 VERSION = 1
+_BATCH = "batch "
+"""How the ids of lines of batches begin."""
 _BEGINNING = b'{"journal":'
 _MAX_DEPTH = MAX_DEPTH + 16
 """A value of an answer that was as deep as a body may be lies a few levels deeper in here."""
@@ -74,6 +77,36 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Price in US dollars."""
     response: Response[Any] | None = None
     """The answer, without the request."""
+
+
+class BatchRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A batch that is going to be handed over, or was."""
+
+    mark: str
+    """Our own word for it, with which the ids of its requests begin."""
+    target: str
+    """The target that it is for."""
+    at: float
+    """When it was written down first, in Unix seconds."""
+    ids: tuple[str, ...] = ()
+    """The journal's id of each request, in the order of the batch."""
+    batch: str | None = None
+    """Its id at the service; None where it is not known that it was handed over."""
+    is_over: bool = False
+    """Whether nothing more is to be had of it: every result is in the journal, or it was never handed over."""
+
+    @property
+    def id(self) -> str:
+        """The id of its lines."""
+        return f"{_BATCH}{self.mark}"
+
+
+class _BatchLine(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A line of a batch."""
+
+    journal: int
+    id: str
+    batch: BatchRecord
 
 
 class _Head(msgspec.Struct):
@@ -130,20 +163,38 @@ class Journal:
         known = self._known.get(identity)
         if known is None or (known.failed and not failed):
             return None
-        with self._lock:
-            os.lseek(self._file, known.place, os.SEEK_SET)
-            line = os.read(self._file, known.size)
-        return decode(line, Entry, max_depth=_MAX_DEPTH)
+        return decode(self._line(known), Entry, max_depth=_MAX_DEPTH)
+
+    def batches(self) -> list[BatchRecord]:
+        """The batches that are not over, in the order in which they were written down."""
+        places = [place for name, place in self._known.items() if name.startswith(_BATCH)]
+        records = [decode(self._line(place), _BatchLine).batch for place in places]
+        return [record for record in records if not record.is_over]
 
     def add(self, entry: Entry) -> None:
-        """Write a line.
+        """Write the line of a finished input.
 
         Raises: Error when the file cannot be written: answers that are paid for and not kept are no way to go on.
         """
-        line = memoryview(encode(entry) + b"\n")
+        self._write(entry.id, encode(entry), failed=entry.error is not None)
+
+    def add_batch(self, record: BatchRecord) -> None:
+        """Write a line of a batch.
+
+        Raises: as `add`.
+        """
+        self._write(record.id, encode(_BatchLine(journal=VERSION, id=record.id, batch=record)), failed=False)
+
+    def _line(self, place: Known) -> bytes:
+        with self._lock:
+            os.lseek(self._file, place.place, os.SEEK_SET)
+            return os.read(self._file, place.size)
+
+    def _write(self, identity: str, text: bytes, *, failed: bool) -> None:
+        line = memoryview(text + b"\n")
         with self._lock:
             place = os.lseek(self._file, 0, os.SEEK_END)
-            self._known[entry.id] = Known(place, len(line), entry.error is not None)
+            self._known[identity] = Known(place, len(line), failed)
             try:
                 while line:
                     line = line[os.write(self._file, line) :]

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from typing import Self
 
+    from interlingua.client.batch.batch import Batch
+    from interlingua.client.call.job import Job
     from interlingua.client.face import Face
     from interlingua.client.item import Input
     from interlingua.client.model import Model
@@ -49,9 +51,11 @@ if TYPE_CHECKING:
     from interlingua.client.prompt import Prompt
     from interlingua.types.response import Response
 
-__all__ = ["MAX_CONCURRENCY", "Task", "Terms", "Work", "check_inputs", "mapped", "window_of"]
+__all__ = ["MAX_CONCURRENCY", "Queue", "Task", "Terms", "Work", "check_inputs", "flow", "mapped", "window_of"]
 
 T = TypeVar("T")
+S = TypeVar("S")
+R = TypeVar("R")
 
 MAX_CONCURRENCY = 1_000
 """How many calls may be under way at once."""
@@ -69,8 +73,8 @@ class Terms(NamedTuple):
     """Where finished inputs are kept."""
     ordered: bool
     """Whether items come in the order of their inputs, or as they are finished."""
-    via: str | None
-    """Another way than one call for each input."""
+    batch: bool | Batch
+    """Whether the inputs are asked for in batches of the provider's, and how."""
     key: Callable[[Any], str] | None
     """What an input is called."""
     retry_failed: bool
@@ -99,7 +103,13 @@ class Work(Generic[T]):
         Raises: UsageError and its kinds, for whatever would fail every input alike.
         """
         _check(terms)
-        job_of(face, "x", None, terms.options, terms.output)
+        job = job_of(face, "x", None, terms.options, terms.output)
+        if terms.batch:
+            from interlingua.client.batch.batch import check_batch  # only who batches needs it
+
+            check_batch(terms, job)
+        self.is_batched: bool = bool(terms.batch) and job.with_credential
+        """Whether the inputs are asked for in batches; what stands in for every model is asked live."""
         self._face = face
         self._terms = terms
         self._journal: Journal | None = None
@@ -128,11 +138,28 @@ class Work(Generic[T]):
         try:
             key = name = _key_of(source, position, self._terms.key)
             prompt: Prompt = source.parts() if isinstance(source, InputFile) else source
-            job = job_of(self._face, prompt, None, self._terms.options, self._terms.output)
+            job = self.job(prompt)
             identity = self._identify([self._face.spec, dump(job.request), *_steering(job.settings)])
         except Exception as error:  # noqa: BLE001 - a file, a key function, an input of no kind: it is this input's alone
             return self._unreadable(Task(name, "", self._identify(["unreadable", name])), error)
         return self._recorded(identity, key, again=self._terms.retry_failed) or Task(key, prompt, identity)
+
+    def job(self, prompt: Prompt) -> Job:
+        """The job of one input.
+
+        Raises: UsageError and its kinds for what cannot be asked.
+        """
+        return job_of(self._face, prompt, None, self._terms.options, self._terms.output)
+
+    @property
+    def journal(self) -> Journal:
+        """The open journal.
+
+        Raises: UsageError where there is none.
+        """
+        if self._journal is None:
+            raise UsageError("there is no journal")
+        return self._journal
 
     def end(self, task: Task, response: Response[Any]) -> Item[T]:
         """The item of an answer, once it is in the journal."""
@@ -222,6 +249,11 @@ def mapped(work: Work[T], model: Model, inputs: Iterable[Input], terms: Terms) -
 
     Raises: what the inputs raise; UsageError for a journal that cannot be used; Error when it cannot be written.
     """
+    if work.is_batched:
+        from interlingua.client.batch.mapped import mapped_in_batches  # only who batches needs it
+
+        yield from mapped_in_batches(work, inputs, terms)
+        return
 
     def carry_out(source: Input, position: int) -> Item[T]:
         task = work.begin(source, position)
@@ -236,12 +268,12 @@ def mapped(work: Work[T], model: Model, inputs: Iterable[Input], terms: Terms) -
     with work.opened(), ExitStack() as ending:
         pool = ThreadPoolExecutor(terms.concurrency, thread_name_prefix="interlingua-map")
         ending.callback(pool.shutdown, wait=True, cancel_futures=True)
-        begin = _Queue(pool, carry_out, ordered=terms.ordered)
-        yield from _flow(begin, enumerate(inputs), window_of(terms.concurrency))
+        begin = Queue(pool, carry_out, ordered=terms.ordered)
+        yield from flow(begin, enumerate(inputs), window_of(terms.concurrency))
 
 
-def _flow(queue: _Queue[T], inputs: Iterator[tuple[int, Input]], window: int) -> Iterator[Item[T]]:
-    """Items as they may be given out; the next input is only taken while none is ready and there is room."""
+def flow(queue: Queue[S, R], inputs: Iterator[tuple[int, S]], window: int) -> Iterator[R]:
+    """Results as they may be given out; the next input is only taken while none is ready and there is room."""
     more = True
     while more or queue.length:
         if not more or queue.length >= window or queue.ready:
@@ -253,16 +285,18 @@ def _flow(queue: _Queue[T], inputs: Iterator[tuple[int, Input]], window: int) ->
             queue.add(*entry)
 
 
-class _Queue(Generic[T]):
-    """Inputs under way, in the order in which their items are given out."""
+class Queue(Generic[S, R]):
+    """Inputs under way in threads, in the order in which what becomes of them is given out."""
 
-    def __init__(self, pool: ThreadPoolExecutor, carry_out: Callable[[Input, int], Item[T]], *, ordered: bool) -> None:
+    def __init__(self, pool: ThreadPoolExecutor, carry_out: Callable[[S, int], R], *, ordered: bool) -> None:
+        """Nothing is under way; `carry_out` is called in the pool with each input and its position."""
         self._pool = pool
         self._carry_out = carry_out
         self._ordered = ordered
-        self._waiting: deque[Future[Item[T]]] = deque()
-        self._done: SimpleQueue[Future[Item[T]]] = SimpleQueue()
-        self.length = 0
+        self._waiting: deque[Future[R]] = deque()
+        self._done: SimpleQueue[Future[R]] = SimpleQueue()
+        self.length: int = 0
+        """How many are under way, or finished and not taken."""
 
     @property
     def ready(self) -> bool:
@@ -271,7 +305,8 @@ class _Queue(Generic[T]):
             return bool(self._waiting) and self._waiting[0].done()
         return not self._done.empty()
 
-    def add(self, position: int, source: Input) -> None:
+    def add(self, position: int, source: S) -> None:
+        """Begin with an input."""
         future = self._pool.submit(copy_context().run, self._carry_out, source, position)
         self.length += 1
         if self._ordered:
@@ -279,17 +314,14 @@ class _Queue(Generic[T]):
         else:
             future.add_done_callback(self._done.put)
 
-    def take(self) -> Item[T]:
+    def take(self) -> R:
+        """What became of the next one, once it is finished."""
         future = self._waiting.popleft() if self._ordered else self._done.get()
         self.length -= 1
         return future.result()
 
 
 def _check(terms: Terms) -> None:
-    if terms.via == "batch":
-        raise UsageError("via='batch' is not there yet: the providers' batch interfaces come later; leave it out")
-    if terms.via is not None:
-        raise UsageError(f"via takes nothing in this version, not {terms.via!r:.60}; leave it out")
     if type(terms.concurrency) is not int or not 1 <= terms.concurrency <= MAX_CONCURRENCY:
         raise UsageError(f"concurrency takes 1 to {MAX_CONCURRENCY:,} calls at once, not {terms.concurrency!r:.60}")
     if "history" in terms.options:

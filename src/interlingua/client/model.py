@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
 
+    from interlingua.client.batch.batch import Batch
     from interlingua.client.item import Input, Item
     from interlingua.client.keywords import Options
     from interlingua.client.plan import Plan
@@ -174,7 +175,7 @@ class Model(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -189,7 +190,7 @@ class Model(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -204,7 +205,7 @@ class Model(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -218,7 +219,7 @@ class Model(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -234,7 +235,7 @@ class Model(Face):
         from interlingua.client.map import Terms, Work, check_inputs, mapped  # who asks one thing needs none of it
 
         check_inputs(inputs)
-        terms = Terms(output, concurrency, journal, ordered, via, key, retry_failed, options)
+        terms = Terms(output, concurrency, journal, ordered, batch, key, retry_failed, options)
         return mapped(Work[Any](self, terms), self, inputs, terms)
 
     def explain(

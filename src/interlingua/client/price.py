@@ -8,6 +8,7 @@ Rules
 - None is "not known": no price, no counts, a tier of service without a price. It is never 0.
 - The list is loaded with the first answer of a service that was really asked. What answers in its place (a fake, a
   cassette) has made-up counts, so only a configured price applies to it.
+- An answer from a batch costs what the list says of batches, else `BATCH_SHARE` of the usual price.
 - What is billed beside tokens and requests, such as searches that the provider runs, is not in the sum.
 """
 
@@ -25,13 +26,17 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
-__all__ = ["OUTPUT_TOKENS", "cost_of", "most_of", "most_written", "price_of", "window_of"]
+__all__ = ["BATCH_SHARE", "OUTPUT_TOKENS", "cost_of", "most_of", "most_written", "price_of", "window_of"]
 
 OUTPUT_TOKENS = 4_096
 """What is reckoned for the output of a call that does not say how long it may get."""
+BATCH_SHARE = 0.5
+"""What an answer from a batch costs of the usual price, where no list says it: so the vendors' pages on batches."""
 
 _STANDARD = frozenset({"auto", "default", "standard", "standard_only"})
 """Words for the tier of service that the price list means when it says nothing."""
+_BATCH = {"processing": "batch"}
+"""The list's words for an answer from a batch."""
 _RATES = {
     "input": "input_mtok",
     "output": "output_mtok",
@@ -51,7 +56,19 @@ def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
     names = (response.wire_model, endpoint.model)
     writes = job.operation == "chat"
     price = price_of(endpoint, names, job.request.service_tier, is_asked=job.with_credential, writes=writes)
+    if job.is_batched:
+        return _batch_cost(endpoint, names, price, usage)
     return None if price is None else cost_usd(price, usage)
+
+
+def _batch_cost(endpoint: Endpoint, names: tuple[str | None, ...], price: Price | None, usage: Usage) -> float | None:
+    """What an answer from a batch cost: by the list's own price of batches, else a share of the usual one."""
+    if endpoint.price is None and endpoint.base_url.startswith("https://"):
+        listed = _LIST.price(endpoint.base_url, names, None, context=_BATCH)
+        if listed is not None:
+            return cost_usd(listed, usage)
+    usual = None if price is None else cost_usd(price, usage)
+    return None if usual is None else usual * BATCH_SHARE
 
 
 def most_of(job: Job, lane: Lane) -> float | None:
@@ -110,12 +127,25 @@ class _List:
         self._models = ByteCache[tuple[str, str], Any](_MAX_MODELS_BYTES, self._look_up, weigh=_weight)
         self._prices: dict[tuple[int, bool], tuple[Any, Price | None]] = {}
 
-    def price(self, address: str, names: tuple[str | None, ...], tier: str | None, *, writes: bool) -> Price | None:
-        """The price that holds now for the first of `names` that the service at `address` is known to sell."""
+    def price(
+        self,
+        address: str,
+        names: tuple[str | None, ...],
+        tier: str | None,
+        *,
+        writes: bool = True,
+        context: dict[str, str] | None = None,
+    ) -> Price | None:
+        """The price that holds now for the first of `names` that the service at `address` is known to sell.
+
+        With a `context` it is the price of that variant; None where the list has none.
+        """
         if not self._is_there():
             return None
         model = next((found for name in names if name and (found := self._models[address, name])), None)
-        return None if model is None else self._of(model, tier, writes=writes)
+        if model is None or context is None:
+            return None if model is None else self._of(model, tier, writes=writes)
+        return _variant(model, context, writes=writes)
 
     def window(self, address: str, name: str) -> int | None:
         """The context window of a model that the service at `address` is known to sell."""
@@ -150,10 +180,7 @@ class _List:
 
     def _of(self, model: Any, tier: str | None, *, writes: bool) -> Price | None:
         if tier is not None and tier not in _STANDARD:
-            variants = model.price_variants or ()
-            if not any(variant.when == {"service_tier": tier} for variant in variants):
-                return None
-            return _read(_now(model, {"service_tier": tier}), writes=writes)
+            return _variant(model, {"service_tier": tier}, writes=writes)
         listed = model.prices if not isinstance(model.prices, list) else _now(model, None)
         key = id(listed), writes
         if key not in self._prices:
@@ -166,6 +193,12 @@ def _weight(key: tuple[str, str], model: Any) -> int:  # noqa: ARG001 - models b
 
 
 _LIST = _List()
+
+
+def _variant(model: Any, context: dict[str, str], *, writes: bool) -> Price | None:
+    """The price of a variant of a model; None where the list has none."""
+    has_one = any(variant.when == context for variant in model.price_variants or ())
+    return _read(_now(model, context), writes=writes) if has_one else None
 
 
 def _now(model: Any, context: dict[str, str] | None) -> Any:

@@ -142,6 +142,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What stands for a result that says nothing; some routes to Claude refuse one without content."""
     websocket: bool = False
     """Whether the server has Responses over a WebSocket, at the path of the POST."""
+    batches: Literal["none", "vendor", "jobs"] = "none"
+    """Whether the server takes batches: as the dialect's vendor does, or as Mistral's jobs."""
     history_tools: bool = False
     """Whether the tools that a history calls must be declared, even when none is offered any more."""
     embed_dimensions: Literal["dimensions", "output_dimension", "none"] = "dimensions"

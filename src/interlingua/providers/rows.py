@@ -60,6 +60,7 @@ OPENAI = _server(
     embed_base64=True,
     embed_inputs=2_048,
     rerank_form="none",
+    batches="vendor",
     unsupported=BEYOND_OPENAI,
 )
 # [wire, own page]: ids of exactly nine characters, random_seed, max_tokens, thinking chunks, `parameters` required,
@@ -78,6 +79,7 @@ MISTRAL = _server(
     embed_dimensions="output_dimension",
     embed_tokens=16_000,
     rerank_form="none",
+    batches="jobs",
     unsupported=BEYOND_OPENAI | {"logit_bias", "logprobs", "store", "user", "verbosity"},
 )
 OPENAI_ADDRESS = (("OPENAI_BASE_URL", ""), ("OPENAI_API_BASE", ""))
@@ -158,6 +160,7 @@ _HOSTED = (
             reasoning_field="reasoning",
             result_media=True,
             output_schema_with_tools=False,
+            batches="vendor",
             bounds="vendor",
             unsupported=BEYOND_OPENAI | {"n", "logprobs", "logit_bias"},
         ),
@@ -429,6 +432,7 @@ _OTHER_DIALECTS = (
         key_env=("ANTHROPIC_API_KEY",),
         token_env=("ANTHROPIC_AUTH_TOKEN",),
         auth="x-api-key",
+        quirks=Quirks(batches="vendor"),
         elsewhere="anthropic-compatible",
     ),
     # A server of another's refuses what belongs to a beta feature that it does not have [field].
@@ -453,7 +457,7 @@ _OTHER_DIALECTS = (
         card="google",
         key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         auth="x-goog-api-key",
-        quirks=Quirks(bounds="vendor"),
+        quirks=Quirks(bounds="vendor", batches="vendor"),
     ),
     # [wire google §"Field facts"]: the same body with OAuth and another host; ids of calls do not go back. Penalties:
     # recorded exchange f002507b199a, gemini-2.5-pro.

@@ -135,8 +135,6 @@ def test_a_bug_in_one_input_is_that_items_error(face: Face) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"via": "batch"}, "via='batch' is not there yet: the providers' batch interfaces come later; leave it out"),
-        ({"via": "pigeon"}, "via takes nothing in this version, not 'pigeon'; leave it out"),
         ({"concurrency": 0}, "concurrency takes 1 to 1,000 calls at once, not 0"),
         ({"concurrency": MAX_CONCURRENCY + 1}, "concurrency takes 1 to 1,000 calls at once, not 1001"),
         ({"history": []}, "map has no history: each input is a conversation of its own, and may be a list of messages"),

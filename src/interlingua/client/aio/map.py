@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from interlingua.client.item import Item
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from interlingua.client.item import Input
     from interlingua.client.map import Terms, Work
 
-__all__ = ["mapped"]
+__all__ = ["Queue", "each", "mapped"]
 
 T = TypeVar("T")
 
@@ -30,6 +31,13 @@ async def mapped(
 
     Raises: what the inputs raise; UsageError for a journal that cannot be used; Error when it cannot be written.
     """
+    if work.is_batched:
+        from interlingua.client.aio.batches import mapped_in_batches  # only who batches needs it
+
+        async with aclosing(mapped_in_batches(work, inputs, terms)) as items:
+            async for item in items:
+                yield item
+        return
     room = asyncio.Semaphore(terms.concurrency)
 
     async def carry_out(source: Input, position: int) -> Item[T]:
@@ -45,10 +53,10 @@ async def mapped(
             return work.end(task, response)
 
     with work.opened():
-        queue = _Queue[T](ordered=terms.ordered)
+        queue = Queue["Item[T]"](ordered=terms.ordered)
         try:
             position = 0
-            async for source in _each(inputs):
+            async for source in each(inputs):
                 queue.add(asyncio.create_task(carry_out(source, position)))
                 position += 1
                 while queue.length >= window_of(terms.concurrency) or queue.ready:
@@ -59,7 +67,7 @@ async def mapped(
             await queue.close()
 
 
-async def _each(inputs: Iterable[Input] | AsyncIterable[Input]) -> AsyncGenerator[Input]:
+async def each(inputs: Iterable[Input] | AsyncIterable[Input]) -> AsyncGenerator[Input]:
     """The inputs, with a turn of the loop after each, so that calls go on while they are taken."""
     if isinstance(inputs, AsyncIterable):
         async for source in inputs:
@@ -70,17 +78,19 @@ async def _each(inputs: Iterable[Input] | AsyncIterable[Input]) -> AsyncGenerato
         await asyncio.sleep(0)
 
 
-class _Queue(Generic[T]):
-    """Inputs under way, in the order in which their items are given out."""
+class Queue(Generic[T]):
+    """Inputs under way in tasks, in the order in which what becomes of them is given out."""
 
     def __init__(self, *, ordered: bool) -> None:
+        """Nothing is under way."""
         self._ordered = ordered
-        self._waiting: deque[asyncio.Task[Item[T]]] = deque()
-        self._done: asyncio.Queue[asyncio.Task[Item[T]]] = asyncio.Queue()
-        self._open: set[asyncio.Task[Item[T]]] = set()
+        self._waiting: deque[asyncio.Task[T]] = deque()
+        self._done: asyncio.Queue[asyncio.Task[T]] = asyncio.Queue()
+        self._open: set[asyncio.Task[T]] = set()
 
     @property
     def length(self) -> int:
+        """How many are under way, or finished and not taken."""
         return len(self._open)
 
     @property
@@ -90,14 +100,16 @@ class _Queue(Generic[T]):
             return bool(self._waiting) and self._waiting[0].done()
         return not self._done.empty()
 
-    def add(self, task: asyncio.Task[Item[T]]) -> None:
+    def add(self, task: asyncio.Task[T]) -> None:
+        """Take one that has begun."""
         self._open.add(task)
         if self._ordered:
             self._waiting.append(task)
         else:
             task.add_done_callback(self._done.put_nowait)
 
-    async def take(self) -> Item[T]:
+    async def take(self) -> T:
+        """What became of the next one, once it is finished."""
         task = self._waiting.popleft() if self._ordered else await self._done.get()
         try:
             return await task

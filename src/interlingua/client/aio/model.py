@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
 
+    from interlingua.client.batch.batch import Batch
     from interlingua.client.item import Input, Item
     from interlingua.client.keywords import Options
     from interlingua.client.plan import Plan
@@ -171,7 +172,7 @@ class AsyncModel(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -186,7 +187,7 @@ class AsyncModel(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -201,7 +202,7 @@ class AsyncModel(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -215,7 +216,7 @@ class AsyncModel(Face):
         concurrency: int = CONCURRENCY,
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
-        via: str | None = None,
+        batch: bool | Batch = False,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -233,7 +234,7 @@ class AsyncModel(Face):
         from interlingua.client.map import Terms, Work, check_inputs  # the same
 
         check_inputs(inputs)
-        terms = Terms(output, concurrency, journal, ordered, via, key, retry_failed, options)
+        terms = Terms(output, concurrency, journal, ordered, batch, key, retry_failed, options)
         return mapped(Work[Any](self, terms), self, inputs, terms)
 
     def explain(

@@ -80,6 +80,8 @@ class Job(Struct, frozen=True, eq=False):
     """Encodes the request outside of this process, since it would take long; None: here."""
     operation: Operation = "chat"
     """What is asked; of anything but an answer, the texts are the parts of the request's only message."""
+    is_batched: bool = False
+    """Whether the answer comes from a batch, at the price of batches."""
     answer_by_s: float | None = None
     """When, on the clock, the answer of this try must have begun; None leaves it to the deadlines."""
 

@@ -129,6 +129,7 @@ SERVICE = Service(
     beta_members=frozenset({"container", "context_management", "mcp_servers", "output_format", "speed"}),
     beta_header="anthropic-beta",
     count=Count("/messages/count_tokens", "input_tokens"),
+    batches={"vendor": "interlingua.dialects.anthropic.batch"},
     base_path="/v1",
 )
 """Messages beside its bodies."""

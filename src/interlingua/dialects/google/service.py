@@ -161,6 +161,7 @@ SERVICE = Service(
         wrappers=("generateContentRequest", "generate_content_request"),
     ),
     embeds="google",
+    batches={"vendor": "interlingua.dialects.google.batch"},
     base_path="/v1beta",
 )
 """generateContent beside its bodies."""

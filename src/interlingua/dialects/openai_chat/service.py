@@ -81,6 +81,10 @@ SERVICE = Service(
     passed_headers=("openai-beta",),
     embeds="openai-chat",
     reranks="openai-chat",
+    batches={
+        "vendor": "interlingua.dialects._openai.batches",
+        "jobs": "interlingua.dialects.openai_chat.batch_jobs",
+    },
     spoken=("openai-chat", "openai-responses"),
     base_path="/v1",
     scheme="openai-compatible",

@@ -76,6 +76,7 @@ SERVICE = Service(
     count=Count("/responses/input_tokens", "input_tokens", {"object": "response.input_tokens"}),
     embeds="openai-chat",
     reranks="openai-chat",
+    batches={"vendor": "interlingua.dialects._openai.batches"},
     base_path="/v1",
     sockets=True,
 )

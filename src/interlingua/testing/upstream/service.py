@@ -39,6 +39,11 @@ from interlingua.testing.upstream.answers.responses import (
 )
 from interlingua.testing.upstream.answers.say import Answer, Cut, Fail, Ids, Say
 from interlingua.testing.upstream.answers.unified import fail_unified, stream_unified, whole_unified
+from interlingua.testing.upstream.batches.desk import Desk, Run
+from interlingua.testing.upstream.batches.files import FileBatches, JobBatches
+from interlingua.testing.upstream.batches.messages import MessageBatches
+from interlingua.testing.upstream.batches.operations import OperationBatches
+from interlingua.testing.upstream.batches.plan import BatchPlan
 from interlingua.testing.upstream.door import is_streamed, wants_events
 from interlingua.testing.upstream.judge import asked_of, judge
 from interlingua.testing.upstream.loopback import serving
@@ -90,11 +95,12 @@ class Upstream(Script):
         models: frozenset[str] | None = None,
         key: str | None = None,
         spoil: Change | None = None,
+        batches: BatchPlan | None = None,
     ) -> None:
         """The service of `dialect`, with a script of answers.
 
         `models` are the models it has, None any; `key` is the one credential it takes, None any; `spoil` changes the
-        frames of every answer.
+        frames of every answer; `batches` says how its batches go, None that it has none.
         """
         super().__init__()
         self.dialect: str = dialect
@@ -103,6 +109,8 @@ class Upstream(Script):
         """What it said to every request, oldest first."""
         self.issued: Issued = Issued()
         """The seals and ids that it gave out."""
+        self.desk: Desk | None = None if batches is None else _desk(dialect, batches, self._run)
+        """Its batches; None where it has none."""
         self._answers = [Say(text=raw) if isinstance(raw, str) else raw for raw in answers]
         self._models, self._key, self._spoil = models, key, spoil
         self._ids = Ids()
@@ -114,9 +122,24 @@ class Upstream(Script):
         with self._lock:
             self.requests.append(request)
             refused = self._turned_away(request)
+            line = None if self.desk is None or refused is not None else self.desk.answer(request)
+            if line is not None:
+                return line
             self.verdicts.append(judge(self.dialect, request, issued=self.issued, keyless=self._keyless))
             refused = refused or self.verdicts[-1].reply
             return _line(refused) if refused is not None else self._answered(request)
+
+    def _run(self, request: HttpRequest, plan: BatchPlan) -> HttpReply:
+        """The reply to one request of a batch."""
+        verdict = judge(self.dialect, request, issued=self.issued, keyless=self._keyless)
+        self.verdicts.append(verdict)
+        if verdict.reply is not None:
+            return verdict.reply
+        if plan.answer is not None:
+            scripted = plan.answer(asked_of(self.dialect, request))
+            self._answers.insert(0, Say(text=scripted) if isinstance(scripted, str) else scripted)
+        line = self._answered(request)
+        return HttpReply(status=line.status, headers=line.headers, body=b"".join(line.pieces))
 
     def _turned_away(self, request: HttpRequest) -> HttpReply | None:
         """The refusal of a wrong key or an unknown model."""
@@ -184,6 +207,19 @@ class Upstream(Script):
             yield base_url
 
 
+def _desk(dialect: str, plan: BatchPlan, run: Run) -> Desk:
+    """The batches of a service."""
+    if plan.jobs:
+        return JobBatches(dialect, plan, run)
+    return _DESKS[dialect](dialect, plan, run)
+
+
+_DESKS: dict[str, type[Desk]] = {
+    "openai-chat": FileBatches,
+    "openai-responses": FileBatches,
+    "anthropic": MessageBatches,
+    "google": OperationBatches,
+}
 _JSON: Headers = (("content-type", "application/json"),)
 _KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key"})
 

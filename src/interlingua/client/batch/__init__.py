@@ -1,0 +1,1 @@
+"""Batches of providers behind `map`: many inputs handed over at once, answered within a day, at half the price."""

@@ -1,0 +1,203 @@
+"""The batches of one target, asked and read: steps that both drivers carry out.
+
+Rules
+- Whatever only looks is asked again when it fails in a way that may pass, `MAX_FAILURES` times in a row.
+- A batch is handed over once. Where the reply is lost, nobody knows whether it was taken: it is looked for by its mark
+  before it is handed over again.
+- A service that keeps no mark (`BatchInfo.mark` is None) is asked for batches of that size and time; one of them is
+  ours when its results carry the mark, which can be read when it has ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
+
+from interlingua.client.call.attempt import refusal
+from interlingua.client.call.effect import Fetch, Sleep
+from interlingua.client.call.secrets import attribute
+from interlingua.client.call.transports import carrier_of
+from interlingua.dialects._contract import DecodeContext, Encoded
+from interlingua.errors import DecodeError, Error, RateLimitError, TransportError, UpstreamError
+from interlingua.transport.base import Timeouts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import TypeVar
+
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Job, Lane
+    from interlingua.client.journal import BatchRecord
+    from interlingua.dialects._batches import BatchCall, Batches, BatchInfo, BatchOrder, BatchResult
+    from interlingua.wire.http import HttpReply
+
+    R = TypeVar("R")
+
+__all__ = ["MAX_FAILURES", "BatchService", "Pauses"]
+
+MAX_FAILURES = 12
+"""How often in a row a call may fail that only looks."""
+FIRST_PAUSE_S = 2.0
+GROWTH = 1.5
+SKEW_S = 3_600.0
+"""How far the clock of a service may be behind ours."""
+MAX_PAGES = 50
+"""How many pages of a list are looked through for one batch."""
+_TIMEOUTS = Timeouts(total_s=3_600.0)
+
+
+class Pauses:
+    """Pauses that grow up to a bound."""
+
+    def __init__(self, most_s: float) -> None:
+        """The first pause is `FIRST_PAUSE_S`, or `most_s` where that is shorter."""
+        self._most_s = most_s
+        self._next_s = min(FIRST_PAUSE_S, most_s)
+
+    def next(self) -> Sleep:
+        """The effect of the next pause."""
+        seconds = self._next_s
+        self._next_s = min(self._most_s, seconds * GROWTH)
+        return Sleep(seconds)
+
+
+class BatchService(NamedTuple):
+    """The batches of one target."""
+
+    job: Job
+    """A job for that target: its headers, its transport, whether it needs a key."""
+    lane: Lane
+    """The target."""
+    batches: Batches
+    """What its service says of batches."""
+    poll_s: float
+    """The longest pause between two looks."""
+
+    def ask(self, call: BatchCall) -> Steps[HttpReply]:
+        """The reply to a call that succeeded.
+
+        Raises: ConfigError for a missing key; TransportError; UpstreamError.
+        """
+        endpoint, settings = self.lane.endpoint, self.job.settings
+        request = endpoint.http_request(
+            Encoded(path=call.path, body=call.body, headers=call.headers),
+            with_credential=self.job.with_credential,
+            headers=settings.headers,
+        )
+        reply = yield Fetch(replace(request, method=call.method), _TIMEOUTS, carrier_of(self.job, self.lane))
+        if not 200 <= reply.status < 300:
+            error = refusal(self.lane, reply, DecodeContext(target=endpoint.target))
+            attribute(error, endpoint, settings.headers)
+            raise error
+        return reply
+
+    def look(self, call: BatchCall, read: Callable[[HttpReply], R]) -> Steps[R]:
+        """What the reply to a call says that only looks, which is asked again when it fails.
+
+        Raises: the last failure; an error that no repetition helps.
+        """
+        pauses, failures = Pauses(self.poll_s), 0
+        while True:
+            try:
+                return read((yield from self.ask(call)))
+            except Error as error:
+                failures += 1
+                if failures >= MAX_FAILURES or not (error.retryable or isinstance(error, TransportError | DecodeError)):
+                    raise
+            yield pauses.next()
+
+    def show(self, name: str) -> Steps[BatchInfo]:
+        """The batch of that id. Raises: as `look`."""
+        return (yield from self.look(self.batches.show(name), self.batches.read))
+
+    def cancel(self, name: str) -> Steps[None]:
+        """Cancel the batch of that id. Raises: as `ask`."""
+        yield from self.ask(self.batches.cancel(name))
+
+    def results(self, call: BatchCall) -> Steps[list[BatchResult]]:
+        """What a call for results tells; a file that was cut off is fetched again. Raises: as `look`."""
+        return (yield from self.look(call, lambda reply: list(self.batches.results(reply))))
+
+    def list(self, most: int) -> Steps[list[BatchInfo]]:
+        """The newest batches, at most so many. Raises: as `look`."""
+        listed: list[BatchInfo] = []
+        place = ""
+        for _ in range(MAX_PAGES):
+            page = yield from self.look(self.batches.list(place), self.batches.read_list)
+            listed += page.batches
+            place = page.next
+            if not place or len(listed) >= most:
+                break
+        return listed[:most]
+
+    # Handing over
+
+    def submit(self, order: BatchOrder, record: BatchRecord, others: Collection[str]) -> Steps[BatchInfo]:
+        """The batch that was made of an order; `others` are ids of batches that are known to be something else.
+
+        Raises: the refusal of the service; the last failure.
+        """
+        pauses, failures = Pauses(self.poll_s), 0
+        while True:
+            try:
+                return (yield from self._handed_over(order))
+            except Error as error:
+                failures += 1
+                if failures >= MAX_FAILURES or not _may_pass(error):
+                    raise
+                problem = error
+            yield pauses.next()
+            if not isinstance(problem, RateLimitError):
+                info = yield from self.find(record, others)
+                if info is not None:
+                    return info
+
+    def _handed_over(self, order: BatchOrder) -> Steps[BatchInfo]:
+        steps = self.batches.submit(order)
+        try:
+            call = next(steps)
+            while True:
+                call = steps.send((yield from self.ask(call)))
+        except StopIteration as done:
+            return done.value
+
+    def find(self, record: BatchRecord, others: Collection[str]) -> Steps[BatchInfo | None]:
+        """The batch that was handed over under a record's mark; None where the service has none.
+
+        Raises: as `look`.
+        """
+        place, since = "", record.at - SKEW_S
+        for _ in range(MAX_PAGES):
+            page = yield from self.look(self.batches.list(place), self.batches.read_list)
+            for info in page.batches:
+                if info.mark == record.mark or (
+                    info.mark is None
+                    and info.id not in others
+                    and info.total == len(record.ids)
+                    and (info.created_at or since) >= since
+                    and (yield from self._is_ours(info, record))
+                ):
+                    return info
+            place = page.next
+            if not place or any(info.created_at and info.created_at < since for info in page.batches):
+                return None
+        return None
+
+    def _is_ours(self, info: BatchInfo, record: BatchRecord) -> Steps[bool]:
+        """Whether the results of a batch carry the mark; it is waited for, since nothing else tells whose it is."""
+        pauses = Pauses(self.poll_s)
+        while info.state == "running":
+            yield pauses.next()
+            info = yield from self.show(info.id)
+        for call in info.results:
+            for result in (yield from self.results(call)):
+                return result.custom_id.startswith(f"{record.mark}-")
+        return False
+
+
+def _may_pass(error: Error) -> bool:
+    """Whether a batch may be handed over after all, or was taken although nobody said so."""
+    if isinstance(error, UpstreamError):
+        return error.retryable or (error.status or 0) >= 500
+    return isinstance(error, TransportError | DecodeError)

@@ -1,0 +1,172 @@
+"""Batches of files: requests go up as a file of JSON lines, a batch is made of it, and its results come as files.
+
+Source: OpenAI "Batch API guide", "Batches", "Files"; official client 3.54.0, `types/batch*.py`; read in November 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from msgspec import Raw
+
+from interlingua.dialects._batches import (
+    BatchCall,
+    Batches,
+    BatchInfo,
+    BatchOrder,
+    BatchPage,
+    BatchResult,
+    Submission,
+    counts_at,
+    list_at,
+    member,
+    object_at,
+    text_at,
+    whole_number,
+)
+from interlingua.wire.http import HttpReply
+from interlingua.wire.json import decode_any, encode
+
+if TYPE_CHECKING:
+    from interlingua.dialects._batches import BatchState
+    from interlingua.dialects._contract import Encoded
+
+__all__ = ["BATCHES", "MARK", "file_id", "posted", "read_results", "uploading"]
+
+MARK = "interlingua"
+"""The member of a batch's metadata that holds our own word for it."""
+PAGE = 100
+_JSON = (("content-type", "application/json"),)
+_MANY = 1_000_000
+"""Nulls of a body that was read as JSON are meant."""
+_NOT_RUN = frozenset({"batch_expired", "batch_cancelled"})
+"""Codes of requests that were never run. Source: Batch API guide, "Batch expiration"; Batches, "Cancel batch"."""
+_STATES: dict[str, BatchState] = {
+    "completed": "ended",
+    "expired": "ended",
+    "cancelled": "ended",
+    "failed": "failed",
+}
+"""The states in which nothing more happens."""
+
+
+def uploading(order: BatchOrder) -> BatchCall:
+    """The call that hands the lines of a batch up as a file."""
+    boundary = f"interlingua-{order.mark}"
+    field = f'--{boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+    file = (
+        f'--{boundary}\r\ncontent-disposition: form-data; name="file"; filename="{order.mark}.jsonl"\r\n'
+        "content-type: application/jsonl\r\n\r\n"
+    )
+    body = b"".join((field.encode(), file.encode(), b"\n".join(order.lines), f"\n\r\n--{boundary}--\r\n".encode()))
+    return BatchCall("/files", "POST", body, (("content-type", f"multipart/form-data; boundary={boundary}"),))
+
+
+def posted(path: str, body: dict[str, Any]) -> BatchCall:
+    """The call that posts an object."""
+    return BatchCall(path, "POST", encode(body), _JSON)
+
+
+def file_id(reply: HttpReply) -> str:
+    """The id of the file that a reply shows.
+
+    Raises: DecodeError for a reply without one.
+    """
+    return text_at(decode_any(reply.body), "id")
+
+
+def read_results(reply: HttpReply) -> Iterator[BatchResult]:
+    """What became of each request, as a file of results tells it.
+
+    Raises: DecodeError for a line that is none, such as one that was cut off.
+    """
+    for line in reply.body.splitlines():
+        if line.strip():
+            yield _result(decode_any(line))
+
+
+def _result(line: Any) -> BatchResult:
+    custom_id, response = text_at(line, "custom_id"), object_at(line, "response")
+    if response:
+        headers = (("x-request-id", str(member(response, "request_id") or "")), *_JSON)
+        status = whole_number(member(response, "status_code")) or 200
+        body = encode(member(response, "body"), nulls=_MANY)
+        return BatchResult(custom_id, HttpReply(status=status, headers=headers, body=body))
+    error = object_at(line, "error")
+    if member(error, "code") in _NOT_RUN:
+        return BatchResult(custom_id, None)
+    body = encode({"error": {"message": "no answer", "code": None, **error}}, nulls=_MANY)
+    return BatchResult(custom_id, HttpReply(status=500, headers=_JSON, body=body))
+
+
+def _line(custom_id: str, encoded: Encoded) -> bytes:
+    url = f"/v1{encoded.path}"
+    return encode({"custom_id": custom_id, "method": "POST", "url": url, "body": Raw(encoded.body)})
+
+
+def _submit(order: BatchOrder) -> Submission:
+    reply = yield uploading(order)
+    made = {
+        "input_file_id": file_id(reply),
+        "endpoint": f"/v1{order.path}",
+        "completion_window": "24h",
+        "metadata": {MARK: order.mark},
+    }
+    reply = yield posted("/batches", made)
+    return _read(reply)
+
+
+def _show(name: str) -> BatchCall:
+    return BatchCall(f"/batches/{quote(name, safe='')}")
+
+
+def _read(reply: HttpReply) -> BatchInfo:
+    return _info(decode_any(reply.body))
+
+
+def _info(body: Any) -> BatchInfo:
+    status, counts = text_at(body, "status"), counts_at(body, "request_counts")
+    files = [member(body, kind) for kind in ("output_file_id", "error_file_id")]
+    return BatchInfo(
+        id=text_at(body, "id"),
+        state=_STATES.get(status, "running"),
+        status=status,
+        mark=str(member(body, "metadata", MARK) or ""),
+        created_at=whole_number(member(body, "created_at")),
+        total=counts.get("total"),
+        done=counts["completed"] + counts.get("failed", 0) if "completed" in counts else None,
+        message="; ".join([str(member(problem, "message")) for problem in list_at(body, "errors", "data")]),
+        results=tuple([BatchCall(f"/files/{quote(file, safe='')}/content") for file in files if file]),
+    )
+
+
+def _list(after: str) -> BatchCall:
+    return BatchCall(f"/batches?limit={PAGE}" + (f"&after={quote(after, safe='')}" if after else ""))
+
+
+def _read_list(reply: HttpReply) -> BatchPage:
+    body = decode_any(reply.body)
+    batches = [_info(one) for one in list_at(body, "data")]
+    more = bool(member(body, "has_more")) and bool(batches)
+    return BatchPage(batches, batches[-1].id if more else "")
+
+
+def _cancel(name: str) -> BatchCall:
+    return BatchCall(f"/batches/{quote(name, safe='')}/cancel", "POST")
+
+
+BATCHES = Batches(
+    max_requests=50_000,
+    max_bytes=200_000_000,
+    line=_line,
+    submit=_submit,
+    show=_show,
+    read=_read,
+    list=_list,
+    read_list=_read_list,
+    cancel=_cancel,
+    results=read_results,
+)
+"""OpenAI's batches, which servers of its format have as well."""

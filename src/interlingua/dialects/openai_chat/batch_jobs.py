@@ -1,0 +1,108 @@
+"""Mistral's batch jobs: files as at OpenAI, and a job that names one model for all its requests.
+
+Source: Mistral "Batch Inference", API reference "Batch", "Files"; read in November 2026. There is no official client
+here to check it against.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from msgspec import Raw
+
+from interlingua.dialects._batches import (
+    BatchCall,
+    Batches,
+    BatchInfo,
+    BatchOrder,
+    BatchPage,
+    Submission,
+    list_at,
+    member,
+    text_at,
+    whole_number,
+)
+from interlingua.dialects._openai.batches import MARK, file_id, posted, read_results, uploading
+from interlingua.wire.json import decode_any, encode
+
+if TYPE_CHECKING:
+    from interlingua.dialects._batches import BatchState
+    from interlingua.dialects._contract import Encoded
+    from interlingua.wire.http import HttpReply
+
+__all__ = ["BATCHES"]
+
+PAGE = 100
+TIMEOUT_HOURS = 24
+_STATES: dict[str, BatchState] = {
+    "SUCCESS": "ended",
+    "TIMEOUT_EXCEEDED": "ended",
+    "CANCELLED": "ended",
+    "FAILED": "failed",
+}
+
+
+def _line(custom_id: str, encoded: Encoded) -> bytes:
+    return encode({"custom_id": custom_id, "body": Raw(encoded.body)})
+
+
+def _submit(order: BatchOrder) -> Submission:
+    reply = yield uploading(order)
+    made = {
+        "input_files": [file_id(reply)],
+        "endpoint": f"/v1{order.path}",
+        "model": order.model,
+        "metadata": {MARK: order.mark},
+        "timeout_hours": TIMEOUT_HOURS,
+    }
+    reply = yield posted("/batch/jobs", made)
+    return _read(reply)
+
+
+def _read(reply: HttpReply) -> BatchInfo:
+    return _info(decode_any(reply.body))
+
+
+def _info(body: Any) -> BatchInfo:
+    status = text_at(body, "status")
+    files = [member(body, kind) for kind in ("output_file", "error_file")]
+    return BatchInfo(
+        id=text_at(body, "id"),
+        state=_STATES.get(status, "running"),
+        status=status,
+        mark=str(member(body, "metadata", MARK) or ""),
+        created_at=whole_number(member(body, "created_at")),
+        total=whole_number(member(body, "total_requests")),
+        done=whole_number(member(body, "completed_requests")),
+        message="; ".join([str(member(problem, "message")) for problem in list_at(body, "errors")]),
+        results=tuple([BatchCall(f"/files/{quote(file, safe='')}/content") for file in files if file]),
+    )
+
+
+def _list(page: str) -> BatchCall:
+    return BatchCall(f"/batch/jobs?page={page or 0}&page_size={PAGE}")
+
+
+def _read_list(reply: HttpReply) -> BatchPage:
+    body = decode_any(reply.body)
+    batches = [_info(one) for one in list_at(body, "data")]
+    batches.sort(key=lambda info: info.created_at or 0, reverse=True)
+    page = whole_number(member(body, "page")) or 0
+    more = len(batches) == PAGE and (page + 1) * PAGE < (whole_number(member(body, "total")) or 0)
+    return BatchPage(batches, str(page + 1) if more else "")
+
+
+BATCHES = Batches(
+    max_requests=1_000_000,
+    max_bytes=500_000_000,
+    line=_line,
+    submit=_submit,
+    show=lambda name: BatchCall(f"/batch/jobs/{quote(name, safe='')}"),
+    read=_read,
+    list=_list,
+    read_list=_read_list,
+    cancel=lambda name: BatchCall(f"/batch/jobs/{quote(name, safe='')}/cancel", "POST"),
+    results=read_results,
+)
+"""Mistral's batch jobs."""
