@@ -32,6 +32,7 @@ CHAPTERS: dict[str, dict[str, str]] = {
         "history": "list, search and show earlier prompts and answers",
         "templates": "manage templates, prompts and options under a name: list, show, path, delete",
         "extract": "turn many files into typed rows; a rerun continues where the last one stopped",
+        "batches": "look after batches at providers, half the price: list, show, cancel",
     },
     "look before anything is sent": {
         "explain": "show what would be sent, to whom, and what translation would change",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["BatchRecord", "Entry", "Fault", "Journal", "Known", "read_known"]
+__all__ = ["BatchRecord", "Entry", "Fault", "Journal", "Known", "read_batches", "read_known"]
 
 VERSION = 1
 _BATCH = "batch "
@@ -221,6 +221,19 @@ def read_known(path: str | os.PathLike[str]) -> dict[str, Known]:
     Raises: UsageError for a file that is no journal.
     """
     return _index(os.fspath(path))[0] if Path(path).is_file() else {}
+
+
+def read_batches(path: str | os.PathLike[str]) -> list[BatchRecord]:
+    """The batches of a journal that are not over, without a lock; none when there is no such file.
+
+    Raises: UsageError for a file that is no journal.
+    """
+    places = [place for name, place in read_known(path).items() if name.startswith(_BATCH)]
+    if not places:
+        return []
+    text = Path(path).read_bytes()
+    records = [decode(text[place.place : place.place + place.size], _BatchLine).batch for place in places]
+    return [record for record in records if not record.is_over]
 
 
 def _index(name: str) -> tuple[dict[str, Known], tuple[int, bytes]]:

@@ -15,13 +15,14 @@ from interlingua.cli.terminal import note, write
 from interlingua.client.call.report import ChangeWarning
 from interlingua.client.map import Task, Terms, Work, mapped
 from interlingua.client.options import CONCURRENCY
-from interlingua.errors import OutputError
+from interlingua.errors import OutputError, UsageError
 from interlingua.media.files import files
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from interlingua.client.batch.batch import Batch
     from interlingua.client.item import Item
     from interlingua.client.journal import Known
     from interlingua.client.model import Model
@@ -37,6 +38,7 @@ examples:
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --retry-failed
   il extract 'scans/**/*.pdf' --schema invoice.json -o scans.jsonl -s "Amounts are in euros." --concurrency 32
+  il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --batch       half the price, within a day
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --dry-run     says what would be asked
   jq -c 'select(.output) | [.key, .output.total]' invoices.jsonl
 
@@ -61,6 +63,14 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--concurrency", type=int, default=CONCURRENCY, metavar="N", help="calls at once; 16 unless said"
     )
+    parser.add_argument(
+        "--batch", action="store_true", help="by batches of the provider's: half the price, within a day"
+    )
+    parser.add_argument(
+        "--no-live",
+        action="store_true",
+        help="with --batch: what a batch left undone fails, instead of being asked live",
+    )
     parser.add_argument("--retry-failed", action="store_true", help="try again what failed in an earlier run")
     parser.add_argument("--dry-run", action="store_true", help="say what each file becomes, and ask nothing")
 
@@ -75,7 +85,7 @@ def run(options: Namespace) -> int:
         concurrency=options.concurrency,
         journal=options.output,
         ordered=False,
-        via=None,
+        batch=_batch(options),
         key=None,
         retry_failed=options.retry_failed,
         options={},
@@ -84,16 +94,36 @@ def run(options: Namespace) -> int:
     return _survey(work, terms, inputs) if options.dry_run else _extract(work, terms, model, inputs)
 
 
+def _batch(options: Namespace) -> bool | Batch:
+    """How it goes by batches, if at all.
+
+    Raises: UsageError for `--no-live` alone.
+    """
+    if options.no_live and not options.batch:
+        raise UsageError("extract: --no-live belongs to --batch")
+    if not options.batch:
+        return False
+    from interlingua.client.batch.batch import Batch  # only who batches needs it
+
+    return Batch(live=not options.no_live)
+
+
 # What is done
 
 
 def _extract(work: Work[Any], terms: Terms, model: Model, inputs: list[InputFile]) -> int:
     tally = _Tally(len(inputs))
+    if work.is_batched:
+        note("by batches: they may take a day; Ctrl-C leaves them running, and the same command takes their results")
     with warnings.catch_warnings(), failovers_told(model):
         warnings.simplefilter("ignore", ChangeWarning)  # one for each of thousands of files helps nobody
         try:
             for item in mapped(work, model, inputs, terms):
                 tally.add(item)
+        except KeyboardInterrupt:
+            if work.is_batched:
+                note("the batches go on; the same command takes their results, `il batches cancel` ends them")
+            raise
         finally:
             tally.end()
     return tally.code
@@ -167,10 +197,11 @@ class _Tally:
 
 def _survey(work: Work[Any], terms: Terms, inputs: list[InputFile]) -> int:
     """Every file with what it becomes and whether it would be asked about."""
-    from interlingua.client.journal import read_known  # only a dry run reads a journal that it does not open
+    from interlingua.client.journal import read_batches, read_known  # only a dry run reads what it does not open
 
     known = read_known(terms.journal or "")
-    states = [_state(work.begin(source, position), known, terms) for position, source in enumerate(inputs)]
+    waiting = {name for record in read_batches(terms.journal or "") for name in record.ids}
+    states = [_state(work.begin(source, position), known, waiting, terms) for position, source in enumerate(inputs)]
     for source, (state, said) in zip(inputs, states, strict=True):
         write(f"{state:<7} {source.key}: {said}\n")
     asked = sum(state in ("new", "again") for state, _ in states)
@@ -178,14 +209,14 @@ def _survey(work: Work[Any], terms: Terms, inputs: list[InputFile]) -> int:
     return 0
 
 
-def _state(begun: Task | Item[Any], known: dict[str, Known], terms: Terms) -> tuple[str, str]:
+def _state(begun: Task | Item[Any], known: dict[str, Known], waiting: set[str], terms: Terms) -> tuple[str, str]:
     if not isinstance(begun, Task):
         return "bad", str(begun.error)
     parts: Any = begun.prompt
     said = ", ".join([_KINDS[type(part)] for part in parts])
     found = known.get(begun.identity)
     if found is None:
-        return "new", said
+        return ("batched" if begun.identity in waiting else "new"), said
     if not found.failed:
         return "done", said
     return ("again" if terms.retry_failed else "failed"), said

@@ -236,8 +236,7 @@ class BatchRun(Generic[T]):
         """
         self._end()
         if self._live:
-            live, self._live = self._live, []
-            return live
+            return [self._live.pop(0) for _ in range(len(self._live))]
         pauses, until = Pauses(self._how.poll_s), self._clock() + self._how.wait_s
         while self._waiting:
             for mark in list(self._waiting):

@@ -24,7 +24,7 @@ from interlingua.transport.replay import Line
 from interlingua.wire.http import Headers, HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
-__all__ = ["JSON", "Desk", "Refused", "Route", "Run", "StoredBatch", "shown"]
+__all__ = ["JSON", "Desk", "Refused", "Route", "Run", "StoredBatch", "parsed", "shown"]
 
 JSON: Headers = (("content-type", "application/json"),)
 _MANY = 1_000_000

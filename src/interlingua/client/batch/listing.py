@@ -1,0 +1,45 @@
+"""The batches that a provider has of one account: listed, shown, cancelled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from interlingua.client.batch.batch import batch_lane, batches_at
+from interlingua.client.batch.service import BatchService
+from interlingua.client.call.pump import carried_out
+from interlingua.client.face import Face, job_of
+
+if TYPE_CHECKING:
+    from interlingua.dialects._batches import BatchInfo
+
+__all__ = ["cancel_batch", "listed_batches", "shown_batch"]
+
+POLL_S = 5.0
+"""The longest pause between two tries of a call that fails."""
+
+
+def listed_batches(provider: str, most: int) -> list[BatchInfo]:
+    """The newest batches of a provider, at most so many.
+
+    Raises: UnknownModelError and ConfigError for a provider that is not known, has no batches or no key;
+        TransportError; UpstreamError; DecodeError.
+    """
+    return carried_out(_service(provider).list(most))
+
+
+def shown_batch(provider: str, name: str) -> BatchInfo:
+    """The batch of that id. Raises: as `listed_batches`."""
+    return carried_out(_service(provider).show(name))
+
+
+def cancel_batch(provider: str, name: str) -> None:
+    """Cancel the batch of that id; what was answered before stays. Raises: as `listed_batches`."""
+    carried_out(_service(provider).cancel(name))
+
+
+def _service(provider: str) -> BatchService:
+    job = job_of(Face(f"{provider}/batches"), "x", None, {})
+    lane = batch_lane(job)
+    batches = batches_at(lane.endpoint)
+    assert batches is not None  # noqa: S101 - that is the lane's sense
+    return BatchService(job, lane, batches, POLL_S)
