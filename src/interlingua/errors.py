@@ -79,6 +79,7 @@ __all__ = [
     "UpstreamError",
     "UsageError",
     "WireError",
+    "check_text",
     "kind_of",
     "reason_of",
     "redact",
@@ -435,3 +436,12 @@ def reason_of(error: Exception) -> str:
     """What the system says, `Is a directory`, without the number and the path that `str` puts around it."""
     told = error.strerror if isinstance(error, OSError) else None
     return told or str(error)
+
+
+def check_text(value: object, expected: str) -> None:
+    """Nothing.
+
+    Raises: UsageError for what is no text: what was expected, and what came.
+    """
+    if not isinstance(value, str):
+        raise UsageError(f"{expected}, not by {value!r:.60}")

@@ -23,10 +23,11 @@ from interlingua.client.call.attempt import refusal
 from interlingua.client.call.effect import Fetch
 from interlingua.client.call.job import Lane
 from interlingua.client.call.visit import consulted
+from interlingua.client.face import check_registry
 from interlingua.client.state import health_store
 from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import Error, UsageError
+from interlingua.errors import Error, UsageError, check_text
 from interlingua.providers.cards import card_request, read_card
 from interlingua.providers.media_limits import media_limits
 from interlingua.registry.resolve import default_registry, placeholder
@@ -106,6 +107,8 @@ async def async_capabilities(spec: str, *, ask: bool = False, registry: Registry
 
 
 def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
+    check_registry(registry)
+    check_text(spec, "a model is named by a text, 'provider/model'")
     try:
         endpoints = (default_registry() if registry is None else registry).resolve(spec)
     except UsageError:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from interlingua.registry.resolve import Registry
     from interlingua.registry.secret import Key
 
-__all__ = ["Face", "job_of", "registry_of"]
+__all__ = ["Face", "check_registry", "job_of", "registry_of"]
 
 MODEL_VARIABLE = "INTERLINGUA_MODEL"
 """Names the model where the code does not."""
@@ -47,7 +47,7 @@ class Face:
         """
         if spec is not None and not isinstance(spec, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise UsageError(f"a model is named by a text, 'provider/model' or 'a/b,c/d', not by {spec!r:.60}")
-        _check_registry(registry)
+        check_registry(registry)
         self._spec = spec
         self._settings = settings or Settings()
         self._registry = default_registry() if registry is None else registry
@@ -218,12 +218,15 @@ def registry_of(
     """
     if api_key is None and base_url is None and login is None:
         return registry
-    _check_registry(registry)
+    check_registry(registry)
     return (registry or default_registry()).pointed(api_key=api_key, base_url=base_url, login=login)
 
 
-def _check_registry(registry: object) -> None:
-    """Raise UsageError for what is no registry."""
+def check_registry(registry: object) -> None:
+    """Nothing.
+
+    Raises: UsageError for what is no registry.
+    """
     if registry is not None and not hasattr(registry, "resolved"):  # only who has one has loaded its class
         raise UsageError(f"registry takes an il.Registry, not {kind_of(registry)}")
 

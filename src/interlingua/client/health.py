@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.client.state import health_store
-from interlingua.errors import APIConnectionError, UsageError
+from interlingua.errors import APIConnectionError, UsageError, check_text
 from interlingua.registry.resolve import default_registry
 from interlingua.routing.health import Resume, Suspend
 from interlingua.transport.override import answers_alone
@@ -97,12 +97,16 @@ async_health: AsyncHealth = AsyncHealth()
 
 
 def _suspend(for_s: float | None) -> Suspend:
-    if for_s is not None and not 0 < for_s < float("inf"):
-        raise UsageError(f"a target is suspended for some seconds, or with None until it is resumed, not for {for_s}")
+    is_number = isinstance(for_s, int | float) and not isinstance(for_s, bool)
+    if for_s is not None and not (is_number and 0 < for_s < float("inf")):
+        raise UsageError(
+            f"a target is suspended for some seconds, or with None until it is resumed, not for {for_s!r:.60}"
+        )
     return Suspend(for_s)
 
 
 def _targets(spec: str, known: Container[str] = ()) -> tuple[str, ...]:
+    check_text(spec, "a target is named by a text")
     if "*" in spec:
         raise UsageError(f"{spec:.80} is a pattern; health is of single targets, so name them, or an alias of them")
     elements = [element.strip() for element in spec.split(",")]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from interlingua.errors import Error, UsageError, WireError
+from interlingua.errors import Error, UsageError, WireError, kind_of
 from interlingua.types.response import Response
 from interlingua.wire.json import MAX_DEPTH, decode, encode
 
@@ -136,6 +136,8 @@ class Journal:
 
         Raises: UsageError for a file that cannot be opened, is in use, or is no journal.
         """
+        if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"a journal is the path of a file, not {kind_of(path)}")
         self._name = os.fspath(path)
         self._lock = threading.Lock()
         try:

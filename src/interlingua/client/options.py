@@ -431,6 +431,9 @@ def _timeouts(settings: Settings, rest: dict[str, Any], value: object) -> dict[s
     del settings, rest
     if value is not None and not isinstance(value, Timeouts):
         raise _wrong("timeouts", value, "il.Timeouts")
+    for name in () if value is None else value.__struct_fields__:
+        if (seconds := getattr(value, name)) is not None:
+            _seconds(f"timeouts.{name}", seconds)
     return {"timeouts": value or _DEFAULTS.timeouts}
 
 

@@ -21,7 +21,7 @@ from _thread import allocate_lock  # every call comes by here, and `threading` t
 from time import monotonic, time
 from typing import TYPE_CHECKING
 
-from interlingua.errors import ConfigError, redact
+from interlingua.errors import ConfigError, check_text, redact
 from interlingua.registry.spec import shown
 from interlingua.routing.health import MemoryHealth
 from interlingua.transport.override import answers_alone, innermost
@@ -107,6 +107,7 @@ def open_health(place: str) -> HealthStore:
 
     Raises: ConfigError for what is no place, and without the [redis] extra.
     """
+    check_text(place, "a place for state is named by a text")
     kind, _, rest = place.partition(":")
     match kind:
         case "memory" if not rest:

@@ -7,8 +7,11 @@ Rules
 
 from __future__ import annotations
 
+from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING
 
+from interlingua.errors import Error, UsageError, kind_of
 from interlingua.routing.health import MemoryHealth
 
 if TYPE_CHECKING:
@@ -26,7 +29,23 @@ class Timing:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Nothing is known of any target."""
-        self.clock: Callable[[], float] = clock
+        self.clock: Callable[[], float] = partial(_read, clock)
         """Seconds that only grow."""
-        self.health: HealthStore = MemoryHealth(clock)
+        self.health: HealthStore = MemoryHealth(self.clock)
         """The health of targets."""
+
+
+def _read(clock: Callable[[], object]) -> float:
+    """What a clock of the caller's says.
+
+    Raises: UsageError for what it raises, and for what is no time.
+    """
+    try:
+        now_s = clock()
+    except Error:
+        raise
+    except Exception as error:
+        raise UsageError(f"the clock raised {kind_of(error)}") from error
+    if isinstance(now_s, int | float) and not isinstance(now_s, bool) and isfinite(now_s):
+        return now_s
+    raise UsageError(f"the clock gave {now_s!r:.60}, and a time is a number of seconds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from interlingua.codec.service import body_of, service_of
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import UsageError, kind_of
+from interlingua.errors import UsageError, check_text, kind_of
 from interlingua.types.capability import CallIds, Capability, HistoryPolicy
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
 from interlingua.types.event import StreamEnd
@@ -17,7 +18,7 @@ from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded, StreamDecoder, StreamEncoder
     from interlingua.providers.row import Provider
@@ -235,6 +236,9 @@ def bridge(
     Raises: ConfigError, for a name that is no dialect or provider, and for a dialect that the provider does not speak;
     UsageError, for another word that is not known.
     """
+    check_text(source, "a dialect is named by a text, such as 'anthropic'")
+    if not isinstance(allow, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise UsageError(f"allow takes {', '.join(get_args(Capability))}, not {kind_of(allow)}")
     allowed = frozenset((allow,) if isinstance(allow, str) else allow)
     _expect_words("allow", allowed, Capability)
     _expect_words("history", (history,), HistoryPolicy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -18,8 +19,6 @@ from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from interlingua.codec.definitions import Definition
     from interlingua.dialects._contract import Encoded
     from interlingua.providers.row import Provider
@@ -92,6 +91,8 @@ def decode_tool_calls(
     ConfigError for an unknown dialect or provider.
     """
     service = service_of(dialect, provider, model)
+    if type(first_index) is not int or first_index < 0:
+        raise UsageError(f"first_index is the number of calls before these, from 0 on, not {first_index!r:.60}")
     tools = read_definitions(definitions, service.dialect)
     undo = _encode_tools(tools, service).undo if tools else Undo()
     context = DecodeContext(target=service.target, undo=msgspec.structs.replace(undo, first_index=first_index))
@@ -126,7 +127,11 @@ def encode_result(
         if not isinstance(one, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise UsageError(f"results[{place}] is {kind_of(one)}, not an il.ToolResult(call_id, name, content)")
         check_result(one, f"results[{place}]")
-    freeform = {call.id for call in calls if call.freeform}
+    given = tuple(calls) if isinstance(calls, Iterable) else (calls,)  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+    strange = [one for one in given if not isinstance(one, ToolCall | BrokenToolCall)]  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+    if strange:
+        raise UsageError(f"calls are those that decode_tool_calls gave, not {kind_of(strange[0])}")
+    freeform = {call.id for call in given if call.freeform}
     asking = tuple([ToolCall(one.call_id, one.name, "{}", one.call_id in freeform) for one in answers])
     turns = (user("?"), Message("assistant", asking), Message("tool", answers))
     try:

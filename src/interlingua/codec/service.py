@@ -8,7 +8,7 @@ import msgspec
 
 from interlingua.dialects._contract import EncodeOptions, Target
 from interlingua.dialects.table import SPELLINGS, get_dialect
-from interlingua.errors import ConfigError, UsageError
+from interlingua.errors import ConfigError, UsageError, check_text
 from interlingua.providers.limits import facts_for
 from interlingua.providers.negotiate import negotiate, target_of
 from interlingua.providers.row import Provider
@@ -71,8 +71,11 @@ def service_of(dialect: str | None, provider: str | Provider | None, model: str 
     """The service that a dialect, a provider or both name.
 
     Raises: ConfigError for a name that is none, and for a dialect that the provider does not speak; UsageError without
-    any name.
+    any name, and for names that are no texts.
     """
+    check_text("" if dialect is None else dialect, "a dialect is named by a text, such as 'anthropic'")
+    check_text("" if provider is None or isinstance(provider, Provider) else provider, "a provider is named by a text")
+    check_text(model, "a model is named by a text")
     if dialect == "openai":
         dialect, provider = "openai-chat", provider or "openai-chat"
     if provider is not None:

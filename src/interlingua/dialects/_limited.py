@@ -26,11 +26,10 @@ def _without_limit(dialect: str, members: dict[str, Any]) -> dict[str, Any]:
     if dialect not in DIALECTS:
         return members
     fields = get_service(dialect).limits
-    if not fields.inside:
-        return {name: value for name, value in members.items() if name not in fields.limits}
     return {
-        name: {inner: each for inner, each in value.items() if inner not in fields.limits}
-        if name in fields.inside and is_object(value)
+        name: {inner: each for inner, each in value.items() if inner not in fields.names}
+        if name in fields.holders and is_object(value)
         else value
         for name, value in members.items()
+        if name not in fields.names
     }

@@ -82,6 +82,18 @@ class ModelPath(Protocol):
         ...
 
 
+FOREIGN_LIMITS = (
+    "n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "max_completion_tokens", "max_tokens",
+    "max_length", "max_gen_len", "max_tokens_to_sample", "maxOutputTokens",
+)  # fmt: skip
+"""Names by which servers of other people limit an answer, whatever dialect they are asked in.
+
+Source: llama.cpp, server, `oaicompat_chat_params_parse`: `n_predict` in a Chat body is taken over `max_tokens`.
+"""
+FOREIGN_HOLDERS = ("options", "parameters", "extra_body")
+"""Members of a body in which such names stand, too."""
+
+
 class LimitFields(NamedTuple):
     """Where a request says how much is to be written; the first spelling is the dialect's own."""
 
@@ -95,6 +107,16 @@ class LimitFields(NamedTuple):
     """The steps to the budget for thinking."""
     by_quirk: bool = False
     """Whether servers differ in the name of the limit: the quirk `max_tokens_field` names it."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name of a limit: one that the dialect does not have may win at a server that has it."""
+        return tuple(dict.fromkeys((*self.limits, *FOREIGN_LIMITS)))
+
+    @property
+    def holders(self) -> tuple[str, ...]:
+        """The members that limits may stand in, beside the top."""
+        return tuple(dict.fromkeys((*self.inside, *FOREIGN_HOLDERS)))
 
 
 class IdPlaces(NamedTuple):

@@ -132,8 +132,9 @@ class Policy(Hook):
             self._look(request, self._denied)
         changed = self._defaults(request, context)
         most, told = self._settings.max_tokens, changed.max_tokens
-        if most is not None and (told is None or not 0 < told <= most):  # some servers take 0, or less, for no limit
-            changed = limited(changed, most)
+        if most is not None:
+            is_within = told is not None and 0 < told <= most  # some servers take 0, or less, for no limit
+            changed = limited(changed, told if is_within and told else most)
         return changed
 
     def _defaults(self, request: Request, context: HookContext) -> Request:

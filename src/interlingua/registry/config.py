@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
-from interlingua.errors import ConfigError, UnknownModelError
+from interlingua.errors import ConfigError, UnknownModelError, UsageError
 from interlingua.registry.allowance import Allowance, allowance, check_pattern
 from interlingua.registry.declared import declared
 from interlingua.registry.ranking import Rule, rule
@@ -70,8 +70,11 @@ class ConfigFile(NamedTuple):
 def read_config(path: str | Path) -> Config:
     """The providers, aliases and limits of a TOML file.
 
-    Raises: ConfigError for a file that cannot be read or parsed, unknown keys, wrong types and malformed specs.
+    Raises: ConfigError for a file that cannot be read or parsed, unknown keys, wrong types and malformed specs;
+        UsageError for what is no path.
     """
+    if not isinstance(path, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise UsageError(f"a configuration is read from the path of a file, not from {path!r:.60}")
     file = read_file(Path(path).expanduser())
     content = parse_file(file)
     for section in content:

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from msgspec import Struct
 
-from interlingua.errors import ConfigError
+from interlingua.errors import ConfigError, kind_of
 from interlingua.registry.spec import Element, parse_spec
 from interlingua.types.capabilities import FEATURES, Feature
 
@@ -87,6 +87,8 @@ def rule(policy: str, weights: Sequence[float] | None, spec: str, require: Itera
         return Rule(policy, require=features)
     if policy != "weighted":
         raise ConfigError(f"weights go with policy 'weighted', not with {policy!r}")
+    if isinstance(weights, str) or not isinstance(weights, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise ConfigError(f"weights are a list of numbers, not {kind_of(weights)}")
     count = len(parse_spec(spec))
     if len(weights) != count:
         raise ConfigError(f"{len(weights)} weights for {count} targets; each has one")
@@ -96,6 +98,8 @@ def rule(policy: str, weights: Sequence[float] | None, spec: str, require: Itera
 
 
 def _features(require: Iterable[str]) -> frozenset[Feature]:
+    if not isinstance(require, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise ConfigError(f"require takes features among {', '.join(FEATURES)}, not {kind_of(require)}")
     words = (require,) if isinstance(require, str) else tuple(require)
     for word in words:
         if word not in FEATURES:

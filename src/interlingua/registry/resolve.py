@@ -12,14 +12,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target
 from interlingua.dialects.table import SPELLINGS
-from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError, kind_of
+from interlingua.errors import ConfigError, Error, UnknownModelError, UsageError, check_text, kind_of
 from interlingua.providers.declared import told_target
 from interlingua.providers.negotiate import negotiate, target_of
 from interlingua.providers.row import Provider
@@ -55,6 +55,7 @@ class _Asked(Struct, frozen=True, eq=False):
 
 
 _ENTRY_BYTES = 2_000
+_BY_TEXT = "a model is named by a text, 'provider/model' or 'a/b,c/d'"
 
 
 class Resolved:
@@ -95,7 +96,12 @@ class Registry:
     """Providers, aliases and schemes of one environment."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        """A registry that knows the rows; None reads the process's environment, whenever it is asked."""
+        """A registry that knows the rows; None reads the process's environment, whenever it is asked.
+
+        Raises: UsageError for what is no environment.
+        """
+        if environ is not None and not isinstance(environ, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"a registry takes variables with their values, not {kind_of(environ)}")
         self._environ = environ
         self._sources = Sources(self.environment)
         self._argument: Argument | None = None
@@ -128,6 +134,7 @@ class Registry:
 
         Raises: as `resolve`.
         """
+        check_text(spec, _BY_TEXT)
         known = self._remembered.get((spec, client, tools))
         if known is not None and known.holds():
             return known
@@ -201,7 +208,7 @@ class Registry:
         if key is None:
             keyed = keyed_row(provider, self.environment, origin="code")
         else:
-            keyed = Keyed(provider, Secret.of_key(key), "code")
+            keyed = Keyed(provider, Secret.of_argument(key, "key") or Secret.of_key(""), "code")
         self._sources.providers[provider.name] = keyed
         self._sources.generation = object()
 
@@ -245,7 +252,12 @@ class Registry:
         self._sources.generation = object()
 
     def register_resolver(self, resolver: Resolver) -> None:
-        """Ask `resolver` about every element that nothing else knows, after those registered before it."""
+        """Ask `resolver` about every element that nothing else knows, after those registered before it.
+
+        Raises: UsageError for what is no function.
+        """
+        if not callable(resolver):
+            raise UsageError(f"register_resolver takes a function of the name, not {kind_of(resolver)}")
         self._sources.resolvers = (*self._sources.resolvers, resolver)
         self._sources.generation = object()
 
@@ -297,7 +309,11 @@ class Registry:
         return replace(loaded, problems=(*loaded.problems, *self._idle_limits()))
 
     def targets_of(self, pattern: str) -> str:
-        """`google/*` for `gemini/*`: a pattern of targets with the name that targets have, not another spelling."""
+        """`google/*` for `gemini/*`: a pattern of targets with the name that targets have, not another spelling.
+
+        Raises: UsageError for what is no text.
+        """
+        check_text(pattern, "targets are named by a text")
         return _targets_of(pattern, self._sources, self._sources.file_providers, Reader(self.environment()))
 
     def _limits(self, config: Config) -> dict[str, Allowance]:
@@ -415,7 +431,7 @@ class _Resolution:
         return self._answer_of_resolvers(element)
 
     def _answer_of_resolvers(self, element: Element) -> str | None:
-        answers = (resolver(element.text) for resolver in self._sources.resolvers)
+        answers = (_resolved_by(resolver, element.text) for resolver in self._sources.resolvers)
         answer = next((answer for answer in answers if answer is not None), None)
         if answer is None:
             _unknown(element, self._sources, self._reader)
@@ -424,6 +440,23 @@ class _Resolution:
             return answer
         self._found[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
         return None
+
+
+def _resolved_by(resolver: Resolver, text: str) -> Provider | str | None:
+    """What a resolver says of a name.
+
+    Raises: ConfigError, which names it, for what it raises, and for what it may not give.
+    """
+    name = getattr(resolver, "__qualname__", type(resolver).__qualname__)
+    try:
+        answer = cast("object", resolver(text))
+    except Error:
+        raise
+    except Exception as error:
+        raise ConfigError(f"the resolver {name} raised {kind_of(error)} for {shown(text)}") from error
+    if answer is None or isinstance(answer, str | Provider):
+        return answer
+    raise ConfigError(f"the resolver {name} gave {kind_of(answer)} for {shown(text)}: an il.Provider, a spec or None")
 
 
 def _targets_of(pattern: str, sources: Sources, of_file: Mapping[str, object], reader: Reader) -> str:
@@ -502,6 +535,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
 
 
 def _check_name(name: str) -> None:
+    check_text(name, "a provider and a scheme are named by a text")
     if not re.fullmatch(_NAME, name):
         raise ConfigError(f"{shown(name)} cannot name a provider or scheme (lower-case letters, digits, - and .)")
 

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import NoReturn, TypeAlias, cast
+from typing import Any, NoReturn, TypeAlias, cast
 
-from interlingua.errors import ConfigError, UsageError, kind_of
+from interlingua.errors import ConfigError, Error, UsageError, kind_of
 
 __all__ = ["ARGUMENT", "Key", "Secret"]
 
@@ -58,12 +58,12 @@ class Secret:
     def of_key(cls, key: Key, source: str = "code") -> Secret:
         """The secret of a key in hand, or of a function that gives it."""
         if callable(key):
-            return cls(key, source, dynamic=True)
+            return cls(partial(_given, key, source), source, dynamic=True)
         return cls(partial(str, key), source)
 
     @classmethod
-    def of_argument(cls, key: object) -> Secret | None:
-        """The secret of an argument `api_key`; None where there is none. An empty text is no key, not the variable's.
+    def of_argument(cls, key: object, name: str = ARGUMENT) -> Secret | None:
+        """The secret of an argument; None where there is none. An empty text is no key, not the variable's.
 
         Raises: UsageError for what is no key, and for a function that would have to be awaited.
         """
@@ -73,8 +73,8 @@ class Secret:
             return None
         if iscoroutinefunction(key) or not (isinstance(key, str) or callable(key)):
             kind = "one to await" if iscoroutinefunction(key) else kind_of(key)
-            raise UsageError(f"api_key takes a text or a function that gives one at once, not {kind}")
-        return cls.of_key(cast("Key", key), ARGUMENT)
+            raise UsageError(f"{name} takes a text or a function that gives one at once, not {kind}")
+        return cls.of_key(cast("Key", key), name)
 
     @classmethod
     def of_environment(cls, environ: Callable[[], Mapping[str, str]], names: tuple[str, ...]) -> Secret:
@@ -136,6 +136,24 @@ class Secret:
     def __reduce__(self) -> NoReturn:
         """Refused: a pickle would hold the credential in clear."""
         raise TypeError("a Secret cannot be pickled; name the provider in the other process instead")
+
+
+def _given(function: Callable[[], object], source: str) -> str:
+    """The key that a function of the user's gives.
+
+    Raises: ConfigError, which names where the function is from, for what it raises, and for what is no text.
+    """
+    try:
+        key = function()
+    except Error:
+        raise
+    except Exception as error:
+        raise ConfigError(f"{source}: the function that gives the key raised {kind_of(error)}") from error
+    if key is None or isinstance(key, str):
+        return key or ""
+    if hasattr(key, "close") and hasattr(key, "__await__"):
+        cast("Any", key).close()  # a coroutine that nobody awaits warns
+    raise ConfigError(f"{source}: the function that gives the key gave {kind_of(key)}, not a text")
 
 
 def _read_file(path: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from interlingua.errors import ConfigError, UnknownModelError
+from interlingua.errors import ConfigError, UnknownModelError, check_text
 
 __all__ = ["Element", "check_alias_name", "instead", "near", "parse_spec", "shown"]
 
@@ -38,8 +38,10 @@ class Element(Struct, frozen=True):
 def parse_spec(spec: str) -> tuple[Element, ...]:
     """The elements of a spec, in order.
 
-    Raises: UnknownModelError for an empty element, a provider or model without a name, and a DSN in place of a spec.
+    Raises: UnknownModelError for an empty element, a provider or model without a name, and a DSN in place of a spec;
+        UsageError for what is no text.
     """
+    check_text(spec, "a model is named by a text, 'provider/model' or 'a/b,c/d'")
     if "://" in spec:
         raise UnknownModelError("a model spec is provider/model, not an address; an address belongs in LLM_<NAME>")
     return tuple(_element(text.strip(), spec) for text in spec.split(","))
@@ -61,8 +63,9 @@ def _element(text: str, spec: str) -> Element:
 def check_alias_name(name: str) -> None:
     """Nothing.
 
-    Raises: ConfigError for a name that no element of a spec can be.
+    Raises: ConfigError for a name that no element of a spec can be; UsageError for what is no text.
     """
+    check_text(name, "an alias is named by a text")
     if not name.strip() or name != name.strip() or any(sign in name for sign in "/,") or "*" in name[:-1]:
         raise ConfigError(f"{shown(name)} cannot name an alias (no slash, no comma, a * at the end only)")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from interlingua import errors
-from interlingua.errors import Error, IncompleteStreamError, MalformedArgumentsError, UpstreamError
+from interlingua.errors import Error, IncompleteStreamError, MalformedArgumentsError, UpstreamError, UsageError, kind_of
 from interlingua.types.content import AudioPart, BrokenToolCall, RefusalPart, TextPart, ThinkingPart
 from interlingua.types.event import (
     Annotation,
@@ -29,8 +30,6 @@ from interlingua.types.response import Alternative, Response
 from interlingua.types.usage import Usage, merge_usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from interlingua.types.content import Citation, Part
     from interlingua.types.event import Delta, Event
 
@@ -179,6 +178,8 @@ def fold(events: Iterable[Event]) -> Response[Any]:
     Raises: IncompleteStreamError, with `.partial`, when the events end without a terminal one; the error that
     a `StreamError` event stands for.
     """
+    if not isinstance(events, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise UsageError(f"fold takes the events of a stream, not {kind_of(events)}")
     folder = Folder()
     for event in events:
         if isinstance(event, StreamError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.errors import UsageError, kind_of
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -32,19 +33,21 @@ from interlingua.types.event import (
     ToolCallReady,
     UsageUpdate,
 )
+from interlingua.types.response import Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from interlingua.types.content import Part
     from interlingua.types.event import BlockKind, Event
-    from interlingua.types.response import Response
 
 __all__ = ["unfold"]
 
 
 def unfold(response: Response[Any]) -> Iterator[Event]:
     """The events of `response`, one delta a block: `fold(unfold(response)) == response`."""
+    if not isinstance(response, Response):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise UsageError(f"unfold takes an il.Response, not {kind_of(response)}")
     yield StreamStart(response.model, response.wire_model, response.id, response.extra)
     choices = [response.parts, *(alternative.parts for alternative in response.alternatives)]
     for choice, parts in enumerate(choices):

@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from inspect import isawaitable, isclass, iscoroutinefunction
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 from weakref import WeakValueDictionary, finalize
 
-from interlingua.errors import UsageError, kind_of
+from interlingua.errors import APIConnectionError, Error, UsageError, kind_of
 from interlingua.transport.problems import connecting_failed, exchange_failed
 from interlingua.transport.url import parse_url
 
@@ -129,79 +130,158 @@ class _Configured:
             return self._awaited
 
 
+class _Caller(NamedTuple):
+    """The transport of the caller's own that carries a request, for errors."""
+
+    name: str
+    """Its class."""
+    peer: str
+    """Whom the request is for."""
+
+    def step(self, name: str) -> _Step:
+        """What goes wrong in a step of it, as an error of ours."""
+        return _Step(self, name)
+
+    def wrong(self, step: str, problem: str) -> UsageError:
+        """The error of a transport that gives what no transport gives."""
+        return UsageError(f"{step} of the transport ({self.name}) {problem}")
+
+
+class _Step:
+    """A step of a transport: what the system says, and what its code raises, become errors that name it.
+
+    The words of what it raises are those of the `__cause__` alone: they may hold anything.
+    """
+
+    __slots__ = ("_caller", "_name")
+
+    def __init__(self, caller: _Caller, name: str) -> None:
+        self._caller = caller
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        del kind, traceback
+        if error is None or isinstance(error, Error) or not isinstance(error, Exception):
+            return
+        if isinstance(error, OSError):
+            translated = connecting_failed if self._name == "open" else exchange_failed
+            raise translated(error, self._caller.peer) from error
+        told = f"{self._name} of the transport ({self._caller.name}) raised {kind_of(error)}"
+        raise APIConnectionError(f"{self._caller.peer}: {told}") from error
+
+
+def _head_of(reply: object, caller: _Caller) -> tuple[int, Headers]:
+    """The status and the headers of a reply.
+
+    Raises: UsageError for what is no reply.
+    """
+    if isawaitable(reply):
+        _close_unawaited(reply)
+        raise caller.wrong("open", "gives an awaitable: make it async def")
+    missing = [name for name in ("status", "headers", "read", "close") if not hasattr(reply, name)]
+    if missing:
+        raise caller.wrong("open", f"gave {kind_of(reply)}, and a reply has status, headers, read() and close()")
+    status, headers = cast("Any", reply).status, cast("Any", reply).headers
+    if type(status) is not int or not 100 <= status <= 599:
+        raise caller.wrong("open", f"gave a reply with the status {status!r:.60}")
+    try:
+        pairs = tuple([(name.lower(), value) for name, value in headers if isinstance(value, str)])
+        if len(pairs) == len(headers):
+            return status, pairs
+    except (TypeError, ValueError, AttributeError):
+        pass
+    raise caller.wrong("open", f"gave a reply whose headers are no pairs of texts, but {kind_of(headers)}")
+
+
+def _piece_of(piece: object, caller: _Caller) -> bytes:
+    """A piece of a body.
+
+    Raises: UsageError for what is none.
+    """
+    if isinstance(piece, bytes):
+        return piece
+    if isawaitable(piece):
+        _close_unawaited(piece)
+    raise caller.wrong("read", f"gave {kind_of(piece)}, not bytes")
+
+
+def _close_unawaited(value: object) -> None:
+    """A coroutine that nobody awaits warns."""
+    if hasattr(value, "close"):
+        cast("Any", value).close()
+
+
 class _Guarded:
-    """A transport of the caller's own, whose failures of the system are errors of ours."""
+    """A transport of the caller's own, whose failures are errors of ours."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
-        peer = parse_url(request.url).origin.peer
-        try:
-            reply: object = self._transport.open(request, timeouts)
-        except OSError as error:
-            raise connecting_failed(error, peer) from error
-        if isawaitable(reply):
-            if hasattr(reply, "close"):
-                cast("Any", reply).close()
-            raise UsageError(
-                f"open of the transport ({kind_of(self._transport)}) gives an awaitable: make it async def"
-            )
-        return _GuardedReply(reply, peer)
+        caller = _Caller(type(self._transport).__name__, parse_url(request.url).origin.peer)
+        with caller.step("open"):
+            reply = self._transport.open(request, timeouts)
+            return _GuardedReply(reply, caller)
 
     def close(self) -> None:
         """Nothing: it is the caller's to close."""
 
 
 class _GuardedReply:
-    def __init__(self, reply: Reply, peer: str) -> None:
-        self.status: int = reply.status
-        self.headers: Headers = reply.headers
+    def __init__(self, reply: Reply, caller: _Caller) -> None:
+        self.status: int
+        self.headers: Headers
+        self.status, self.headers = _head_of(reply, caller)
         self._reply = reply
-        self._peer = peer
+        self._caller = caller
 
     def read(self) -> bytes:
-        try:
-            return self._reply.read()
-        except OSError as error:
-            raise exchange_failed(error, self._peer) from error
+        with self._caller.step("read"):
+            return _piece_of(self._reply.read(), self._caller)
 
     def close(self) -> None:
-        self._reply.close()
+        with suppress(Exception):  # the answer is there, or has failed: what its end raises changes neither
+            self._reply.close()
 
 
 class _GuardedAsync:
-    """An awaited transport of the caller's own, whose failures of the system are errors of ours."""
+    """An awaited transport of the caller's own, whose failures are errors of ours."""
 
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
     async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
-        peer = parse_url(request.url).origin.peer
-        try:
-            return _GuardedAsyncReply(await self._transport.open(request, timeouts), peer)
-        except OSError as error:
-            raise connecting_failed(error, peer) from error
+        caller = _Caller(type(self._transport).__name__, parse_url(request.url).origin.peer)
+        with caller.step("open"):
+            reply = await self._transport.open(request, timeouts)
+            return _GuardedAsyncReply(reply, caller)
 
     async def close(self) -> None:
         """Nothing: it is the caller's to close."""
 
 
 class _GuardedAsyncReply:
-    def __init__(self, reply: AsyncReply, peer: str) -> None:
-        self.status: int = reply.status
-        self.headers: Headers = reply.headers
+    def __init__(self, reply: AsyncReply, caller: _Caller) -> None:
+        self.status: int
+        self.headers: Headers
+        self.status, self.headers = _head_of(reply, caller)
         self._reply = reply
-        self._peer = peer
+        self._caller = caller
 
     async def read(self) -> bytes:
-        try:
-            return await self._reply.read()
-        except OSError as error:
-            raise exchange_failed(error, self._peer) from error
+        with self._caller.step("read"):
+            piece: object = self._reply.read()
+            if not isawaitable(piece):
+                told = f"gave {kind_of(piece)}, not something to await, although open is async def"
+                raise self._caller.wrong("read", told)
+            return _piece_of(await piece, self._caller)
 
     async def close(self) -> None:
-        await self._reply.close()
+        with suppress(Exception):  # as above
+            await self._reply.close()
 
 
 class ThreadedTransport:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
+
+from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,3 +45,27 @@ class HttpOptions(msgspec.Struct, frozen=True, kw_only=True):
     """PEM file of the only certificate authorities to trust; None trusts those of the system."""
     verify: bool = True
     """Whether certificates are checked. False is for experiments on loopback."""
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a value that no transport could go by, which names its field."""
+        for name, (is_sound, expected) in _SOUND.items():
+            value = getattr(self, name)
+            if not is_sound(value):
+                raise UsageError(f"HttpOptions({name}) takes {expected}, not {value!r:.60}")
+
+
+def _is_count(value: object, least: int = 1) -> bool:
+    return type(value) is int and value >= least
+
+
+_COUNT = "a whole number from 1 on"
+_SOUND: dict[str, tuple[Callable[[object], bool], str]] = {
+    "max_connections": (_is_count, _COUNT),
+    "max_connections_per_origin": (_is_count, _COUNT),
+    "keep_alive_s": (lambda value: type(value) in (int, float) and 0 <= cast("float", value) < inf, "seconds"),
+    "max_body_bytes": (lambda value: value is None or _is_count(value), f"{_COUNT}, or None"),
+    "max_redirects": (lambda value: _is_count(value, 0), "a whole number from 0 on"),
+    "ca_file": (lambda value: value is None or (isinstance(value, str) and value != ""), "the path of a PEM file"),
+    "verify": (lambda value: type(value) is bool, "True or False"),
+}
+"""What each field may be, and how that is said."""

@@ -153,6 +153,8 @@ FAILURES: dict[str, dict[str, Any]] = {
     "no JSON": {"answer": b"<html>"},
     "no object": {"answer": [1]},
     "no action": {"answer": {}},
+    "two actions": {"answer": b'{"action":"refuse","action":"allow"}'},
+    "no text": {"answer": b'{"action":"allow","message":"\xff"}'},
     "another action": {"answer": {"action": "maybe"}},
     "no request": {"answer": {"action": "change"}},
     "no canonical request": {

@@ -59,7 +59,8 @@ class ResponseCache(Hook):
 
         Raises: ConfigError for a place that cannot be used, and for a bound that is none.
         """
-        if not (ttl_s > 0 and max_bytes > 0):
+        are_numbers = all([type(bound) in (int, float) for bound in (ttl_s, max_bytes)])
+        if not (are_numbers and ttl_s > 0 and max_bytes > 0):
             raise ConfigError("a cache of answers keeps them for more than 0 seconds, and more than 0 bytes of them")
         self._store = open_store(store, max_bytes) if isinstance(store, str) else store
         self._ttl_s = ttl_s

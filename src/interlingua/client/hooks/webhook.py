@@ -14,6 +14,8 @@ Rules
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -27,12 +29,15 @@ from interlingua.errors import (
     Error,
     InternalServerError,
     LimitExceededError,
+    kind_of,
 )
+from interlingua.registry.secret import Secret
 from interlingua.transport.base import Timeouts
 from interlingua.types.dump import dump, load
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.tool import Tool
+from interlingua.wire.arguments import parse_unique
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any, encode
 
@@ -69,19 +74,21 @@ class Webhook(Hook):
 
         Raises: ConfigError for what is no address, no time and no step.
         """
+        if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise ConfigError(f"a webhook is at an http:// or https:// address, not at {kind_of(url)}")
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError("a webhook is at an http:// or https:// address")
         if "@" in parts.netloc:  # nothing could be sent there, which `on_failure="allow"` would take for a failure
             raise ConfigError("a credential stands in the address of a webhook: give it as its key")
-        if not timeout_s > 0:
+        if type(timeout_s) not in (int, float) or not 0 < timeout_s < inf:
             raise ConfigError("a webhook has more than 0 seconds to answer (timeout_s)")
         if on_failure not in ("refuse", "allow"):
             raise ConfigError("on_failure of a webhook is `refuse` or `allow`")
-        if not steps or not set(steps) <= set(_STEPS):
+        if not isinstance(steps, Iterable) or not steps or not all([step in _STEPS for step in steps]):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise ConfigError(f"steps of a webhook are {' and '.join(_STEPS)}")
         self._url = url
-        self._key = key
+        self._key = Secret.of_argument(key, "key")
         self._timeouts = Timeouts(
             connect_s=timeout_s, first_byte_s=timeout_s, idle_s=timeout_s, total_s=timeout_s, pool_s=timeout_s
         )
@@ -146,7 +153,7 @@ class Webhook(Hook):
         return self._settled(reply, read, same)
 
     def _headers(self) -> Headers:
-        key = self._key() if callable(self._key) else self._key
+        key = None if self._key is None else self._key.reveal()
         headers = (("content-type", "application/json"), ("accept", "application/json"), ("user-agent", "interlingua"))
         return headers if key is None else (*headers, ("authorization", f"Bearer {key}"))
 
@@ -197,7 +204,11 @@ def _answer(reply: HttpReply) -> dict[str, Any]:
         raise DecodeError(f"status {reply.status}", path="")
     if len(reply.body) > MAX_REPLY_BYTES:
         raise LimitExceededError(f"{len(reply.body):,} bytes, and {MAX_REPLY_BYTES:,} are the most")
-    answer = decode_any(reply.body)
+    try:
+        text = reply.body.decode()
+    except UnicodeDecodeError:
+        raise DecodeError("no text in UTF-8", path="") from None
+    answer = parse_unique(text)  # of two actions none is taken
     if not isinstance(answer, dict):
         raise DecodeError("no JSON object", path="")
     return cast("dict[str, Any]", answer)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.errors import DecodeError, UsageError
+from interlingua.errors import DecodeError, UsageError, kind_of
 
 if TYPE_CHECKING:
     from interlingua.types.content import ToolCall
@@ -28,6 +28,8 @@ class Signer:
 
         Raises: UsageError for one that is too short.
         """
+        if secret is not None and not isinstance(secret, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+            raise UsageError(f"web_chat: a secret is a text, not {kind_of(secret)}")
         if secret is not None and len(secret) < SHORTEST_SECRET:
             raise UsageError(f"web_chat: a secret has {SHORTEST_SECRET} characters at least")
         self._secret = None if secret is None else secret.encode()

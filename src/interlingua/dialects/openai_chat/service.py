@@ -66,7 +66,7 @@ SERVICE = Service(
     provider_paths=("/api/v1/",),
     provider_headers=("http-referer", "x-title", "x-openrouter-title"),
     data=("reasoning_details",),
-    limits=LimitFields(("max_completion_tokens", "max_tokens"), choices=("n",), by_quirk=True),
+    limits=LimitFields(("max_completion_tokens", "max_tokens"), choices=("n", "n_cmpl", "best_of"), by_quirk=True),
     usage_if_asked=True,
     media_names=frozenset({"wav", "mp3", "flac", "ogg", "opus", "aac", "aiff", "m4a", "webm", "pcm16"}),
     is_unusual=_is_unusual,

@@ -50,8 +50,8 @@ async def hooked(exchange: ClientExchange, job: Job) -> Job | GatewayReply:
         return await _replied(exchange, await carried_out(hooking.after(replace(result, request=job.request))))
     exchange.hook_changes = hooking.told
     cap = None if exchange.grant is None else exchange.grant.cap
-    if cap is not None and (result.max_tokens is None or result.max_tokens > cap):
-        result = limited(result, cap)
+    if cap is not None:
+        result = limited(result, cap if result.max_tokens is None else min(result.max_tokens, cap))
     return replace(job, request=result, hooking=hooking)
 
 

@@ -154,7 +154,7 @@ def _decided_in(dialect: str) -> tuple[frozenset[str], frozenset[str], frozenset
     """The names at the top of a body, the objects that hold limits, and the names in these, as they read folded."""
     service = get_service(dialect)
     fields = service.limits
-    limits = frozenset([folded(name) for name in (*fields.limits, *fields.choices)])
+    limits = frozenset([folded(name) for name in (*fields.names, *fields.choices)])
     own = _DECIDED if service.overrides is None else _DECIDED | _NESTED
     holders = frozenset([folded(name) for name in fields.inside])
     return (own, holders, limits) if holders else (own | limits, holders, limits)

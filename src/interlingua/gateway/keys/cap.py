@@ -10,7 +10,8 @@ Rules
 - Thinking counts as output. Where a client names no limit, its thinking budget comes on top of the default; where the
   cap leaves no room beside that budget, the call is refused.
 - A request that is translated has no other limit beside its cap: Ollama's `num_predict` of -1 is none, and would win.
-- A body that is passed on has the cap in the member that its client used, else in the one that its target knows.
+- A body that is passed on has the cap in every member that limits an answer somewhere (llama.cpp takes `n_predict`
+  before `max_tokens`), and at least in the one that its dialect, or its target, knows.
 """
 
 from __future__ import annotations
@@ -66,14 +67,14 @@ def wish_of(exchange: ClientExchange) -> Wish:
     """How much the client of a request wants to have written."""
     fields, body = exchange.dialect.service.limits, exchange.head.body
     members = _members(body, fields)
-    limits = [token_count(members.get(name)) for name in fields.limits if name in members]
-    choices = token_count(_first(members, fields.choices))
+    limits = [token_count(value) for _, _, value in _limits(body, fields)]
+    choices = [token_count(members[name]) for name in fields.choices if name in members]
     thinking: Any = members
     for names in fields.thinking:
         thinking = _first(thinking, names) if is_object(thinking) else None
     return Wish(
         max([limit for limit in limits if limit is not None], default=None),
-        choices or 1,
+        max([choice for choice in choices if choice is not None], default=1),
         (token_count(thinking) or 0) if fields.thinking else 0,
     )
 
@@ -91,18 +92,21 @@ def least_of(lanes: Iterable[Lane]) -> int:
 
 def cap_edits(exchange: ClientExchange, lane: Lane, cap: int, *, is_own: bool) -> dict[str, bytes]:
     """The members of a body that is passed on which say its cap; `is_own` says that its client named that cap."""
-    if is_own and fitted(cap, lane) == cap:
-        return {}
     fields, body = exchange.dialect.service.limits, exchange.head.body
-    cap, members = fitted(cap, lane), _members(body, fields)
-    names = [name for name in fields.limits if name in members]
-    if not names:
+    limits = _limits(body, fields)
+    fits = fitted(cap, lane)
+    if is_own and fits == cap and all([(token_count(value) or MAX_TOKENS) <= cap for _, _, value in limits]):
+        return {}
+    if not any([name in fields.limits and holder in ("", *fields.inside) for holder, name, _ in limits]):
+        holder = next((name for name in fields.inside if name in body), fields.inside[0] if fields.inside else "")
         quirks = lane.endpoint.target.quirks
-        names = [quirks.max_tokens_field if fields.by_quirk else fields.limits[0]]
-    if not fields.inside:
-        return {name: encode(cap) for name in names}
-    holder = next((name for name in fields.inside if name in body), fields.inside[0])
-    return {holder: encode({**members, **dict.fromkeys(names, cap)}, nulls=1 << 20)}
+        limits = [*limits, (holder, quirks.max_tokens_field if fields.by_quirk else fields.limits[0], None)]
+    edits = {name: encode(fits) for holder, name, _ in limits if not holder}
+    for holder in dict.fromkeys([holder for holder, _, _ in limits if holder]):
+        value = body.get(holder)
+        names = [name for within, name, _ in limits if within == holder]
+        edits[holder] = encode({**(value if is_object(value) else {}), **dict.fromkeys(names, fits)}, nulls=1 << 20)
+    return edits
 
 
 def cap_change(exchange: ClientExchange, wish: Wish, cap: int) -> tuple[Change, ...]:
@@ -116,11 +120,21 @@ def cap_change(exchange: ClientExchange, wish: Wish, cap: int) -> tuple[Change, 
     return changes.done()
 
 
+def _limits(body: Body, fields: LimitFields) -> list[tuple[str, str, Any]]:
+    """Every limit of an answer in a body: the member that it is in (empty: the top), its name, what it says."""
+    top, names = body.members, fields.names
+    limits = [("", name, body.get(name)) for name in names if name in top]
+    for holder in [holder for holder in fields.holders if holder in top]:
+        value = body.get(holder)
+        limits += [(holder, name, value[name]) for name in names if name in value] if is_object(value) else []
+    return limits
+
+
 def _members(body: Body, fields: LimitFields) -> Mapping[str, Any]:
-    """The members that say how much is to be written."""
+    """The members that say how many answers there are to be, and how much thinking."""
     members = body.members
     if not fields.inside:
-        names = (*fields.limits, *fields.choices, *(fields.thinking[0] if fields.thinking else ()))
+        names = (*fields.choices, *(fields.thinking[0] if fields.thinking else ()))
         return {name: body.get(name) for name in names if name in members}
     value = next((body.get(name) for name in fields.inside if name in members), None)
     return value if is_object(value) else {}

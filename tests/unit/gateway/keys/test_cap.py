@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from interlingua.gateway.core import Gateway
+from interlingua.gateway.hooks import HookSettings
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.budget import used_of
 from interlingua.gateway.keys.terms import Terms, read_budget
+from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Say, Upstream
@@ -314,3 +316,54 @@ async def test_a_try_after_one_that_was_paid_for_is_reserved_anew(limit: int, st
     assert await spent(made) == (120 if status == 402 else 175, 0)
     rows = await made.admission.accounts.used("a")
     assert sum(row.requests for row in rows) == 1
+
+
+FOREIGN: list[dict[str, Any]] = [
+    {"n_predict": 90_000},
+    {"n_predict": -1},
+    {"max_tokens": 50, "n_predict": 90_000},
+    {"max_tokens": 50, "n_predict": -1},
+    {"max_completion_tokens": 50, "num_predict": -1},
+    {"max_tokens": 50, "max_new_tokens": "90000"},
+    {"max_tokens": 50, "options": {"num_predict": 90_000, "top_k": 3}},
+    {"max_tokens": 50, "extra_body": {"n_predict": 90_000}},
+    {"max_tokens": 50, "parameters": {"max_new_tokens": 90_000}},
+]
+
+
+def limits_in(body: Any) -> list[Any]:
+    """Every limit of an answer in a body, wherever it stands."""
+    names = {"n_predict", "num_predict", "max_new_tokens", "max_tokens", "max_completion_tokens"}
+    inner = [value for name, value in body.items() if name in ("options", "parameters", "extra_body")]
+    return [each for within in (body, *inner) for name, each in within.items() if name in names]
+
+
+@pytest.mark.parametrize("policy", [False, True], ids=["passed on", "read"])
+@pytest.mark.parametrize("members", FOREIGN, ids=str)
+async def test_a_limit_in_a_word_of_another_server_beats_no_cap(members: dict[str, Any], policy: bool) -> None:
+    """llama.cpp takes `n_predict` before `max_tokens`: what goes out has no limit above the key's, in no member."""
+    settings = {"hooks": HookSettings(policy=PolicySettings(max_messages=9))} if policy else {}
+    made = keyed("compatible", "900 tokens", settings=settings)
+    with Upstream("openai-chat").standing() as upstream:
+        await made(asked("openai-chat", **members))  # OpenAI itself refuses these words; what it got is what counts
+    limits = limits_in(sent(upstream))
+    assert limits
+    assert all(type(limit) is int and 0 < limit < 900 for limit in limits)
+    assert sent(upstream).get("options", {"top_k": 3})["top_k"] == 3
+
+
+async def test_the_policy_of_a_gateway_holds_for_words_of_other_servers() -> None:
+    """`[policy] max_tokens` bounds what a server takes for the limit."""
+    settings = {"hooks": HookSettings(policy=PolicySettings(max_tokens=100))}
+    made = keyed("compatible", "", settings=settings)
+    with Upstream("openai-chat").standing() as upstream:
+        await made(asked("openai-chat", max_tokens=50, n_predict=90_000, options={"num_predict": 90_000}))
+    assert limits_in(sent(upstream)) == [50]
+
+
+async def test_choices_in_a_word_of_another_server_count() -> None:
+    """llama.cpp takes `n_cmpl` before `n`: the cap is divided by the larger number."""
+    made = keyed("compatible", "900 tokens")
+    with Upstream("openai-chat").standing() as upstream:
+        await made(asked("openai-chat", n=1, n_cmpl=8))
+    assert all(limit <= 900 // 8 for limit in limits_in(sent(upstream)))
