@@ -84,7 +84,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         Two callers have the same one where the server cannot tell them apart. The key is not in it.
         """
         secret = [pair for pair in headers if pair[0].lower() in SECRET_HEADERS] if headers else ()
-        return _identities[self.base_url, self.query, self.headers, tuple(secret), self.credential.latest()]
+        keys = (self.credential.latest(),) if self.login is None else self.login.secrets()
+        return _identities[self.base_url, self.query, self.headers, tuple(secret), keys]
 
     def http_request(
         self, encoded: Encoded, *, stream: bool = False, with_credential: bool = True, headers: Headers = ()
@@ -113,7 +114,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return HttpRequest(url=form.url, headers=headers, body=encoded.body, dialect=self.dialect, target=self.spec)
 
 
-def _find_identity(key: tuple[str, tuple[tuple[str, str], ...], Headers, Headers, str]) -> str:
+def _find_identity(key: tuple[str, tuple[tuple[str, str], ...], Headers, Headers, tuple[str, ...]]) -> str:
     """The host of an address, and a digest of everything by which a server knows who asks."""
     from hashlib import sha256  # only where something is known against a target
 

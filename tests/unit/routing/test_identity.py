@@ -175,7 +175,7 @@ def test_a_probe_belongs_to_its_key_and_is_not_taken_while_suspended() -> None:
 def test_an_identity_shows_the_host_and_never_the_key() -> None:
     """The host and a digest; equal for equal places and keys, in every registry and process."""
     one, two = (Registry({"OPENAI_API_KEY": key}).resolve(TARGET)[0] for key in ("sk-a-key-of-mine", "sk-another-one"))
-    assert one.identity() == "api.openai.com fa11f847b394"
+    assert one.identity() == "api.openai.com df0800332466"
     assert (
         two.identity()
         != one.identity()
