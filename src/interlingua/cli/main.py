@@ -31,6 +31,8 @@ CHAPTERS: dict[str, dict[str, str]] = {
         "run": "let a model work with tools, step by step, until it is done",
         "history": "list, search and show earlier prompts and answers",
         "templates": "manage templates, prompts and options under a name: list, show, path, delete",
+        "embed": "turn texts into vectors",
+        "rerank": "put documents in the order of their relevance",
         "extract": "turn many files into typed rows; a rerun continues where the last one stopped",
         "batches": "look after batches at providers, half the price: list, show, cancel",
     },

@@ -556,6 +556,7 @@ _IN_PROCESS = (
         dialects=CHAT,
         auth="none",
         key_required=False,
+        quirks=Quirks(embed_input_type="task"),
         note="Answers from the tools and schemas offered, and says that it is not a model.",
     ),
 )
