@@ -51,7 +51,8 @@ def finish_of(
 ) -> FinishReason:
     """The finish reason that agrees with the parts; an entry where they contradict the wire's word."""
     settled = settle_finish(reason, parts)
-    note_finish(reason, settled, raw, changes, path)
+    if settled is not reason:
+        note_finish(reason, settled, raw, changes, path)
     return settled
 
 

@@ -6,16 +6,16 @@ dialect alone.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import msgspec
 
 from interlingua.errors import DecodeError, UsageError
-from interlingua.wire._shape import EXTRA
 from interlingua.wire.json import Extra, decode_any, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from interlingua.wire.json import WireStruct
 
@@ -26,10 +26,8 @@ __all__ = [
     "members_of",
     "merge_members",
     "object_in",
-    "passed_on",
+    "passing",
     "plain",
-    "spread",
-    "stated",
     "text_or_none",
 ]
 
@@ -44,23 +42,21 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def stated(wire: WireStruct) -> dict[str, Any]:
-    """What a wire object without kept text states, as plain values; its unknown members stand beside the others."""
-    members: dict[str, Any] = msgspec.to_builtins(wire)
-    return spread(members)
-
-
-def spread(members: dict[str, Any]) -> dict[str, Any]:
-    """The members of an object inside of what was stated, its unknown ones beside the others."""
-    unknown = members.pop(EXTRA, None)
-    return members if unknown is None else {**members, **unknown}
-
-
-def passed_on(wire: WireStruct, names: Sequence[str]) -> dict[str, Any]:
-    """The members of `names` that a wire object states, and its unknown ones: what only passes through."""
+def passing(*names: str) -> Callable[[WireStruct], dict[str, Any]]:
+    """A reader of what only passes through: the members of two or more names that are stated, and the unknown ones."""
+    values_of: Callable[[WireStruct], tuple[Any, ...]] = attrgetter(*names)
+    nothing = (None,) * len(names)
     unset = msgspec.UNSET
-    members = {name: value for name in names if (value := getattr(wire, name)) is not None and value is not unset}
-    return {**members, **wire.extra} if wire.extra else members
+
+    def read(wire: WireStruct) -> dict[str, Any]:
+        values = values_of(wire)
+        members: dict[str, Any] = {}
+        if values != nothing:
+            stated = zip(names, values, strict=True)
+            members = {name: value for name, value in stated if value is not None and value is not unset}
+        return {**members, **wire.extra} if wire.extra else members
+
+    return read
 
 
 def members_of(wire: WireStruct, dialect: str) -> dict[str, dict[str, Any]]:

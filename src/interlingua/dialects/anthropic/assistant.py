@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from interlingua.dialects._members import members_of, merge_members, passed_on, plain
+from interlingua.dialects._members import members_of, merge_members, passing, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects._transcripts import transcript_text
@@ -157,11 +157,11 @@ class AssistantDecoder:
 
 def call_extra(wire: BlockWire) -> dict[str, dict[str, Any]]:
     """The members of a call without a field."""
-    extra = passed_on(wire, _BESIDE_A_CALL)
+    extra = _beside_a_call(wire)
     return {NAME: extra} if extra else {}
 
 
-_BESIDE_A_CALL = ("caller", "cache_control")
+_beside_a_call = passing("caller", "cache_control")
 
 
 # Writing

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
 from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._members import is_object, merge_members, passed_on
+from interlingua.dialects._members import is_object, merge_members, passing
 from interlingua.dialects._request import CORE, RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
 from interlingua.dialects.google.citations import CITATIONS, read_citations
@@ -85,12 +85,12 @@ SAID = CORE | {
     "metadata",
 }  # fmt: skip
 """The fields of a request that are said, or have an entry of their own."""
-CANDIDATE_MEMBERS = (
+_candidate_members = passing(
     "finishMessage", "avgLogprobs", "logprobsResult", "safetyRatings", "urlContextMetadata", "tokenCount", *CITATIONS,
 )  # fmt: skip
-"""Members of a candidate that only pass through."""
-TOP_MEMBERS = ("promptFeedback", "createTime")
-"""Members of an answer that only pass through."""
+"""Reads the members of a candidate that only pass through."""
+_top_members = passing("promptFeedback", "createTime")
+"""Reads the members of an answer that only pass through."""
 
 
 # The request
@@ -380,7 +380,7 @@ RESERVED = frozenset({"candidate", "content", "top"})
 
 def top_members(wire: ResponseWire) -> dict[str, Any]:
     """The members of an answer, or of a frame of it, that only pass through."""
-    members = passed_on(wire, TOP_MEMBERS)
+    members = _top_members(wire)
     if wire.extra:
         beside = {name: members.pop(name) for name in RESERVED if name in members}
         return {**members, "top": beside} if beside else members
@@ -389,7 +389,7 @@ def top_members(wire: ResponseWire) -> dict[str, Any]:
 
 def candidate_members(wire: CandidateWire) -> dict[str, Any]:
     """The members of a candidate that only pass through."""
-    return passed_on(wire, CANDIDATE_MEMBERS)
+    return _candidate_members(wire)
 
 
 def _choice(

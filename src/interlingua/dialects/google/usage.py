@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import merge_members, passed_on, plain
+from interlingua.dialects._members import merge_members, passing, plain
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.wire import UsageWire
 from interlingua.types.usage import Usage
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_usage", "encode_usage", "merge_counts", "note_uncounted", "uncounted"]
 
-OTHER_MEMBERS = (
+_other_members = passing(
     "toolUsePromptTokenCount", "promptTokensDetails", "candidatesTokensDetails", "cacheTokensDetails",
     "toolUsePromptTokensDetails", "serviceTier", "trafficType",
 )  # fmt: skip
-"""Members that only pass through."""
+"""Reads the members that only pass through."""
 _FIELDS = tuple(name for name in UsageWire.__struct_fields__ if name != "extra")
 
 
@@ -65,7 +65,7 @@ def decode_usage(wire: UsageWire) -> Usage | None:
         if given is None:
             return None
         output = 0
-    extra = passed_on(wire, OTHER_MEMBERS)
+    extra = _other_members(wire)
     if wire.totalTokenCount not in (None, (given or 0) + output):
         extra["totalTokenCount"] = wire.totalTokenCount
     return Usage(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._members import merge_members, passed_on
+from interlingua.dialects._members import merge_members, passing
 from interlingua.dialects._request import CORE, RequestWriter, check_choice, chosen_names, schema_prompt
 from interlingua.dialects._subsets import OLLAMA_TOOL
 from interlingua.dialects.ollama.assistant import CallReader, decode_turn
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpReply
 
 __all__ = [
-    "ANSWER_MEMBERS", "CHAT_PATH", "COUNTED", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_error",
+    "CHAT_PATH", "COUNTED", "GENERATE_PATH", "OPTIONS", "answer_members", "decode_error",
     "decode_response", "encode_request", "is_counted", "turn_of",
 ]  # fmt: skip
 
@@ -75,10 +75,10 @@ EFFORTS: dict[str, bool | str] = {
     "max": "max",
 }
 """Effort -> `think`."""
-ANSWER_MEMBERS = (
+_passing_members = passing(
     "created_at", "context", "total_duration", "load_duration", "prompt_eval_duration", "eval_duration", "logprobs",
 )  # fmt: skip
-"""Members of an answer that only pass through."""
+"""Reads the members of an answer that only pass through."""
 
 
 # The request
@@ -320,7 +320,7 @@ COUNTED = ("total_duration", "eval_duration", "prompt_eval_duration", "eval_coun
 
 def answer_members(wire: ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a line of it, that only pass through; `field` says that it was the older form."""
-    members = passed_on(wire, ANSWER_MEMBERS)
+    members = _passing_members(wire)
     if wire.message is None and wire.response is not None:
         members.setdefault("field", "response")
     if wire.message is not None and wire.message.extra:

@@ -25,7 +25,7 @@ from interlingua.dialects._openai.calls import (
     mended_arguments,
 )
 from interlingua.dialects._openai.citations import read_annotation, url_members
-from interlingua.dialects._parallel import WRAPPERS, inner_calls, is_wrapper
+from interlingua.dialects._parallel import WRAPPERS, inner_calls
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects.openai_chat.parts import (
@@ -162,9 +162,9 @@ class AssistantDecoder:
             calls = [*calls, ToolCallWire(type="function", function=message.function_call)]
         for place, call in enumerate(calls, 1):
             cut_off = self.cut_off and place == len(calls)
+            function = call.function
             try:
-                function = call.function
-                if function is None or function.name not in WRAPPERS or not is_wrapper(function.name, self.undo):
+                if function is None or function.name not in WRAPPERS:
                     self.parts.append(self._call(call, cut_off=cut_off))
                     continue
                 for one in self._apart(call, function):
@@ -339,23 +339,48 @@ class AssistantEncoder:
         self.ids: dict[str, str] = ids or {}
         self.changes: Changes = changes
 
-    def plain(self, parts: Sequence[Part]) -> PlainTurnWire | None:
-        """The message of a turn in a history that has a text, then calls, and nothing else; None for any other."""
-        text: str | None = None
+    def plain(self, parts: Sequence[Part], path: str, *, reply: bool = False) -> PlainTurnWire | None:
+        """The message of a turn that has a text, then calls, and nothing else to write; None for any other.
+
+        A `reply` may have thinking before them, and several texts. Members and seals of other dialects are noted.
+        """
+        thinking: str | None = None
+        texts: list[str] = []
         calls: list[PlainCallWire] = []
-        for part in parts:
-            if type(part) is ToolCall and not (part.freeform or part.sealed is not None or part.extra):
+        beside: list[tuple[TextPart | ThinkingPart | ToolCall, int]] = []
+        for place, part in enumerate(parts):
+            if type(part) is ToolCall and not part.freeform:
                 name, call_id = self.names.get(part.name, part.name), self.ids.get(part.id, part.id)
                 function = PlainFunctionWire(name, part.arguments_json)
                 calls.append(PlainCallWire(id=call_id, type="function", function=function))
-            elif type(part) is TextPart and text is None and not calls and is_plain(part):
-                text = part.text
+            elif type(part) is TextPart and not calls and (reply or not (texts or part.cache)) and not part.annotations:
+                texts.append(part.text)
+            elif type(part) is ThinkingPart and reply and place == 0:
+                thinking = part.text or None
             else:
                 return None
+            if part.sealed is not None or part.extra:
+                beside.append((part, place))
+        if beside and not self._noted(beside, path):
+            return None
+        if reply:
+            return PlainTurnWire("".join(texts) if texts else None, calls or None, None, thinking, ())
         quirks = self.target.quirks
         if not parts or quirks.reasoning_echo == "always" or (calls and quirks.reasoning_echo == "calls"):
             return None
-        return PlainTurnWire(_EMPTY[quirks.tool_only_content] if text is None else text, calls or None)
+        return PlainTurnWire(texts[0] if texts else _EMPTY[quirks.tool_only_content], calls or None)
+
+    def _noted(self, parts: Sequence[tuple[TextPart | ThinkingPart | ToolCall, int]], path: str) -> bool:
+        """Whether members and seals of parts are all of other dialects; each of them has an entry then."""
+        for part, _ in parts:
+            if NAME in part.extra or (part.sealed is not None and part.sealed.dialect == NAME):
+                return False
+        for part, place in parts:
+            if part.extra:
+                note_foreign(self.changes, part.extra, f"{path}/parts/{place}")
+            if part.sealed is not None:
+                note_seal(self.changes, part.sealed, f"{path}/parts/{place}")
+        return True
 
     def encode(self, parts: Sequence[Part], path: str, *, reply: bool) -> MessageWire:
         """The message of one turn, which stands at `path`.

@@ -20,38 +20,46 @@ from interlingua.dialects._answer import (
     is_complaint,
     no_answer,
 )
-from interlingua.dialects._late import late_pair
-from interlingua.dialects._members import merge_members, passed_on
+from interlingua.dialects._members import merge_members, passing
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
 from interlingua.dialects._request import CORE, check_choice
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import decode_finish, finish_word
 from interlingua.dialects.openai_chat.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_chat.usage import decode_usage
-from interlingua.dialects.openai_chat.wire import MessageWire, RequestWire, ResponseWire, ToolWire
+from interlingua.dialects.openai_chat.wire import (
+    ChoiceWire,
+    MessageWire,
+    PlainResponseWire,
+    RequestWire,
+    ResponseWire,
+    ToolWire,
+)
 from interlingua.errors import DecodeError, UpstreamError
+from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 from interlingua.types.response import Alternative, Response
 from interlingua.types.tool import OpaqueTool
-from interlingua.wire.json import decode_wire, encode_exact
+from interlingua.wire.json import decode_wire, encode_exact, exact_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects.openai_chat.wire import ChoiceWire, ChunkChoiceWire, ChunkWire
+    from interlingua.dialects.openai_chat.wire import ChunkChoiceWire, ChunkWire, PlainChoiceWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
+    from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
+    from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
 __all__ = [
-    "decode_any_response", "decode_error", "decode_response", "encode_request", "failed_choice", "is_bare_error",
+    "choice_members", "decode_error", "decode_response", "encode_request", "failed_choice", "is_bare_error",
     "top_members",
 ]  # fmt: skip
 
@@ -78,12 +86,12 @@ SWITCHES: dict[str, dict[bool, dict[str, Any]]] = {
     },
 }
 """How a server is told to think or not; templates differ in the name, and pass over the one that is not theirs."""
-TOP_MEMBERS = ("created", "service_tier", "system_fingerprint", "provider", "x_groq", "timings")
-"""Members of an answer that only pass through."""
+_top_members = passing("created", "service_tier", "system_fingerprint", "provider", "x_groq", "timings")
+"""Reads the members of an answer that only pass through."""
 RESERVED = frozenset({"choice", "message", "top"})
 """Where `extra` keeps the members of the first choice, of its message, and members of the answer named like these."""
-CHOICE_MEMBERS = ("logprobs", "native_finish_reason", "content_filter_results")
-"""The same of a choice."""
+choice_members = passing("logprobs", "native_finish_reason", "content_filter_results")
+"""Reads the members of a choice that only pass through."""
 
 
 # The request
@@ -272,28 +280,21 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return _read_usual(reply.body, context) or decode_any_response(reply, context)
-
-
-_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late_pair(
-    "interlingua.dialects.openai_chat.client_usual", "read_usual"
-)
-
-
-def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-    """A whole answer, however unusual.
-
-    Raises: as `decode_response`.
-    """
     repairs: list[str] = []
-    wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
-    if wire.error or (not wire.choices and wire.object == "error") or is_bare_error(wire) or failed_base(wire.extra):
-        raise decode_error(reply, context)
+    plain = _read_plain(reply.body)
+    wire = cast("ResponseWire", plain)  # it has its members
+    if plain is None:
+        wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
+        nothing = wire.object == "error" and not wire.choices
+        if wire.error or nothing or is_bare_error(wire) or failed_base(wire.extra):
+            raise decode_error(reply, context)
     if not wire.choices:
         raise _no_choice(wire)
     changes = changes_of(NAME, "decode_response", repairs)
-    ids = id_source(context)
-    first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
+    first, others = None if plain is None else _plain_choice(plain.choices[0], context), []
+    if first is None:
+        ids = id_source(context)
+        first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
     extra = top_members(wire)
     if first.extra:
         extra |= first.extra[NAME]
@@ -309,12 +310,35 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         changes=changes.done(),
         extra={NAME: extra} if extra else {},
     )
-    failure = next((error for choice in wire.choices if (error := failed_choice(choice))), None)
-    if failure is not None:
+    for choice in wire.choices:  # most of them have no member that says that they failed
+        failure = failed_choice(choice) if choice.extra else None
         if isinstance(failure, UpstreamError):
             failure.response = msgspec.structs.replace(response, finish_reason="error")
-        raise failure
+        if failure is not None:
+            raise failure
     return response
+
+
+_read_plain = exact_reader(PlainResponseWire)
+_PLAIN_WORDS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", "tool_calls": "tool_calls"}
+
+
+def _plain_choice(wire: PlainChoiceWire, context: DecodeContext) -> Alternative | None:
+    """A choice that ends with one of the usual words; None where that, or a call, has to be looked at."""
+    word, message = wire.finish_reason, wire.message
+    reason = _PLAIN_WORDS.get(word)
+    if reason is None or (reason == "tool_calls") is not bool(message.tool_calls):
+        return None
+    parts: list[Part] = [ThinkingPart(message.reasoning_content)] if message.reasoning_content else []
+    if message.content:
+        parts.append(TextPart(message.content))
+    if message.tool_calls:
+        calls = [ToolCall(call.id, call.function.name, call.function.arguments) for call in message.tool_calls]
+        sound = sound_calls(calls, context)
+        if sound is None:
+            return None
+        parts += sound
+    return Alternative(parts=tuple(parts), finish_reason=reason, finish_reason_raw=word)
 
 
 def failed_choice(wire: ChoiceWire | ChunkChoiceWire) -> Error | None:
@@ -341,7 +365,7 @@ def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:
 
 def top_members(wire: ResponseWire | ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a chunk of it, that only pass through."""
-    said = passed_on(wire, TOP_MEMBERS)
+    said = _top_members(wire)
     if wire.extra:
         beside = {name: said.pop(name) for name in RESERVED if name in said}
         return {**said, "top": beside} if beside else said
@@ -352,32 +376,35 @@ MESSAGE_MEMBERS = ("annotations", "name")
 """Members of an answer's message that only pass through."""
 
 
-def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:
-    message, word = (
-        wire.message or wire.delta or MessageWire(),
-        finish_word(wire.finish_reason, wire.native_finish_reason),
-    )
+def _choice(
+    wire: ChoiceWire | PlainChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int
+) -> Alternative:
+    message = cast("MessageWire", wire.message or wire.delta or MessageWire())
+    word = finish_word(wire.finish_reason, wire.native_finish_reason)
     prefix = f"/alternatives/{place - 1}" if place else ""
     decoder = AssistantDecoder(ids, context.target, context.undo, changes, prefix)
+    reason = decode_finish(word)
     try:
-        parts = tuple(decoder.decode(message, cut_off=decode_finish(word) == "length"))
+        parts = tuple(decoder.decode(message, cut_off=reason == "length"))
     except DecodeError as error:
         raise error.under(f"/choices/{place}/message") from None
-    reason = decode_finish(word, holds=bool(parts))
+    if not (word or parts):
+        reason = "error"  # an answer of nothing that does not say why
     settled = finish_of(reason, word, parts, changes, f"{prefix}/finish_reason")
+    extra = _beside(wire, message) if type(wire) is ChoiceWire else {}
+    return Alternative(parts=parts, finish_reason=settled, finish_reason_raw=word, extra={NAME: extra} if extra else {})
+
+
+def _beside(wire: ChoiceWire, message: MessageWire) -> dict[str, Any]:
+    """The members of a choice and of its message that only pass through."""
     extra: dict[str, Any] = {}
-    if choice := passed_on(wire, CHOICE_MEMBERS):
+    if choice := choice_members(wire):
         extra["choice"] = choice
-    said: dict[str, Any] = {name: value for name in MESSAGE_MEMBERS if (value := getattr(message, name))}
-    said.update(message.extra or {})
-    if said:
-        extra["message"] = said
-    return Alternative(
-        parts=parts,
-        finish_reason=settled,
-        finish_reason_raw=word,
-        extra={NAME: extra} if extra else {},
-    )
+    if members := {name: value for name in MESSAGE_MEMBERS if (value := getattr(message, name))}:
+        extra["message"] = members
+    if message.extra:
+        extra["message"] = {**members, **message.extra}
+    return extra
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import failed_base, id_source, no_answer
 from interlingua.dialects._errors.bodies import error_body
-from interlingua.dialects._members import is_object, passed_on
+from interlingua.dialects._members import is_object
 from interlingua.dialects._openai.calls import arguments_text, clean_name, freeform_arguments
 from interlingua.dialects._openai.citations import read_annotation
 from interlingua.dialects._openai.errors import error_of_body
@@ -24,7 +24,7 @@ from interlingua.dialects._parallel import inner_calls, is_wrapper
 from interlingua.dialects._streams.runs import DATA, BuildingDecoder, run_of
 from interlingua.dialects._streams.templates import template_of
 from interlingua.dialects.openai_chat.assistant import REASONING_FIELDS, audio_id, hosted_call, nest, reasoning_text
-from interlingua.dialects.openai_chat.client import CHOICE_MEMBERS, failed_choice, is_bare_error, top_members
+from interlingua.dialects.openai_chat.client import choice_members, failed_choice, is_bare_error, top_members
 from interlingua.dialects.openai_chat.parts import NAME, decode_content, decode_images
 from interlingua.dialects.openai_chat.reasons import decode_finish, finish_word
 from interlingua.dialects.openai_chat.slots import Fragment, Slots, usable_index
@@ -229,7 +229,7 @@ class ChatStreamDecoder(BuildingDecoder):
         self.builder.start(model=chunk.model or "", wire_model=chunk.model or None, id=chunk.id or None, extra=extra)
 
     def _choice_members(self, wire: ChunkChoiceWire, number: int) -> None:
-        said = passed_on(wire, CHOICE_MEMBERS)
+        said = choice_members(wire)
         if not said:
             return
         members = self.builder.choice_extra(number, NAME).setdefault("choice", {})

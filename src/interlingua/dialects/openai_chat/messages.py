@@ -42,6 +42,7 @@ from interlingua.types.content import (
     Json,
     OpaquePart,
     TextPart,
+    ThinkingPart,
     ToolCall,
     ToolResult,
 )
@@ -96,8 +97,10 @@ class _History:
         if type(wire) is PlainResultWire and not wire.content.startswith(ERROR_PREFIX):
             call_id = wire.tool_call_id
             self.results.append(ToolResult(call_id, self.names.get(call_id, ""), wire.content))
-        elif type(wire) is PlainTurnWire and (wire.tool_calls is None or _are_sound(wire.tool_calls)):
-            parts: list[Part] = [TextPart(wire.content)] if wire.content else []
+        elif type(wire) is PlainTurnWire and wire.reasoning_content != "" and _are_sound(wire.tool_calls or ()):
+            parts: list[Part] = [ThinkingPart(wire.reasoning_content)] if wire.reasoning_content else []
+            if wire.content:
+                parts.append(TextPart(wire.content))
             for call in wire.tool_calls or ():
                 call_id, name = call.id, call.function.name
                 self.turns.ids.assign(call_id)
@@ -270,7 +273,7 @@ class MessageEncoder:
         for place, message in enumerate(messages):
             path, role = f"/messages/{place}", message.role
             if role == "assistant":
-                plain = None if message.name is not None or message.extra else self.turns.plain(message.parts)
+                plain = None if message.name is not None or message.extra else self.turns.plain(message.parts, path)
                 if plain is None:
                     self._add(self.turns.encode(message.parts, path, reply=False), message)
                 else:

@@ -28,11 +28,9 @@ WIRE_REASONS: dict[FinishReason, str] = {
 """The legal words of the wire; clients know no others."""
 
 
-def decode_finish(raw: str | None, *, holds: bool = True) -> FinishReason:
-    """The canonical finish reason of the wire's word; without one, whether the answer `holds` anything decides."""
-    if not raw:
-        return "stop" if holds else "error"
-    return FINISH_REASONS.get(raw, "other")
+def decode_finish(raw: str | None) -> FinishReason:
+    """The canonical finish reason of the wire's word; `stop` without one."""
+    return FINISH_REASONS.get(raw, "other") if raw else "stop"
 
 
 def finish_word(raw: str | None, native: str | None) -> str | None:

@@ -19,7 +19,6 @@ from interlingua.dialects.openai_chat.assistant import AssistantEncoder
 from interlingua.dialects.openai_chat.messages import decode_messages
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.dialects.openai_chat.reasons import encode_finish
-from interlingua.dialects.openai_chat.server_usual import write_usual
 from interlingua.dialects.openai_chat.tools import decode_tool
 from interlingua.dialects.openai_chat.usage import encode_usage
 from interlingua.dialects.openai_chat.wire import (
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "decode_request",
-    "encode_any_response",
     "encode_error",
     "encode_response",
     "finish_word",
@@ -237,22 +235,13 @@ class _RequestDecoder:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
-    return write_usual(response, context) or encode_any_response(response, context)
-
-
-def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
-    """The same, however unusual."""
     if not context.says_own(NAME) and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
     members, choice_extra = reply_members(response.extra, changes)
-    first = Alternative(
-        parts=response.parts,
-        finish_reason=response.finish_reason,
-        finish_reason_raw=response.finish_reason_raw,
-        extra={NAME: choice_extra} if choice_extra else {},
-    )
-    choices = [_choice(part, place, changes, context) for place, part in enumerate((first, *response.alternatives))]
+    choices = [_choice(response, choice_extra, 0, changes, context)]
+    for place, one in enumerate(response.alternatives, 1):
+        choices.append(_choice(one, one.extra.get(NAME, {}), place, changes, context))
     wire = ResponseWire(
         id=response.id or (context.make_id() if context.make_id else None),
         object="chat.completion",
@@ -291,21 +280,21 @@ def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[d
     return members, choice
 
 
-def _choice(alternative: Alternative, place: int, changes: Changes, context: ServerContext) -> ChoiceWire:
-    own = context.source == NAME
+def _choice(
+    choice: Response[Any] | Alternative, extra: dict[str, Any], place: int, changes: Changes, context: ServerContext
+) -> ChoiceWire:
+    """A choice with the members of it that stand in `extra`."""
     path = f"/alternatives/{place - 1}" if place else ""
-    message = AssistantEncoder(_AS_READ if own else _PLAIN, changes).encode(alternative.parts, path, reply=True)
-    if message.refusal is not None and not isinstance(message.refusal, str):
-        message.refusal = None
-    message.annotations = message.annotations or []
-    if type(message.audio) is AudioWire and not own:
-        _complete(message.audio)
-    extra = alternative.extra.get(NAME) if alternative.extra else None
-    if extra and "message" in extra:
+    encoder = AssistantEncoder(_AS_READ if context.source == NAME else _PLAIN, changes)
+    plain = None if extra else encoder.plain(choice.parts, path, reply=True)
+    message = encoder.encode(choice.parts, path, reply=True) if plain is None else cast("MessageWire", plain)
+    if plain is None:
+        _complete(message, own=context.source == NAME)
+    if "message" in extra:
         merge_members(message, object_in(extra, "message"))
-    word = finish_word(alternative, changes, path, own=context.says_own(NAME))
+    word = finish_word(choice, changes, path, own=context.says_own(NAME))
     wire = ChoiceWire(index=place, message=message, finish_reason=word, logprobs=None)
-    if extra and "choice" in extra:
+    if "choice" in extra:
         members = dict(object_in(extra, "choice"))
         merge_members(message, object_in(members, "message"))
         members.pop("message", None)
@@ -313,26 +302,31 @@ def _choice(alternative: Alternative, place: int, changes: Changes, context: Ser
     return wire
 
 
-def _complete(audio: AudioWire) -> None:
+def _complete(message: MessageWire, *, own: bool) -> None:
     """Strict clients insist on every member; audio that cannot be asked for again has no id and has expired."""
-    audio.id = audio.id or ""
-    audio.expires_at = audio.expires_at or 0
-    audio.transcript = audio.transcript or ""
+    if not isinstance(message.refusal, str):
+        message.refusal = None
+    message.annotations = message.annotations or []
+    audio = message.audio
+    if type(audio) is AudioWire and not own:
+        audio.id = audio.id or ""
+        audio.expires_at = audio.expires_at or 0
+        audio.transcript = audio.transcript or ""
 
 
-def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: bool) -> str | None:
+def finish_word(choice: Response[Any] | Alternative, changes: Changes, path: str, *, own: bool) -> str | None:
     """The wire's finish reason, with an entry where it says less than the canonical one.
 
     An answer that came in this dialect (`own`) keeps its own word; any other gets one of the legal words.
     """
-    reason = alternative.finish_reason
+    reason = choice.finish_reason
     if own:
-        return alternative.finish_reason_raw
+        return choice.finish_reason_raw
     if reason == "error":  # what had come before an error, which says it
         return None
     if reason in ("pause", "other"):
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
-    return encode_finish(reason, refused=_has_refusal(alternative.parts))
+    return encode_finish(reason, refused=reason == "refusal" and _has_refusal(choice.parts))
 
 
 def _has_refusal(parts: Sequence[Part]) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import as_function, freeform_parameters
-from interlingua.dialects._members import merge_members, passed_on, plain
+from interlingua.dialects._members import merge_members, passing, plain
 from interlingua.dialects.openai_chat.parts import NAME, decode_cache, encode_cache
 from interlingua.dialects.openai_chat.wire import (
     CustomWire,
@@ -37,8 +37,8 @@ __all__ = [
     "encode_tool",
 ]
 
-FLAT = ("name", "description", "parameters", "strict")
-"""Members of the flat shape, which some send beside the nested one."""
+_flat_members = passing("name", "description", "parameters", "strict")
+"""Reads the members of the flat shape, which some send beside the nested one."""
 
 DEFAULT_SCHEMA_NAME = "response"
 """The schema's name when the caller gave none."""
@@ -85,7 +85,7 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
 
 def _beside(wire: ToolWire) -> tuple[Cache | None, dict[str, Any]]:
     """The cache mark and the members beside the function, those of the flat shape among them."""
-    extra = passed_on(wire, FLAT)
+    extra = _flat_members(wire)
     if wire.cache_control is None:
         return None, extra
     marked = PartWire(cache_control=wire.cache_control)

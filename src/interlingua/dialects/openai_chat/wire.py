@@ -30,8 +30,10 @@ __all__ = [
     "MessagesWire",
     "PartWire",
     "PlainCallWire",
+    "PlainChoiceWire",
     "PlainFunctionWire",
     "PlainMessageWire",
+    "PlainResponseWire",
     "PlainResultWire",
     "PlainSystemWire",
     "PlainTextWire",
@@ -144,6 +146,7 @@ class PlainCallWire(ExactStruct, kw_only=True, omit_defaults=True):
     id: str
     type: Literal["function"] | None = None
     function: PlainFunctionWire
+    index: int | None = None
 
 
 class PlainTextWire(ExactStruct):
@@ -177,11 +180,10 @@ class PlainResultWire(PlainTextWire, tag_field="role", tag="tool"):
 
 
 class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant", omit_defaults=True):
-    """A turn of one text, plain calls, or both."""
+    """A turn of one text, plain calls, or both; in an answer with its thinking, and the members clients insist on."""
 
     role: ClassVar[str] = "assistant"
     name: ClassVar[None] = None
-    reasoning_content: ClassVar[None] = None
     reasoning: ClassVar[None] = None
     reasoning_details: ClassVar[None] = None
     images: ClassVar[None] = None
@@ -189,7 +191,8 @@ class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant", omit_default
 
     content: str | UnsetType | None = UNSET
     tool_calls: list[PlainCallWire] | None = None
-    refusal: None = None
+    refusal: UnsetType | None = UNSET
+    reasoning_content: str | None = None
     annotations: tuple[()] | None = None
     audio: None = None
     function_call: None = None
@@ -339,6 +342,19 @@ class ChoiceWire(WireStruct):
     content_filter_results: JsonObject | None = None
 
 
+class PlainChoiceWire(ExactStruct, kw_only=True):
+    """A choice of a plain turn, with no member that passes through."""
+
+    delta: ClassVar[None] = None
+    native_finish_reason: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    index: int | None = None
+    message: PlainTurnWire
+    logprobs: None = None
+    finish_reason: str | None = None
+
+
 class ResponseWire(WireStruct):
     """A reply body; `error` and `message` are there when a 200 hides an error."""
 
@@ -354,6 +370,24 @@ class ResponseWire(WireStruct):
     x_groq: JsonObject | None = None
     timings: JsonObject | None = None
     error: Any = None
+
+
+class PlainResponseWire(ExactStruct, kw_only=True):
+    """A reply body as nearly all of them are, of which nothing has to be interpreted."""
+
+    provider: ClassVar[None] = None
+    x_groq: ClassVar[None] = None
+    timings: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    id: str | None = None
+    object: str | None = None
+    created: int | None = None
+    model: str | None = None
+    choices: tuple[PlainChoiceWire]
+    usage: UsageWire | None = None
+    service_tier: str | None = None
+    system_fingerprint: str | None = None
 
 
 class DeltaWire(WireStruct):

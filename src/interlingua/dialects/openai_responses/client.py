@@ -8,33 +8,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source, no_answer
 from interlingua.dialects._errors.bodies import read_error
-from interlingua.dialects._late import late_pair
-from interlingua.dialects._members import is_list, merge_members, passed_on
+from interlingua.dialects._members import is_list, merge_members, passing
 from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
 from interlingua.dialects._request import CORE, check_choice
+from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import decode_finish, error_of_failure, raw_finish
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_format, encode_tool
 from interlingua.dialects.openai_responses.usage import decode_usage
-from interlingua.dialects.openai_responses.wire import ItemWire, RequestWire, ResponseWire, TextWire, ToolWire
+from interlingua.dialects.openai_responses.wire import (
+    ItemWire,
+    PlainCallWire,
+    PlainMessageWire,
+    PlainReasoningWire,
+    PlainResponseWire,
+    RequestWire,
+    ResponseWire,
+    TextWire,
+    ToolWire,
+)
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import settle_finish
+from interlingua.types.content import Sealed, TextPart, ThinkingPart, ToolCall
 from interlingua.types.message import Message
 from interlingua.types.response import Response
 from interlingua.types.tool import OpaqueTool
-from interlingua.wire.json import decode_wire
+from interlingua.wire.json import MAX_DEPTH, decode_wire, exact_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
+    from interlingua.dialects.openai_responses.wire import PlainItemWire
     from interlingua.errors import Error
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
@@ -42,7 +55,7 @@ if TYPE_CHECKING:
     from interlingua.wire.http import HttpReply
 
 __all__ = [
-    "LOGPROBS", "decode_any_response", "decode_error", "decode_response", "encode_request", "has_failed", "output_of",
+    "LOGPROBS", "decode_error", "decode_response", "encode_request", "has_failed", "output_of",
     "top_members",
 ]  # fmt: skip
 
@@ -63,8 +76,8 @@ LOGPROBS = "message.output_text.logprobs"
 """What asks for log probabilities in `include`."""
 READ = frozenset({"id", "object", "status", "model", "output", "usage", "error", "incomplete_details", "extra"})
 """Members of an answer that have a field of their own."""
-TOP_MEMBERS = tuple(name for name in ResponseWire.__struct_fields__ if name not in READ)
-"""Those that only pass through."""
+_top_members = passing(*[name for name in ResponseWire.__struct_fields__ if name not in READ])
+"""Reads those that only pass through."""
 REPEATED: dict[str, Any] = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
 """Members of an answer that repeat the request, and what they say where it said nothing."""
 
@@ -217,29 +230,19 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    return _read_usual(reply.body, context) or decode_any_response(reply, context)
-
-
-_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late_pair(
-    "interlingua.dialects.openai_responses.client_usual", "read_usual"
-)
-
-
-def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-    """A whole answer, however unusual.
-
-    Raises: as `decode_response`.
-    """
     repairs: list[str] = []
-    wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
+    wire: ResponseWire | None = _read_plain(reply.body)
+    parts = _plain_parts(wire.output, context) if wire is not None and wire.output and not has_failed(wire) else None
+    if wire is None or parts is None:
+        wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     if has_failed(wire):
         raise error_of_failure(wire.error)
-    items = output_of(wire)
     changes = changes_of(NAME, "decode_response", repairs)
     raw = raw_finish(wire.status, wire.incomplete_details)
-    called = any(item.type in CALLS for item in items)
+    called = parts is None and any([item.type in CALLS for item in output_of(wire)])
     reason = decode_finish(raw, called=called, background=wire.background is True)
-    parts = tuple(_decode_output(items, context, changes, cut_off=reason == "length"))
+    if parts is None:
+        parts = tuple(_decode_output(output_of(wire), context, changes, cut_off=reason == "length"))
     return Response(
         parts=parts,
         finish_reason=settle_finish(reason, parts),
@@ -251,6 +254,33 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
         changes=changes.done(),
         extra=extra_of(NAME, top_members(wire)),
     )
+
+
+_read_plain = exact_reader(PlainResponseWire, max_depth=MAX_DEPTH)
+
+
+def _plain_parts(items: Sequence[PlainItemWire], context: DecodeContext) -> tuple[Part, ...] | None:
+    """The parts of plain items; None where a call has to be looked at, or stands before anything else."""
+    parts: list[Part] = []
+    calls: list[ToolCall] = []
+    provider, model = context.target.provider or None, context.target.model or None
+    for item in items:
+        if type(item) is PlainCallWire:
+            sealed = None if item.id is None else Sealed(NAME, {"id": item.id}, provider, model)
+            calls.append(ToolCall(item.call_id, item.name, item.arguments, False, sealed))
+        elif calls:
+            return None
+        elif type(item) is PlainMessageWire and item.content:
+            sealed = Sealed(NAME, {"id": item.id}, provider, model)
+            parts += [TextPart(part.text, (), None, sealed) for part in item.content]
+        elif type(item) is PlainReasoningWire:
+            texts = [part["text"] for part in item.summary if "text" in part]
+            members: dict[str, Any] = msgspec.to_builtins(item)
+            parts.append(ThinkingPart("\n\n".join(texts), Sealed(NAME, members, provider, model)))
+        else:
+            return None
+    sound = sound_calls(calls, context) if calls else calls
+    return None if sound is None else (*parts, *sound)
 
 
 def has_failed(wire: ResponseWire) -> bool:
@@ -286,7 +316,7 @@ def _decode_output(items: list[ItemWire], context: DecodeContext, changes: Chang
 
 def top_members(wire: ResponseWire) -> dict[str, Any]:
     """The members of an answer, or of a snapshot of it, that only pass through."""
-    said = passed_on(wire, TOP_MEMBERS)
+    said = _top_members(wire)
     for name, nothing in REPEATED.items():
         if said.get(name) == nothing:
             said.pop(name, None)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part, Sealed
 
-__all__ = ["ItemEncoder", "ItemIds", "bare_items", "opaque_item", "tail_of"]
+__all__ = ["ItemEncoder", "ItemIds", "bare_items", "bare_reply", "opaque_item", "tail_of"]
 
 NOBODY = Target()
 _NOTHING: dict[str, Any] = {}
@@ -320,6 +320,46 @@ def bare_items(parts: Sequence[Part], names: Mapping[str, str], ids: Mapping[str
         else:
             return None
     return items
+
+
+def bare_reply(parts: Sequence[Part], make_id: Callable[[str], str], changes: Changes) -> list[ItemWire] | None:
+    """Thinking, texts, then calls of a reply as items, the seals of others noted; None where there is anything else."""
+    items: list[ItemWire] = []
+    texts: list[PartWire] = []
+    calls: list[ItemWire] = []
+    beside: list[tuple[TextPart | ThinkingPart | ToolCall, int]] = []
+    for place, part in enumerate(parts):
+        if type(part) is ToolCall and not part.freeform:
+            arguments = cast("Raw", part.arguments_json)  # a string is what JSON text of it is
+            calls.append(ItemWire(type="function_call", call_id=part.id, name=part.name, arguments=arguments))
+        elif type(part) is TextPart and not (calls or part.annotations):
+            texts.append(PartWire(type="output_text", text=part.text, annotations=[]))
+        elif type(part) is ThinkingPart and not (items or texts or calls):
+            summary = [{"type": "summary_text", "text": part.text}] if part.text else []
+            items.append(ItemWire(type="reasoning", id=make_id("rs"), summary=raw(summary)))
+        else:
+            return None
+        if part.sealed is not None or part.extra:
+            beside.append((part, place))
+    if not _are_others(beside, changes):
+        return None
+    if texts:
+        message = ItemWire(type="message", id=make_id("msg"), role="assistant", status=COMPLETED, content=texts)
+        items.append(message)
+    for call in calls:
+        call.id, call.status = make_id("fc"), COMPLETED
+    return items + calls
+
+
+def _are_others(parts: Sequence[tuple[TextPart | ThinkingPart | ToolCall, int]], changes: Changes) -> bool:
+    """Whether members and seals of parts are all of other dialects; each of the seals has an entry then."""
+    for part, _ in parts:
+        if NAME in part.extra or (part.sealed is not None and part.sealed.dialect == NAME):
+            return False
+    for part, place in parts:
+        if part.sealed is not None:
+            note_seal(changes, part.sealed, f"/parts/{place}")
+    return True
 
 
 def _can_follow(wire: ItemWire) -> bool:

@@ -59,8 +59,9 @@ def answer_text(wire: ResponseWire, context: ServerContext) -> bytes:
     told = [wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage]
     if is_object(wire.reasoning):
         told += wire.reasoning.values()
-    kept = KeptTexts()
+    kept = None
     if type(wire.tools) is Raw:  # nothing has to be looked for in what was written before
+        kept = KeptTexts()
         wire.tools = kept.place(bytes(wire.tools))
     text = encode_wire(wire, nulls=told.count(None), kept=kept)
     return text if context.request is None else completed(wire, text, REQUIRED)

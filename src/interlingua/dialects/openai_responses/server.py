@@ -15,12 +15,11 @@ from interlingua.dialects._serve import clients_fault, error_reply, paired_histo
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.openai_responses.assistant import COMPLETED
 from interlingua.dialects.openai_responses.client import LOGPROBS
-from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds
+from interlingua.dialects.openai_responses.items import ItemEncoder, ItemIds, bare_reply
 from interlingua.dialects.openai_responses.messages import decode_input, refers
 from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.reasons import UNFINISHED, WIRE_REASONS, encode_finish
 from interlingua.dialects.openai_responses.repeated import answer_text, repeat
-from interlingua.dialects.openai_responses.server_usual import write_usual
 from interlingua.dialects.openai_responses.tools import decode_choice, decode_tool
 from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import (
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["answer_wire", "decode_request", "encode_any_response", "encode_error", "encode_response"]
+__all__ = ["answer_wire", "decode_request", "encode_error", "encode_response"]
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Efforts that are canonical; another word passes through as a member."""
@@ -209,16 +208,13 @@ class _RequestDecoder:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
-    return write_usual(response, context) or encode_any_response(response, context)
-
-
-def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
-    """The same, however unusual."""
     changes = Changes(NAME, "encode_response")
     own = context.source == NAME
     answer_id = response.id or (context.make_id() if context.make_id else None)
-    encoder = ItemEncoder(changes, reply=True, make_id=None if own else ItemIds(answer_id or ""))
-    items = encoder.encode(response.parts, "")
+    items = None if own else bare_reply(response.parts, ItemIds(answer_id or ""), changes)
+    if items is None:
+        make_id = None if own else ItemIds(answer_id or "")
+        items = ItemEncoder(changes, reply=True, make_id=make_id).encode(response.parts, "")
     wire = answer_wire(response, answer_id, items, context, changes)
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")
@@ -248,7 +244,8 @@ def answer_wire(
     repeat(wire, context.request)
     wire.store = None if own and context.request is None else own  # an answer of another dialect is not kept
     wire.completed_at = context.created if context.request is not None and status == COMPLETED else None
-    merge_members(wire, response.extra.get(NAME, {}))
+    if response.extra:
+        merge_members(wire, response.extra.get(NAME, {}))
     if status in UNFINISHED and response.finish_reason == "other":
         wire.background = True
     if status == "failed":

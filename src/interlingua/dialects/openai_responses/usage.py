@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import merge_members
@@ -16,6 +17,7 @@ __all__ = ["decode_usage", "encode_usage", "note_unknown"]
 
 COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 """Counts that not every provider gives."""
+_counts = attrgetter(*COUNTS)
 
 
 def decode_usage(wire: UsageWire) -> Usage:
@@ -42,8 +44,8 @@ def decode_usage(wire: UsageWire) -> Usage:
 
 def note_unknown(usage: Usage, changes: Changes) -> None:
     """An entry for the counts that clients insist on and nobody gave."""
-    unknown = [name for name in COUNTS if getattr(usage, name) is None]
-    if unknown:
+    if None in _counts(usage):
+        unknown = [name for name in COUNTS if getattr(usage, name) is None]
         changes.add("parameter_added", "/usage", f"told as 0, since nobody counted: {', '.join(unknown)}")
 
 
@@ -64,5 +66,6 @@ def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> UsageWire:
         ),
         total_tokens=(usage.input_tokens or 0) + (usage.output_tokens or 0),
     )
-    merge_members(wire, usage.extra.get(NAME, {}))
+    if usage.extra:
+        merge_members(wire, usage.extra.get(NAME, {}))
     return wire

@@ -9,12 +9,12 @@ Source: vendor reference "Responses", official SDK types, recorded traffic of 6 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.types.usage import Count, Total
-from interlingua.wire.json import WireStruct
+from interlingua.wire.json import ExactStruct, WireStruct
 
 __all__ = [
     "EventWire",
@@ -25,6 +25,12 @@ __all__ = [
     "JsonObject",
     "OutputDetailsWire",
     "PartWire",
+    "PlainCallWire",
+    "PlainItemWire",
+    "PlainMessageWire",
+    "PlainReasoningWire",
+    "PlainResponseWire",
+    "PlainTextWire",
     "ReceivedWire",
     "RequestWire",
     "ResponseWire",
@@ -215,6 +221,53 @@ class ResponseWire(WireStruct):
     usage: UsageWire | UnsetType | None = UNSET
     user: Any = None
     metadata: Any = None
+
+
+class PlainTextWire(ExactStruct, kw_only=True):
+    """A text of an answer with nothing beside it."""
+
+    type: Literal["output_text"]
+    text: str
+    annotations: tuple[()] | None = None
+    logprobs: tuple[()] | None = None
+
+
+class PlainMessageWire(ExactStruct, tag="message", tag_field="type", kw_only=True):
+    """A whole message of texts."""
+
+    id: str
+    role: Literal["assistant"] | None = None
+    status: Literal["completed"] | None = None
+    content: list[PlainTextWire]
+
+
+class PlainCallWire(ExactStruct, tag="function_call", tag_field="type", kw_only=True):
+    """A whole call of a function."""
+
+    id: str | None = None
+    status: Literal["completed"] | None = None
+    call_id: str
+    name: str
+    arguments: str
+
+
+class PlainReasoningWire(ExactStruct, tag="reasoning", tag_field="type", kw_only=True, omit_defaults=True):
+    """A piece of reasoning with its summary."""
+
+    id: str | None = None
+    status: str | None = None
+    summary: list[dict[str, str]]
+    encrypted_content: str | None = None
+
+
+PlainItemWire: TypeAlias = PlainMessageWire | PlainCallWire | PlainReasoningWire
+"""An item as nearly all of an answer are."""
+
+
+class PlainResponseWire(ResponseWire):
+    """An answer of plain items."""
+
+    output: list[PlainItemWire] = []  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, narrower
 
 
 class EventWire(WireStruct):
