@@ -45,7 +45,7 @@ BUDGETS = {
     "library call": 220,
     "library call, awaited": 222,
     "library stream": 995,
-    "gateway passed": 220,
+    "gateway passed": 226,
     "gateway passed, for a key with limits": 400,
     "gateway passed, stream": 770,
     "gateway translated": 515,

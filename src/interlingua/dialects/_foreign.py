@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._members import foreign_extras, is_object
+from interlingua.dialects._seals import note_seal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from interlingua.types.change import Changes
+    from interlingua.types.content import TextPart, ThinkingPart, ToolCall
 
-__all__ = ["note_foreign"]
+__all__ = ["note_foreign", "note_others"]
 
 _UNMISSED: dict[str, frozenset[str]] = {
     "openai-responses": frozenset(
@@ -106,6 +108,25 @@ def note_foreign(changes: Changes, extra: Mapping[str, Any], path: str = "") -> 
         if (not path or path.startswith("/parts/")) and _is_unmissed(extra[dialect], _UNMISSED.get(dialect, _NONE)):
             continue
         changes.add("extra_foreign", f"{path}/extra/{dialect}")
+
+
+def note_others(
+    parts: Sequence[tuple[TextPart | ThinkingPart | ToolCall, int]], changes: Changes, path: str, *, members: bool
+) -> bool:
+    """Whether no part, each with its place, has members or seals of the dialect itself: others' are noted then.
+
+    `members` says whether those of others are noted besides seals.
+    """
+    for part, _ in parts:
+        if changes.dialect in part.extra or (part.sealed is not None and part.sealed.dialect == changes.dialect):
+            return False
+    for part, place in parts:
+        here = f"{path}/parts/{place}"
+        if members:
+            note_foreign(changes, part.extra, here)
+        if part.sealed is not None:
+            note_seal(changes, part.sealed, here)
+    return True
 
 
 def _is_unmissed(members: Mapping[str, Any], unmissed: frozenset[str]) -> bool:

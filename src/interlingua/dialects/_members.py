@@ -42,7 +42,7 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
-def passing(*names: str) -> Callable[[WireStruct], dict[str, Any]]:
+def passing(*names: str) -> Callable[[Any], dict[str, Any]]:
     """A reader of what only passes through: the members of two or more names that are stated, and the unknown ones."""
     values_of: Callable[[WireStruct], tuple[Any, ...]] = attrgetter(*names)
     nothing = (None,) * len(names)

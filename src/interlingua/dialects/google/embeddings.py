@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from interlingua.dialects._answer import changes_of, extra_of
-from interlingua.dialects._members import is_list, is_object, passed_on
+from interlingua.dialects._members import is_list, is_object, members_of
 from interlingua.dialects._serve import JSON_HEADERS, hand_over
 from interlingua.dialects._vectors import (
     DecodedEmbed,
@@ -176,7 +176,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
         usage=read_usage(_tokens(wire, vectors)),
         model=context.target.model,
         changes=changes_of(NAME, "decode_response", repairs).done(),
-        extra=extra_of(NAME, passed_on(wire, ())),
+        extra=members_of(wire, NAME),
     )
 
 

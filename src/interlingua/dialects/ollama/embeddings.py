@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import changes_of, extra_of
-from interlingua.dialects._members import merge_members, passed_on
+from interlingua.dialects._members import merge_members, passing
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._vectors import (
     DecodedEmbed,
@@ -46,7 +46,7 @@ __all__ = [
 
 PATH, OLDER_PATH = "/api/embed", "/api/embeddings"
 _HEADERS = (("content-type", "application/json; charset=utf-8"),)
-_PASSED = ("total_duration", "load_duration")
+_passing_members = passing("total_duration", "load_duration")
 
 
 class RequestWire(WireStruct):
@@ -98,7 +98,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
         model=wire.model or context.target.model,
         wire_model=wire.model,
         changes=changes_of(NAME, "decode_response", repairs).done(),
-        extra=extra_of(NAME, passed_on(wire, _PASSED)),
+        extra=extra_of(NAME, _passing_members(wire)),
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import UNSET, Raw
 
 from interlingua.dialects._citations import own_values, written
-from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._foreign import note_foreign, note_others
 from interlingua.dialects._members import is_list, is_object, merge_members, plain
 from interlingua.dialects._openai.calls import (
     arguments_text,
@@ -327,11 +327,7 @@ class AssistantEncoder:
     )  # fmt: skip
 
     def __init__(
-        self,
-        target: Target,
-        changes: Changes,
-        names: dict[str, str] | None = None,
-        ids: dict[str, str] | None = None,
+        self, target: Target, changes: Changes, names: dict[str, str] | None = None, ids: dict[str, str] | None = None
     ) -> None:
         """`names` and `ids` map the caller's own names and ids to those of the wire."""
         self.target: Target = target
@@ -361,26 +357,14 @@ class AssistantEncoder:
                 return None
             if part.sealed is not None or part.extra:
                 beside.append((part, place))
-        if beside and not self._noted(beside, path):
+        quirks = self.target.quirks
+        if not (parts or reply) or quirks.reasoning_echo == "always" or (calls and quirks.reasoning_echo == "calls"):
+            return None
+        if beside and not note_others(beside, self.changes, path, members=True):
             return None
         if reply:
             return PlainTurnWire("".join(texts) if texts else None, calls or None, None, thinking, ())
-        quirks = self.target.quirks
-        if not parts or quirks.reasoning_echo == "always" or (calls and quirks.reasoning_echo == "calls"):
-            return None
         return PlainTurnWire(texts[0] if texts else _EMPTY[quirks.tool_only_content], calls or None)
-
-    def _noted(self, parts: Sequence[tuple[TextPart | ThinkingPart | ToolCall, int]], path: str) -> bool:
-        """Whether members and seals of parts are all of other dialects; each of them has an entry then."""
-        for part, _ in parts:
-            if NAME in part.extra or (part.sealed is not None and part.sealed.dialect == NAME):
-                return False
-        for part, place in parts:
-            if part.extra:
-                note_foreign(self.changes, part.extra, f"{path}/parts/{place}")
-            if part.sealed is not None:
-                note_seal(self.changes, part.sealed, f"{path}/parts/{place}")
-        return True
 
     def encode(self, parts: Sequence[Part], path: str, *, reply: bool) -> MessageWire:
         """The message of one turn, which stands at `path`.

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from interlingua.dialects.openai_chat.wire import ChunkChoiceWire, ChunkWire, PlainChoiceWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
-    from interlingua.types.change import Changes
+    from interlingua.types.change import Change, Changes
     from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
@@ -280,25 +280,40 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
-    repairs: list[str] = []
     plain = _read_plain(reply.body)
-    wire = cast("ResponseWire", plain)  # it has its members
-    if plain is None:
-        wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
-        nothing = wire.object == "error" and not wire.choices
-        if wire.error or nothing or is_bare_error(wire) or failed_base(wire.extra):
-            raise decode_error(reply, context)
+    first = None if plain is None else _plain_choice(plain.choices[0], context)
+    if plain is not None and first is not None:
+        return _response(plain, first)
+    repairs: list[str] = []
+    wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
+    nothing = wire.object == "error" and not wire.choices
+    if wire.error or nothing or is_bare_error(wire) or failed_base(wire.extra):
+        raise decode_error(reply, context)
     if not wire.choices:
         raise _no_choice(wire)
     changes = changes_of(NAME, "decode_response", repairs)
-    first, others = None if plain is None else _plain_choice(plain.choices[0], context), []
-    if first is None:
-        ids = id_source(context)
-        first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
+    ids = id_source(context)
+    first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
+    response = _response(wire, first, tuple(others), changes.done())
+    failure = next((error for choice in wire.choices if (error := failed_choice(choice))), None)
+    if failure is not None:
+        if isinstance(failure, UpstreamError):
+            failure.response = msgspec.structs.replace(response, finish_reason="error")
+        raise failure
+    return response
+
+
+def _response(
+    wire: ResponseWire | PlainResponseWire,
+    first: Alternative,
+    others: tuple[Alternative, ...] = (),
+    changes: tuple[Change, ...] = (),
+) -> Response[Any]:
+    """The answer around its choices."""
     extra = top_members(wire)
     if first.extra:
         extra |= first.extra[NAME]
-    response: Response[Any] = Response(
+    return Response(
         parts=first.parts,
         finish_reason=first.finish_reason,
         finish_reason_raw=first.finish_reason_raw,
@@ -306,17 +321,10 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         model=wire.model or "",
         wire_model=wire.model or None,
         id=wire.id or None,
-        alternatives=tuple(others),
-        changes=changes.done(),
+        alternatives=others,
+        changes=changes,
         extra={NAME: extra} if extra else {},
     )
-    for choice in wire.choices:  # most of them have no member that says that they failed
-        failure = failed_choice(choice) if choice.extra else None
-        if isinstance(failure, UpstreamError):
-            failure.response = msgspec.structs.replace(response, finish_reason="error")
-        if failure is not None:
-            raise failure
-    return response
 
 
 _read_plain = exact_reader(PlainResponseWire)
@@ -363,7 +371,7 @@ def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:
     return wire.id is None and not wire.choices and wire.usage is None and is_complaint(wire.extra)
 
 
-def top_members(wire: ResponseWire | ChunkWire) -> dict[str, Any]:
+def top_members(wire: ResponseWire | PlainResponseWire | ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a chunk of it, that only pass through."""
     said = _top_members(wire)
     if wire.extra:
@@ -376,10 +384,8 @@ MESSAGE_MEMBERS = ("annotations", "name")
 """Members of an answer's message that only pass through."""
 
 
-def _choice(
-    wire: ChoiceWire | PlainChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int
-) -> Alternative:
-    message = cast("MessageWire", wire.message or wire.delta or MessageWire())
+def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes: Changes, place: int) -> Alternative:
+    message = wire.message or wire.delta or MessageWire()
     word = finish_word(wire.finish_reason, wire.native_finish_reason)
     prefix = f"/alternatives/{place - 1}" if place else ""
     decoder = AssistantDecoder(ids, context.target, context.undo, changes, prefix)
@@ -391,7 +397,7 @@ def _choice(
     if not (word or parts):
         reason = "error"  # an answer of nothing that does not say why
     settled = finish_of(reason, word, parts, changes, f"{prefix}/finish_reason")
-    extra = _beside(wire, message) if type(wire) is ChoiceWire else {}
+    extra = _beside(wire, message)
     return Alternative(parts=parts, finish_reason=settled, finish_reason_raw=word, extra={NAME: extra} if extra else {})
 
 

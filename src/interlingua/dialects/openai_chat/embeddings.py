@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import changes_of, extra_of
-from interlingua.dialects._members import is_object, merge_members, passed_on
+from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import JSON_HEADERS, hand_over
 from interlingua.dialects._vectors import (
@@ -148,7 +148,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
     wire = decode_wire(reply.body, ReplyWire, repairs=repairs)
     vectors = in_order([(each.index, _vector(each, place)) for place, each in enumerate(wire.data)], "/data")
     usage: dict[str, Any] = wire.usage if is_object(wire.usage) else {}
-    members = {name: value for name, value in passed_on(wire, ()).items() if name not in _SILENT}
+    members = {name: value for name, value in (wire.extra or {}).items() if name not in _SILENT}
     return Embeddings(
         packed=vectors,
         usage=read_usage(_tokens(usage)),

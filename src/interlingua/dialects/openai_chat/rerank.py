@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._answer import changes_of, extra_of
-from interlingua.dialects._members import is_object, merge_members, passed_on
+from interlingua.dialects._members import is_object, members_of, merge_members
 from interlingua.dialects._serve import JSON_HEADERS, hand_over
 from interlingua.dialects._vectors import (
     DecodedRerank,
@@ -111,7 +111,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Ranking:
         model=wire.model or context.target.model,
         wire_model=wire.model,
         changes=changes_of(NAME, "decode_response", repairs).done(),
-        extra=extra_of(NAME, passed_on(wire, ())),
+        extra=members_of(wire, NAME),
     )
 
 

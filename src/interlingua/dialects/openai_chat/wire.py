@@ -345,10 +345,6 @@ class ChoiceWire(WireStruct):
 class PlainChoiceWire(ExactStruct, kw_only=True):
     """A choice of a plain turn, with no member that passes through."""
 
-    delta: ClassVar[None] = None
-    native_finish_reason: ClassVar[None] = None
-    extra: ClassVar[None] = None
-
     index: int | None = None
     message: PlainTurnWire
     logprobs: None = None

@@ -13,6 +13,7 @@ from msgspec import Raw
 
 from interlingua.dialects._citations import own_values
 from interlingua.dialects._contract import Target
+from interlingua.dialects._foreign import note_others
 from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._seals import note_seal, seal_fits
@@ -341,7 +342,7 @@ def bare_reply(parts: Sequence[Part], make_id: Callable[[str], str], changes: Ch
             return None
         if part.sealed is not None or part.extra:
             beside.append((part, place))
-    if not _are_others(beside, changes):
+    if beside and not note_others(beside, changes, "", members=False):
         return None
     if texts:
         message = ItemWire(type="message", id=make_id("msg"), role="assistant", status=COMPLETED, content=texts)
@@ -349,17 +350,6 @@ def bare_reply(parts: Sequence[Part], make_id: Callable[[str], str], changes: Ch
     for call in calls:
         call.id, call.status = make_id("fc"), COMPLETED
     return items + calls
-
-
-def _are_others(parts: Sequence[tuple[TextPart | ThinkingPart | ToolCall, int]], changes: Changes) -> bool:
-    """Whether members and seals of parts are all of other dialects; each of the seals has an entry then."""
-    for part, _ in parts:
-        if NAME in part.extra or (part.sealed is not None and part.sealed.dialect == NAME):
-            return False
-    for part, place in parts:
-        if part.sealed is not None:
-            note_seal(changes, part.sealed, f"/parts/{place}")
-    return True
 
 
 def _can_follow(wire: ItemWire) -> bool:
