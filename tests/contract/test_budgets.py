@@ -40,7 +40,7 @@ HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 155,
     "translated request, never seen": 225,
-    "translated reply": 45,
+    "translated reply": 58,
     "turn of an agent that marks what is to be cached": 500,
     "library call": 220,
     "library call, awaited": 222,
@@ -48,7 +48,7 @@ BUDGETS = {
     "gateway passed": 226,
     "gateway passed, for a key with limits": 400,
     "gateway passed, stream": 770,
-    "gateway translated": 515,
+    "gateway translated": 518,
     "gateway translated, stream": 1_430,
     "gateway served": 16,
 }

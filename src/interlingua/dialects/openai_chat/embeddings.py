@@ -148,7 +148,8 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
     wire = decode_wire(reply.body, ReplyWire, repairs=repairs)
     vectors = in_order([(each.index, _vector(each, place)) for place, each in enumerate(wire.data)], "/data")
     usage: dict[str, Any] = wire.usage if is_object(wire.usage) else {}
-    members = {name: value for name, value in (wire.extra or {}).items() if name not in _SILENT}
+    extra: dict[str, Any] = wire.extra or {}
+    members = {name: value for name, value in extra.items() if name not in _SILENT}
     return Embeddings(
         packed=vectors,
         usage=read_usage(_tokens(usage)),
