@@ -11,6 +11,7 @@ This module is not responsible for addresses: one row has one, whatever is spoke
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from interlingua.dialects._contract import Target
@@ -19,6 +20,7 @@ from interlingua.providers.declared import told_target
 from interlingua.providers.limits import facts_for
 
 if TYPE_CHECKING:
+    from interlingua.dialects._contract import Facts
     from interlingua.providers.row import Provider
 
 __all__ = ["negotiate", "target_of"]
@@ -40,11 +42,18 @@ def negotiate(provider: Provider, model: str, *, client: str | None = None, tool
 
 def _takes(provider: Provider, dialect: str, model: str, *, tools: bool) -> bool:
     """Whether nothing is known of the model that forbids this dialect."""
-    return not tools or facts_for(provider.family or provider.name, dialect, model).tools is not False
+    return not tools or _facts(provider, dialect, model).tools is not False
+
+
+def _facts(provider: Provider, dialect: str, model: str) -> Facts:
+    """What is known of a model, by the vendor's own name of it."""
+    if provider.model_prefix:
+        model = re.sub(rf"\A(?:{provider.model_prefix})", "", model)
+    return facts_for(provider.family or provider.name, dialect, model)
 
 
 def target_of(provider: Provider, dialect: str, model: str) -> Target:
     """What a dialect has to know of one model of a provider."""
-    facts = facts_for(provider.family or provider.name, dialect, model)
+    facts = _facts(provider, dialect, model)
     target = Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts)
     return told_target(target, provider.capabilities)

@@ -20,7 +20,7 @@ from interlingua.providers.price import Price
 from interlingua.types.capabilities import Capabilities
 from interlingua.wire.http import Headers
 
-__all__ = ["LOGINS", "Auth", "Provider", "Variable"]
+__all__ = ["LOGINS", "Auth", "Operation", "Provider", "Variable"]
 
 Auth: TypeAlias = Literal["bearer", "api-key", "x-api-key", "x-goog-api-key", "none"]
 """Where the key goes: `Authorization: Bearer …`, a header of that name, or nowhere."""
@@ -40,6 +40,21 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it is where nobody says so; empty: it has to be said."""
     addresses: tuple[tuple[str, str], ...] = ()
     """Values whose base URL is not made like that of others, each with its own."""
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An operation of a dialect that a provider has at another path, or with other members at the top of its body."""
+
+    path: str
+    """What the dialect puts behind the base URL, without a query."""
+    to: str
+    """What stands there instead; `{model}` is the name of the model."""
+    streamed_to: str = ""
+    """What stands there for an answer in pieces; empty: `to`."""
+    left_out: tuple[str, ...] = ()
+    """Members that the body must not have."""
+    added: tuple[tuple[str, str], ...] = ()
+    """Members that the body has to have, each with the text that it holds where the body has none."""
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -81,12 +96,20 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Further headers of every request, lower case."""
     query: tuple[tuple[str, str], ...] = ()
     """Further query parameters of every request."""
+    operations: tuple[Operation, ...] = ()
+    """The operations that it has at other paths than the dialect, or with other members."""
+    headers_left_out: tuple[str, ...] = ()
+    """Headers of the dialect that it does not take, lower case."""
     plain_loopback: bool = False
     """Whether a DSN to a loopback host means http: the Ollama family, which speaks no TLS by itself."""
+    dated: str = ""
+    """Name of the row that a DSN with `api_version` and without a path stands for; empty: this one."""
     elsewhere: str = ""
     """Name of the row that a DSN of this scheme to another host stands for; empty: this one."""
     family: str = ""
     """Name of the row that it was derived from, whose model facts hold for it; empty: its own."""
+    model_prefix: str = ""
+    """A regular expression of what may stand before the vendor's own name of a model, such as `anthropic\\.`."""
     models: tuple[str, ...] = ()
     """How the names of its own models begin, for who leaves the provider out."""
     capabilities: Capabilities = Capabilities()

@@ -28,6 +28,7 @@ from interlingua.dialects.table import DIALECTS, SPELLINGS, is_dialect
 from interlingua.errors import ConfigError
 from interlingua.providers.price import Price
 from interlingua.providers.row import LOGINS, Provider
+from interlingua.providers.rows import ROWS
 from interlingua.registry.declared import DECLARED, declared_text
 from interlingua.registry.place import LOOPBACK, Environ, Keyed, row_at
 from interlingua.registry.secret import Secret
@@ -166,6 +167,8 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
     if not dsn.host and row.needs_host:
         _refuse(where, f"no host in the DSN {EXPECTED}")
     row, at_home = row_at(row, dsn.host) if dsn.host else (row, True)
+    if row.dated and "api_version" in dsn.options and not dsn.path:
+        row = ROWS[row.dated]
     credential, key_env, given = _credential(dsn, row if at_home else None, environ, where)
     options = dsn.options
     login = options.get("login") or (row.login if at_home and not given and credential.origin() is None else "")

@@ -16,7 +16,7 @@ from interlingua.dialects.table import stream_type
 from interlingua.errors import ConfigError
 from interlingua.providers.cards import CardForm
 from interlingua.providers.price import Price
-from interlingua.providers.row import Auth
+from interlingua.providers.row import Auth, Operation
 from interlingua.registry.secret import ARGUMENT, Secret
 from interlingua.types.capabilities import Capabilities
 from interlingua.wire.cache import ByteCache, weight_of
@@ -67,6 +67,10 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Further headers of every request."""
     query: tuple[tuple[str, str], ...] = ()
     """Further query parameters of every request."""
+    operations: tuple[Operation, ...] = ()
+    """The operations that it has at other paths than the dialect, or with other members."""
+    headers_left_out: tuple[str, ...] = ()
+    """Headers of the dialect that it does not take."""
     capabilities: Capabilities = Capabilities()
     """What somebody says that it takes and does not take; `target` holds what follows from it for the dialect."""
     card: CardForm = "none"
@@ -111,7 +115,12 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
             elif self.key_required:
                 hint = _NO_KEY_HERE if self.credential.source == ARGUMENT else self.key_hint
                 raise ConfigError(f"{self.provider}: no key; {hint}")
-        return HttpRequest(url=form.url, headers=headers, body=encoded.body, dialect=self.dialect, target=self.spec)
+        body = encoded.body
+        if form.operation is not None and body:
+            from interlingua.registry.operation import operation_body  # few providers need it
+
+            body = operation_body(form.operation, body)
+        return HttpRequest(url=form.url, headers=headers, body=body, dialect=self.dialect, target=self.spec)
 
 
 def _find_identity(key: tuple[str, tuple[tuple[str, str], ...], Headers, Headers, tuple[str, ...]]) -> str:
@@ -177,10 +186,20 @@ _addresses = ByteCache(1_000_000, _find_address)
 class _Form:
     """Requests of one target for one operation, body and credential aside."""
 
-    __slots__ = ("_held", "credential", "keyed", "merged", "url")
+    __slots__ = ("_held", "credential", "keyed", "merged", "operation", "url")
 
     def __init__(self, endpoint: Endpoint, dialects: Headers, callers: Headers, path: str, *, stream: bool) -> None:
         self._held = endpoint, dialects, callers  # by whose identities it is found
+        self.operation: Operation | None = None
+        """What the provider has in place of the dialect's operation; None where it has that."""
+        if endpoint.operations:
+            from interlingua.registry.operation import operation_at, operation_path  # few providers need it
+
+            self.operation = operation_at(endpoint.operations, path)
+            if self.operation is not None:
+                path = operation_path(self.operation, path, endpoint.model, stream=stream)
+        if endpoint.headers_left_out:
+            dialects = tuple([pair for pair in dialects if pair[0] not in endpoint.headers_left_out])
         accept = stream_type(endpoint.dialect) if stream else "application/json"
         self.merged = _merged[accept, dialects, endpoint.headers, callers]
         name = CREDENTIAL_HEADERS.get(endpoint.auth, endpoint.auth)

@@ -186,7 +186,7 @@ def located(row: Provider, template: str, said: Mapping[str, str], read: Callabl
     Raises: ConfigError for a value that no address can have a part of.
     """
     base_url, scope = row.base_url, row.login_scope
-    given = _parts_of(template, base_url)
+    given, values = _parts_of(template, base_url), dict[str, str]()
     for variable in row.variables:
         value = said.get(variable.name) or given.get(variable.name) or _value_of(variable, read)
         if not value:
@@ -195,7 +195,9 @@ def located(row: Provider, template: str, said: Mapping[str, str], read: Callabl
             raise ConfigError(f"{row.name}: the {variable.name} holds a character that an address cannot have")
         if f"{{{variable.name}}}" in base_url.partition("://")[2].partition("/")[0]:
             base_url = dict(variable.addresses).get(value, base_url)
-        base_url, scope = (text.replace(f"{{{variable.name}}}", value) for text in (base_url, scope))
+        values[variable.name] = value
+    for name, value in values.items():
+        base_url, scope = (text.replace(f"{{{name}}}", value) for text in (base_url, scope))
     return replace(row, base_url=base_url, login_scope=scope)
 
 
@@ -226,9 +228,10 @@ def _halves(base_url: str) -> tuple[str, str]:
     return host, slash + path
 
 
-def unsaid(row: Provider) -> str:
-    """What to say for the first part of the row's address that nobody has said; empty where it is whole."""
-    missing = re.search(r"\{(\w+)\}", f"{row.base_url} {row.login_scope}")
+def unsaid(keyed: Keyed) -> str:
+    """What to say for the first part of a provider's address that nobody has said; empty where it is whole."""
+    row = keyed.provider
+    missing = re.search(r"\{(\w+)\}", row.base_url if keyed.login is None else f"{row.base_url} {row.login_scope}")
     variable = next((each for each in row.variables if missing and each.name == missing[1]), None)
     if variable is None:
         return ""

@@ -509,7 +509,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
     if provider.needs_host:
         variable = variable_of(provider.name)
         raise ConfigError(f"{provider.name}: no address; set {variable}={provider.name}://TOKEN@HOST")
-    if provider.variables and (missing := unsaid(provider)):
+    if provider.variables and (missing := unsaid(keyed)):
         raise ConfigError(f"{provider.name}: {missing}")
     spec = f"{provider.name}/{model}"
     said = sources.declared(spec)
@@ -527,6 +527,8 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
         key_hint=key_hint(keyed),
         headers=provider.headers,
         query=provider.query,
+        operations=provider.operations,
+        headers_left_out=provider.headers_left_out,
         capabilities=said.over(provider.capabilities),
         card=provider.card,
         price=provider.price,

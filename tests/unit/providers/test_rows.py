@@ -69,7 +69,7 @@ def test_a_row_is_reached_over_tls(row: Provider) -> None:
 def test_a_row_names_its_key(row: Provider) -> None:
     """A key that is required can be given by a variable, and variables end in _API_KEY or _TOKEN."""
     assert bool(row.key_env) or not row.key_required
-    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]*(_API_KEY|_TOKEN)", name) for name in row.key_env)
+    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]*(_API_KEY|_TOKEN|_TOKEN_BEDROCK)", name) for name in row.key_env)
     assert (row.auth == "none") is (row.name in IN_PROCESS_ROWS)
 
 
@@ -103,6 +103,7 @@ def test_every_server_of_the_issue_has_a_row() -> None:
         *("nvidia", "huggingface", "zai", "moonshot", "qwen", "gemini-compat", "voyage", "jina"),
         *("ollama-compat", "vllm", "sglang", "llamacpp", "lmstudio"),
         *("anthropic", "google", "vertex", "ollama", "ollama-cloud", "foreman", "interlingua"),
+        *("azure-deployments", "azure-anthropic", "vertex-anthropic", "bedrock-anthropic"),
         *("local", "fake"),
     }
 

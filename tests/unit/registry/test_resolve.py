@@ -74,6 +74,9 @@ def test_every_row_resolves(name: str) -> None:
     if ROWS[name].needs_host:
         variable = f"LLM_{name.replace('-', '_').upper()}"
         assert refusal(f"{name}/m") == f"{name}: no address; set {variable}={name}://TOKEN@HOST"
+    elif needed := next((variable for variable in ROWS[name].variables if not variable.default), None):
+        names = " or ".join(needed.env)
+        assert refusal(f"{name}/m") == f"{name}: no {needed.name}; set {names} or ?{needed.name}= in its DSN"
     else:
         assert specs(f"{name}/m") == [f"{name}/m"]
 

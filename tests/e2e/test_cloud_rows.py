@@ -1,0 +1,239 @@
+"""Rows of clouds send what the vendors' own SDKs send: method, path, headers and members of the body.
+
+Each SDK and our model ask a server on loopback the same; what arrived is compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import openai
+import pytest
+from anthropic.lib.bedrock import AnthropicBedrockMantle
+from anthropic.lib.foundry import AnthropicFoundry
+from anthropic.lib.vertex import AnthropicVertex
+from google import genai
+
+import interlingua as il
+from interlingua.dialects._contract import Encoded
+from interlingua.registry.resolve import Registry
+from tests.support.server import Answer, Seen, reply, serving
+
+TOKEN = "tok-cloud-0123456789"
+OURS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "host", "user-agent", "x-goog-api-client"}
+)
+"""Headers that each client sets for itself."""
+
+
+class Cloud(NamedTuple):
+    """A row, and how its SDK asks."""
+
+    spec: str
+    """A model of the row."""
+    dsn: str
+    """The row at a server on loopback, with a key."""
+    sdk: Callable[[str, bool], object]
+    """Asks a server at a base URL for an answer, whole or in pieces, by the official SDK."""
+    only_sdk: frozenset[str] = frozenset()
+    """Headers that the SDK alone sends: a second name of the key."""
+    version: tuple[str, str] | None = None
+    """Where the version of the API stands, and the one of the wire format that we read and write."""
+
+
+def _ask(client: Any, *, stream: bool, model: str = "claude-opus-4-1@20250805") -> None:
+    with client:
+        made = client.messages.create(
+            model=model, max_tokens=9, messages=[{"role": "user", "content": "Hi"}], stream=stream
+        )
+        if stream:
+            list(made)
+
+
+def _vertex_anthropic(url: str, stream: bool) -> None:
+    base = f"{url}/v1"
+    client = AnthropicVertex(region="eu", project_id="p", access_token=TOKEN, base_url=base, max_retries=0)
+    _ask(client, stream=stream)
+
+
+def _foundry(url: str, stream: bool) -> None:
+    _ask(AnthropicFoundry(api_key=TOKEN, base_url=f"{url}/anthropic", max_retries=0), stream=stream)
+
+
+def _mantle(url: str, stream: bool) -> None:
+    base = f"{url}/anthropic"
+    client = AnthropicBedrockMantle(api_key=TOKEN, aws_region="eu-west-1", base_url=base, max_retries=0)
+    _ask(client, stream=stream, model="anthropic.claude-opus-4-1")
+
+
+def _vertex(url: str, stream: bool) -> None:
+    from google.oauth2.credentials import Credentials
+
+    held: Any = Credentials
+    limit = genai.types.GenerateContentConfig(max_output_tokens=9)
+    client = genai.Client(
+        vertexai=True,
+        project="p",
+        location="europe-west1",
+        credentials=held(TOKEN),
+        http_options=genai.types.HttpOptions(base_url=url, api_version="v1"),
+    )
+    with closing(client):
+        if stream:
+            list(client.models.generate_content_stream(model="gemini-2.5-pro", contents="Hi", config=limit))
+        else:
+            client.models.generate_content(model="gemini-2.5-pro", contents="Hi", config=limit)
+
+
+def _azure(url: str, stream: bool) -> None:
+    client = openai.AzureOpenAI(azure_endpoint=url, api_key=TOKEN, api_version="2024-10-21", max_retries=0)
+    with client:
+        made = client.chat.completions.create(
+            model="my deployment",
+            messages=[{"role": "user", "content": "Hi"}],
+            max_completion_tokens=9,
+            stream=stream,
+            stream_options={"include_usage": True} if stream else openai.omit,
+        )
+        if stream:
+            list(made)
+
+
+CLOUDS = {
+    "vertex-anthropic": Cloud(
+        "vertex-anthropic/claude-opus-4-1@20250805",
+        "?project=p&location=eu&key_env=CLOUD_TOKEN",
+        _vertex_anthropic,
+        version=("anthropic_version", "vertex-2023-10-16"),
+    ),
+    "azure-anthropic": Cloud(
+        "azure-anthropic/claude-opus-4-1@20250805",
+        "?key_env=CLOUD_TOKEN",
+        _foundry,
+        only_sdk=frozenset({"api-key"}),
+        version=("anthropic-version", "2023-06-01"),
+    ),
+    "bedrock-anthropic": Cloud(
+        "bedrock-anthropic/anthropic.claude-opus-4-1",
+        "?region=eu-west-1&key_env=CLOUD_TOKEN",
+        _mantle,
+        version=("anthropic-version", "2023-06-01"),
+    ),
+    "vertex": Cloud("vertex/gemini-2.5-pro", "?project=p&location=europe-west1&key_env=CLOUD_TOKEN", _vertex),
+    "azure": Cloud("azure/my deployment", "?api_version=2024-10-21&key_env=CLOUD_TOKEN", _azure),
+}
+
+
+def _headers(seen: Seen) -> dict[str, str]:
+    lines = [line.decode().partition(": ") for line in seen.head.split(b"\r\n")[1:]]
+    named = {name.lower(): value for name, _, value in lines}
+    return {name: value for name, value in named.items() if name not in OURS and not name.startswith("x-stainless-")}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("name", CLOUDS)
+def test_a_row_sends_what_its_sdk_sends(name: str, stream: bool) -> None:
+    """Request line, headers and members are those of the official SDK."""
+    cloud = CLOUDS[name]
+    with serving(
+        Answer((reply(b"{}", status="400 Bad Request", headers="content-type: application/json\r\n"),))
+    ) as server:
+        with pytest.raises(Exception):  # noqa: B017, PT011 - each SDK has its own, and the answer says nothing
+            cloud.sdk(server.url(""), stream)
+        dsn = f"{name}://127.0.0.1:{server.port}{cloud.dsn}&tls=0"
+        registry = Registry({f"LLM_{name.upper().replace('-', '_')}": dsn, "CLOUD_TOKEN": TOKEN})
+        model = il.model(cloud.spec, registry=registry, max_tokens=9)
+        with pytest.raises(il.BadRequestError):
+            list(model.stream("Hi")) if stream else model.generate("Hi")
+        theirs, ours = server.seen[0], server.seen[-1]
+    assert ours.line == theirs.line
+    headers, body = _headers(theirs), _members(theirs)
+    assert {headers.pop(header) for header in cloud.only_sdk} <= {TOKEN}
+    if cloud.version is not None:
+        member, version = cloud.version
+        (body if member in body else headers)[member] = version
+    assert _headers(ours) == headers
+    assert _members(ours) == body
+
+
+def _members(seen: Seen) -> dict[str, Any]:
+    """The body, with texts as parts where the SDK leaves them as they are, and without what is absent by default."""
+    body: dict[str, Any] = json.loads(seen.body)
+    if body.get("stream") is False:
+        del body["stream"]
+    if "max_tokens" in body:
+        (message,) = body["messages"]
+        if isinstance(message["content"], str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
+    return body
+
+
+@pytest.mark.parametrize(
+    ("spec", "environ", "base_url"),
+    [
+        ("vertex/m", {"GOOGLE_CLOUD_PROJECT": "p"}, "https://aiplatform.googleapis.com/v1/projects/p/locations/global"),
+        (
+            "vertex/m",
+            {"GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "europe-west4"},
+            "https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4",
+        ),
+        (
+            "vertex-anthropic/m",
+            {"ANTHROPIC_VERTEX_PROJECT_ID": "q", "GOOGLE_CLOUD_PROJECT": "p", "CLOUD_ML_REGION": "us"},
+            "https://aiplatform.us.rep.googleapis.com/v1/projects/q/locations/us",
+        ),
+        (
+            "vertex/m",
+            {"LLM_VERTEX": "vertex://?project=r&location=eu", "GOOGLE_CLOUD_PROJECT": "p"},
+            "https://aiplatform.eu.rep.googleapis.com/v1/projects/r/locations/eu",
+        ),
+        ("bedrock-anthropic/m", {"AWS_REGION": "eu-west-1"}, "https://bedrock-mantle.eu-west-1.api.aws/anthropic/v1"),
+        (
+            "azure-anthropic/m",
+            {"ANTHROPIC_FOUNDRY_RESOURCE": "res", "ANTHROPIC_FOUNDRY_API_KEY": "k"},
+            "https://res.services.ai.azure.com/anthropic/v1",
+        ),
+    ],
+)
+def test_variables_make_the_address(spec: str, environ: dict[str, str], base_url: str) -> None:
+    """Project, location, region and resource come from the variables of the SDKs, or from the DSN."""
+    (endpoint,) = Registry(environ).resolve(spec)
+    assert endpoint.base_url.removesuffix("/publishers/google").removesuffix("/publishers/anthropic") == base_url
+
+
+def test_a_region_in_the_host_is_what_is_signed_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole address says its region, also to the signature; a region that nobody says is named."""
+    registry = Registry({"LLM_BEDROCK_ANTHROPIC": "bedrock-anthropic://bedrock-mantle.us-west-2.api.aws?login=aws"})
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKID")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    (endpoint,) = registry.resolve("bedrock-anthropic/m")
+    assert endpoint.base_url == "https://bedrock-mantle.us-west-2.api.aws/anthropic/v1"
+    assert endpoint.login is not None
+    pairs = dict(endpoint.login.headers(endpoint.http_request(Encoded(path="/messages", body=b"{}")), 5))
+    assert "/us-west-2/bedrock-mantle/aws4_request" in pairs["authorization"]
+    with pytest.raises(il.ConfigError, match="bedrock-anthropic: no region; set AWS_REGION or AWS_DEFAULT_REGION or"):
+        Registry({}).resolve("bedrock-anthropic/m")
+
+
+@pytest.mark.parametrize(
+    ("spec", "environ", "key"),
+    [
+        ("vertex/m", {"GOOGLE_CLOUD_PROJECT": "p"}, "login google"),
+        ("vertex/m", {"GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_OAUTH_ACCESS_TOKEN": "t"}, "set"),
+        ("bedrock-anthropic/m", {"AWS_REGION": "eu-west-1"}, "login aws"),
+        ("bedrock-anthropic/m", {"AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": "t"}, "set"),
+        ("azure/m", {"AZURE_OPENAI_ENDPOINT": "https://h"}, "missing"),
+        ("azure/m", {"LLM_AZURE": "azure://h?login=azure"}, "login azure"),
+        ("vertex/m", {"LLM_VERTEX": "vertex://h.example?project=p"}, "not needed"),
+    ],
+)
+def test_a_login_stands_in_for_a_key_at_home(spec: str, environ: dict[str, str], key: str) -> None:
+    """Where no key is set, a row's own login counts, at the row's own address alone; `il providers` says which."""
+    registry = Registry(environ)
+    (row,) = [row for row in registry.providers() if row.name == spec.partition("/")[0]]
+    (endpoint,) = registry.resolve(spec)
+    assert row.key == key
+    assert (endpoint.login is not None) == key.startswith("login")
