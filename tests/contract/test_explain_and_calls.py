@@ -43,6 +43,7 @@ MODELS = {
 }
 ENVIRONMENT = {
     **{row.key_env[0]: "key-of-the-row" for row in ROWS.values() if row.key_env},
+    **{variable.env[0]: "somewhere" for row in ROWS.values() for variable in row.variables},
     **{
         f"LLM_{name.replace('-', '_').upper()}": f"{name}://token@host.example"
         for name, row in ROWS.items()

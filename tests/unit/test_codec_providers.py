@@ -130,6 +130,8 @@ def _addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, row in ROWS.items():
         if row.needs_host:
             monkeypatch.setenv(f"LLM_{name.replace('-', '_').upper()}", f"{name}://KEY@host.example")
+        for variable in row.variables:
+            monkeypatch.setenv(variable.env[0], "somewhere")
 
 
 def _sent(request: il.Request, spec: str, *, streamed: bool, **options: Any) -> HttpRequest:

@@ -64,7 +64,13 @@ class Service(NamedTuple):
         plan = plan_media(request, endpoint, options.allow)
         request, changes = (request, ()) if plan is None else plan.run()
         encoded = self.dialect.encode_request(request, options)
-        return msgspec.structs.replace(encoded, changes=changes + encoded.changes) if changes else encoded
+        if changes:
+            encoded = msgspec.structs.replace(encoded, changes=changes + encoded.changes)
+        if self.row.operations:
+            from interlingua.registry.operation import as_served
+
+            encoded = as_served(self.row, encoded, self.target.model, stream=options.stream)
+        return encoded
 
 
 def service_of(dialect: str | None, provider: str | Provider | None, model: str = "") -> Service:

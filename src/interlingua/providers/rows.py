@@ -15,7 +15,8 @@ from __future__ import annotations
 import msgspec
 
 from interlingua.dialects._contract import Quirks
-from interlingua.providers.row import Operation, Provider, Variable
+from interlingua.providers.cloud_rows import CLOUD_ROWS
+from interlingua.providers.row import Operation, Provider
 from interlingua.types.capabilities import Capabilities
 
 __all__ = ["ROWS"]
@@ -86,22 +87,6 @@ OPENAI_ADDRESS = (("OPENAI_BASE_URL", ""), ("OPENAI_API_BASE", ""))
 """What the SDK reads, and what it read before version 1; both hold the whole base [SDK openai]."""
 AZURE_OPENAI = "https://cognitiveservices.azure.com/.default"
 """The scope of Azure OpenAI [SDK openai, examples of azure_ad_token_provider]."""
-GOOGLE_LOCATIONS = "https://{location}-aiplatform.googleapis.com/v1/projects/{project}/locations/{location}/publishers"
-
-
-def _google_place(publisher: str, project: tuple[str, ...], location: tuple[str, ...]) -> tuple[Variable, ...]:
-    """Project and location of Google Cloud; some locations are no regions, and have hosts of their own [SDK]."""
-    path = f"/v1/projects/{{project}}/locations/{{location}}/publishers/{publisher}"
-    wide = [(name, f"https://aiplatform.{name}.rep.googleapis.com{path}") for name in ("us", "eu")]
-    addresses = (("global", f"https://aiplatform.googleapis.com{path}"), *wide)
-    return (
-        Variable(name="project", env=project),
-        Variable(name="location", env=location, default="global", addresses=addresses),
-    )
-
-
-AWS_REGION = Variable(name="region", env=("AWS_REGION", "AWS_DEFAULT_REGION"))
-"""Where a service of AWS is."""
 LEGACY_LIMIT = _server(max_tokens_field="max_tokens")
 """A server that documents `max_tokens` and not its newer name."""
 OLLAMA = Quirks(output_schema_with_tools=False)
@@ -458,32 +443,6 @@ _SELF_HOSTED = (
     ),
 )
 
-VERTEX = Quirks(
-    call_ids_back=False,
-    server_tool_calls=False,
-    penalties_by_model=False,
-    bounds="vendor",
-    embed_form="predict",
-    embed_inputs=1,
-)
-"""Gemini in a project of Google Cloud."""
-VERTEX_PROJECT = ("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT")
-VERTEX_MESSAGES = (
-    Operation(
-        path="/messages",
-        to="/models/{model}:rawPredict",
-        streamed_to="/models/{model}:streamRawPredict",
-        left_out=("model",),
-        added=(("anthropic_version", "vertex-2023-10-16"),),
-    ),
-    Operation(
-        path="/messages/count_tokens",
-        to="/models/count-tokens:rawPredict",
-        added=(("anthropic_version", "vertex-2023-10-16"),),
-    ),
-)
-"""Messages as Vertex has them: the model stands in the path, the version in the body."""
-
 _OTHER_DIALECTS = (
     Provider(
         name="anthropic",
@@ -522,68 +481,7 @@ _OTHER_DIALECTS = (
         auth="x-goog-api-key",
         quirks=Quirks(bounds="vendor", batches="vendor"),
     ),
-    # [wire google §"Field facts"]: the same body with OAuth and another host; ids of calls do not go back. Penalties:
-    # recorded exchange f002507b199a, gemini-2.5-pro.
-    Provider(
-        name="vertex",
-        title="Google Vertex AI",
-        base_url=f"{GOOGLE_LOCATIONS}/google",
-        variables=_google_place("google", ("GOOGLE_CLOUD_PROJECT",), ("GOOGLE_CLOUD_LOCATION",)),
-        dialects=("google",),
-        address_env=(("GOOGLE_VERTEX_BASE_URL", "/v1/projects/{project}/locations/{location}/publishers/google"),),
-        key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
-        login="google",
-        quirks=VERTEX,
-        family="google",
-        note="Gemini in a project of Google Cloud; ?location= says where, else GOOGLE_CLOUD_LOCATION, else global.",
-    ),
-    # Paths, body and version as AnthropicVertex sends them [SDK anthropic, lib/vertex]. What belongs to a beta feature
-    # that the server does not have is refused, as on other servers that are not the vendor's own.
-    Provider(
-        name="vertex-anthropic",
-        title="Claude on Google Vertex AI",
-        base_url=f"{GOOGLE_LOCATIONS}/anthropic",
-        variables=_google_place("anthropic", VERTEX_PROJECT, ("CLOUD_ML_REGION", "GOOGLE_CLOUD_LOCATION")),
-        dialects=("anthropic",),
-        address_env=(("ANTHROPIC_VERTEX_BASE_URL", "/projects/{project}/locations/{location}/publishers/anthropic"),),
-        key_env=("GOOGLE_OAUTH_ACCESS_TOKEN",),
-        login="google",
-        operations=VERTEX_MESSAGES,
-        headers_left_out=("anthropic-version",),
-        quirks=Quirks(betas=frozenset()),
-        family="anthropic",
-        note="?betas=* sends beta features there, too.",
-    ),
-    # The endpoint that speaks Messages with server-sent events [SDK anthropic, lib/bedrock/_mantle.py].
-    Provider(
-        name="bedrock-anthropic",
-        title="Claude on Amazon Bedrock",
-        base_url="https://bedrock-mantle.{region}.api.aws/anthropic/v1",
-        variables=(AWS_REGION,),
-        dialects=("anthropic",),
-        address_env=(("ANTHROPIC_BEDROCK_MANTLE_BASE_URL", "/v1"),),
-        key_env=("AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_AWS_API_KEY"),
-        login="aws",
-        login_scope="bedrock-mantle/{region}",
-        quirks=Quirks(betas=frozenset()),
-        model_prefix=r"([a-z-]+\.)?anthropic\.",
-        family="anthropic",
-        note="Models are named as Bedrock names them, anthropic.claude-…; ?betas=* sends beta features there, too.",
-    ),
-    # The vendor's own service under another address [SDK anthropic, lib/foundry.py and foundry.md].
-    Provider(
-        name="azure-anthropic",
-        title="Claude on Azure AI Foundry",
-        base_url="https://{resource}.services.ai.azure.com/anthropic/v1",
-        variables=(Variable(name="resource", env=("ANTHROPIC_FOUNDRY_RESOURCE",)),),
-        dialects=("anthropic",),
-        address_env=(("ANTHROPIC_FOUNDRY_BASE_URL", "/v1"),),
-        key_env=("ANTHROPIC_FOUNDRY_API_KEY",),
-        auth="x-api-key",
-        login_scope="https://ai.azure.com/.default",
-        family="anthropic",
-        note="The model is the name of your deployment.",
-    ),
+    *CLOUD_ROWS,
     # [wire, own page]: a schema binds the answer from its first token, so that no tool is called beside it. In the
     # cloud `format` is not held to: the schema is told in the system text, too.
     Provider(

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from interlingua.wire.body import edited_body, read_body
 from interlingua.wire.json import encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from interlingua.providers.row import Operation
+    from interlingua.dialects._contract import Encoded
+    from interlingua.providers.row import Operation, Provider
 
-__all__ = ["operation_at", "operation_body", "operation_path"]
+__all__ = ["as_served", "operation_at", "operation_body", "operation_path"]
 
 
 def operation_at(operations: Sequence[Operation], path: str) -> Operation | None:
@@ -31,6 +34,16 @@ def operation_path(operation: Operation, path: str, model: str, *, stream: bool)
 
 SAFE = "@-._~:"
 """What stands in a segment of a path as it is: names of models have it, and a colon is no end of one there."""
+
+
+def as_served(row: Provider, encoded: Encoded, model: str, *, stream: bool) -> Encoded:
+    """What a dialect has encoded, with the path, the body and the headers that a provider wants."""
+    headers = tuple([pair for pair in encoded.headers if pair[0] not in row.headers_left_out])
+    operation = operation_at(row.operations, encoded.path)
+    if operation is None:
+        return replace(encoded, headers=headers)
+    path = operation_path(operation, encoded.path, model, stream=stream)
+    return replace(encoded, path=path, body=operation_body(operation, encoded.body), headers=headers)
 
 
 def operation_body(operation: Operation, body: bytes) -> bytes:

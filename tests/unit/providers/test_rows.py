@@ -28,8 +28,9 @@ every_row = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 
 def _row_calls() -> dict[str, ast.Call]:
     """Name -> the expression that makes the row."""
-    tree = ast.parse((SOURCE / "providers" / "rows.py").read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Provider"]
+    files = [SOURCE / "providers" / name for name in ("rows.py", "cloud_rows.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "Provider"]
     return {ast.literal_eval(next(word.value for word in call.keywords if word.arg == "name")): call for call in calls}
 
 

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Converted", "convert"]
 
 _CONTEXT = "at the chain's end: asked after any failure that goes on, and when the input is too long"
-_HOSTS = {"vertex": "LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION/publishers/google"}
+_VERTEX = "LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION/publishers"
+_HOSTS = {"vertex": f"{_VERTEX}/google", "vertex-anthropic": f"{_VERTEX}/anthropic"}
 _FILLED = (
     "with what {} held for HOST, without its https://; tls=0 is one more option where it was http://",
     "with {} for PROJECT/LOCATION",
@@ -211,7 +212,7 @@ def _name_variables(models: Models, keys: Keys, report: Report) -> None:
     for name, account in models.accounts.items():
         if account.address.startswith("$"):
             wanted = account._replace(address=_HOSTS.get(account.scheme, "HOST")).dsn
-            told = f"{wanted}, {_FILLED[account.scheme == 'vertex']}".format(account.address[1:])
+            told = f"{wanted}, {_FILLED[account.scheme in _HOSTS]}".format(account.address[1:])
             report.variables.setdefault(variable_of_dsn(name), told)
         if account.key:
             report.variables.setdefault(account.key, keys.told.get(account.key, "a key"))

@@ -40,10 +40,18 @@ SCHEMES = {
 }
 """Providers that LiteLLM calls otherwise, as schemes of ours."""
 _UNSERVED = {
-    "bedrock": "requests of AWS are signed, which is not done; a server that speaks OpenAI's Chat may stand before it",
-    "sagemaker": "requests of AWS are signed, which is not done here",
+    "bedrock": "Converse is not spoken here; of Bedrock, Claude is served as bedrock-anthropic",
+    "sagemaker": "an endpoint of SageMaker speaks what its model was deployed with",
     "vertex_ai_beta": "write vertex_ai",
 }
+_CLAUDE = {"vertex_ai": "vertex-anthropic", "azure_ai": "azure-anthropic"}
+"""The rows where a cloud serves Claude, in a format of its own."""
+_LOGINS = {"vertex": "google", "vertex-anthropic": "google", "bedrock": "aws"}
+"""The rows that LiteLLM reaches by a login of the cloud."""
+_ENTRA = ("azure_ad_token", "tenant_id", "client_id", "client_secret")
+"""What says that a deployment of Azure is reached by a login."""
+_BEDROCK = re.compile(r"(?:converse/|converse_like/|invoke/)?(?:[a-z]{2}(?:-[a-z]+)+-\d/)?")
+"""What LiteLLM writes before the name of a model of Bedrock: the way of asking, and a region."""
 _OF_LITELLM = {"azure": "AZURE_API_KEY", "nvidia": "NVIDIA_NIM_API_KEY"}
 """The variable that LiteLLM reads where no key is given, where it is not ours."""
 _PLACEHOLDERS = frozenset({"", "none", "null", "empty", "dummy", "fake", "no-key", "not-needed", "na", "n/a"})
@@ -191,7 +199,7 @@ def read_deployment(
     if reason:
         report.drop(path, reason)
         return None
-    scheme = SCHEMES.get(scheme, scheme)
+    scheme, model = _row_of(scheme, model), model if scheme != "bedrock" else _BEDROCK.sub("", model, count=1)
     account = _account(scheme, params, keys, report)
     if account is None:
         report.drop(path, "not served: its address cannot be read")
@@ -242,15 +250,23 @@ def _why_not(provider: str, model: str, params: dict[str, Param]) -> str:
         return ""
     if provider in _UNSERVED:
         return f"not served: {_UNSERVED[provider]}"
-    if SCHEMES.get(provider, provider) not in ROWS or not provider.isprintable():
+    if _row_of(provider, model) not in ROWS or not provider.isprintable():
         return (
             "not served: no provider of that name is known here; where its server speaks OpenAI's Chat, write openai/"
         )
-    if provider == "vertex_ai" and not model.startswith("gemini"):
-        return "not served: of Vertex AI, Gemini alone"
-    if ROWS[SCHEMES.get(provider, provider)].needs_host and provider != "vertex_ai" and "api_base" not in params:
+    if provider == "vertex_ai" and not model.startswith(("gemini", "claude")):
+        return "not served: of Vertex AI, Gemini and Claude alone"
+    is_named = ROWS[_row_of(provider, model)].needs_host or (provider in _CLAUDE and provider != "vertex_ai")
+    if is_named and "api_base" not in params:
         return "not served: it needs an api_base"
     return "" if clean_model(model) else "not served: the model's name cannot stand in a spec"
+
+
+def _row_of(provider: str, model: str) -> str:
+    """The row that serves a model of a provider of LiteLLM's."""
+    if provider in _CLAUDE and model.startswith("claude"):
+        return _CLAUDE[provider]
+    return SCHEMES.get(provider, provider)
 
 
 def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) -> Account | None:
@@ -268,10 +284,24 @@ def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) 
         host = re.sub(r"[^A-Z0-9]+", "_", re.split("[:/]", address.upper())[0]).strip("_")
         own = f"{host or scheme.replace('-', '_').upper()}_API_KEY"
         key = keys.variable(given, (usual if at_home else "") or own)
+    login = _login(scheme, params) if not key else ()
+    if login:
+        return Account(scheme, address, "", (*login, *_plain_text(address, params), *_prices(params, report)))
     if not key and at_home and row.key_required:
         key = usual
         keys.told.setdefault(key, f"the key of {row.title}")
     return Account(scheme, address, key, (*_plain_text(address, params), *_prices(params, report)))
+
+
+def _login(scheme: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
+    """The options of a login in place of a key, with the place that it signs for; none where a key is used."""
+    if scheme == "azure" and any(name in params for name in _ENTRA):
+        return (("login", "azure"),)
+    if scheme not in _LOGINS:
+        return ()
+    region = params.get("aws_region_name")
+    place = region is not None and variable_in(region.value) is None and re.fullmatch(r"[\w-]+", str(region.value))
+    return (*([("region", str(region.value))] if region and place else []), ("login", _LOGINS[scheme]))
 
 
 def usual_variable(scheme: str) -> str:
@@ -281,8 +311,8 @@ def usual_variable(scheme: str) -> str:
 
 def _address(scheme: str, params: dict[str, Param], report: Report) -> str | None:
     """Host, port and path; None where there is none to be read."""
-    if scheme == "vertex":
-        return _vertex(params, report)
+    if scheme in ("vertex", "vertex-anthropic"):
+        return _vertex(params, report, "google" if scheme == "vertex" else "anthropic")
     param = params.get("api_base", params.get("base_url"))
     if param is None or param.value is None:
         return ""
@@ -308,6 +338,8 @@ def _path(scheme: str, path: str) -> str:
     path = quote(path.rstrip("/"), safe="/:%")
     if scheme in {"azure", "ollama", "google"}:
         return "" if path in {"", "/openai", "/openai/v1"} else path
+    if scheme == "azure-anthropic":
+        return f"{path.removesuffix('/messages').removesuffix('/v1').removesuffix('/anthropic')}/anthropic/v1"
     if scheme == "anthropic":
         return path if path.endswith("/v1") else f"{path}/v1"
     return path or "/"
@@ -318,7 +350,7 @@ def _home(scheme: str) -> str:
     return f"{url.netloc}{url.path}"
 
 
-def _vertex(params: dict[str, Param], report: Report) -> str | None:
+def _vertex(params: dict[str, Param], report: Report, publisher: str) -> str | None:
     project, location = (params.get(name) for name in ("vertex_project", "vertex_location"))
     if project is None:
         return None
@@ -331,7 +363,7 @@ def _vertex(params: dict[str, Param], report: Report) -> str | None:
     if not all(re.fullmatch(r"[\w.:-]+", text, re.ASCII) for text in (str(project.value), place)):
         return None
     host = "aiplatform.googleapis.com" if place == "global" else f"{place}-aiplatform.googleapis.com"
-    return f"{host}/v1/projects/{project.value}/locations/{place}/publishers/google"
+    return f"{host}/v1/projects/{project.value}/locations/{place}/publishers/{publisher}"
 
 
 def _plain_text(address: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
@@ -379,14 +411,19 @@ _SAID: dict[str, tuple[Any, str]] = {
     "organization": ("missing", "no header of its own goes to a provider; a key belongs to its organization"),
     "extra_headers": ("missing", "no header of its own goes to a provider"),
     "headers": ("missing", "no header of its own goes to a provider"),
-    "vertex_credentials": (
-        "missing",
-        "tokens are not made here; key_env or key_file names one that something else renews",
-    ),
-    "azure_ad_token": ("missing", "a key alone is sent to Azure"),
-    "tenant_id": ("missing", "a key alone is sent to Azure"),
-    "client_id": ("missing", "a key alone is sent to Azure"),
-    "client_secret": ("missing", "a key alone is sent to Azure"),
+    "vertex_credentials": ("nearly", "login=google reads the file that GOOGLE_APPLICATION_CREDENTIALS names"),
+    "azure_ad_token": ("nearly", "login=azure fetches tokens by itself"),
+    "tenant_id": ("nearly", "login=azure reads AZURE_TENANT_ID"),
+    "client_id": ("nearly", "login=azure reads AZURE_CLIENT_ID"),
+    "client_secret": ("secret", "not copied; login=azure reads AZURE_CLIENT_SECRET"),
+    "aws_access_key_id": ("secret", "not copied; login=aws reads AWS_ACCESS_KEY_ID"),
+    "aws_secret_access_key": ("secret", "not copied; login=aws reads AWS_SECRET_ACCESS_KEY"),
+    "aws_session_token": ("secret", "not copied; login=aws reads AWS_SESSION_TOKEN"),
+    "aws_profile_name": ("nearly", "login=aws reads AWS_PROFILE, for all of a process"),
+    "aws_role_name": ("nearly", "login=aws assumes the role of the profile in AWS_PROFILE"),
+    "aws_session_name": ("nearly", "login=aws assumes the role of the profile in AWS_PROFILE"),
+    "aws_web_identity_token": ("nearly", "login=aws reads AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN"),
+    "aws_region_name": ("becomes", "region of the DSN, or AWS_REGION"),
     "tags": ("missing", "requests are not routed by tags; an alias is what clients ask for"),
     "max_budget": ("missing", "budgets are those of keys and teams: il keys create --budget"),
     "budget_duration": ("missing", "budgets are those of keys and teams: il keys create --budget"),

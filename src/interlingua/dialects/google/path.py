@@ -3,7 +3,8 @@
 Rules
 - The model stands after `/models/`. The JavaScript SDKs leave `models/` out where a model's name has a slash:
   `/v1beta/provider/model:generateContent`.
-- A tuned model keeps its `tunedModels/`; what Vertex AI writes before `models/` says nothing about the model.
+- A tuned model keeps its `tunedModels/`. Of what Vertex AI writes before `models/` the publisher counts, unless it is
+  Google: its SDK makes `publishers/openai/models/gpt-5.6` of the model `openai/gpt-5.6`.
 Source: `@ai-sdk/google`, `@google/genai`, langchain.js, November 2026.
 """
 
@@ -18,6 +19,7 @@ __all__ = ["GooglePath", "read_path"]
 _METHOD = re.compile(r"(?::|%3[Aa])(\w+)$")
 _BEFORE = re.compile(r"/(?:models|(tunedModels)|v1[a-z0-9]*(?!/(?:models|tunedModels|projects|publishers)/))/")
 """What stands before the name of a model."""
+_PUBLISHER = re.compile(r"/publishers/([^/]+)/$")
 
 
 class GooglePath(NamedTuple):
@@ -49,4 +51,7 @@ def read_path(url: str) -> GooglePath | None:
     if method is None or before is None or before.end() >= method.start():
         return None
     name = unquote(path[before.end() : method.start()])
+    publisher = _PUBLISHER.search(path[: before.start() + 1])
+    if publisher is not None and publisher[1] != "google":
+        name = f"{unquote(publisher[1])}/{name}"
     return GooglePath(f"{before[1]}/{name}" if before[1] else name, method[1], query)

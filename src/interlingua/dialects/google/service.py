@@ -43,6 +43,14 @@ _DATA = (
     "responseSchema", "response_json_schema", "response_schema",
 )  # fmt: skip
 _METHODS = ("generateContent", "streamGenerateContent")
+_PUBLISHERS = "publishers/{publisher}/models"
+_BEFORE_MODELS = (
+    "v1beta/models",
+    "v1/models",
+    *[f"{version}/projects/{{project}}/locations/{{location}}/{_PUBLISHERS}" for version in ("v1beta1", "v1")],
+    *[f"{version}/{_PUBLISHERS}" for version in ("v1beta1", "v1")],
+)
+"""What stands before the name of a model; the long ones are those of Vertex AI."""
 
 
 def _path(path: str, model: str, streams: bool) -> str:  # noqa: ARG001, FBT001 - the form of `path_of`
@@ -79,12 +87,12 @@ SERVICE = Service(
     paths=(
         *[
             ServicePath("conversation", f"/{before}/{{model:path}}:{method}")
-            for before in ("v1beta/models", "v1/models", "v1beta/{provider}")
+            for before in (*_BEFORE_MODELS, "v1beta/{provider}")
             for method in _METHODS
         ],
         *[
             ServicePath("count", f"/{before}/{{model:path}}:countTokens")
-            for before in ("v1beta/models", "v1/models", "v1beta/{provider}")
+            for before in (*_BEFORE_MODELS, "v1beta/{provider}")
         ],
         *[
             ServicePath("embed", f"/{version}/models/{{model:path}}:{method}")

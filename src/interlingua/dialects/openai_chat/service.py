@@ -41,8 +41,12 @@ SERVICE = Service(
     paths=(
         ServicePath("conversation", "/v1/chat/completions"),
         ServicePath("conversation", "/api/v1/chat/completions"),
+        ServicePath("conversation", "/openai/v1/chat/completions"),
+        ServicePath("conversation", "/openai/deployments/{deployment:path}/chat/completions"),
         ServicePath("embed", "/v1/embeddings"),
         ServicePath("rerank", "/v1/rerank"),
+        ServicePath("embed", "/openai/v1/embeddings"),
+        ServicePath("embed", "/openai/deployments/{deployment:path}/embeddings"),
         *passed_on(
             [
                 ("POST", "/v1/completions"),

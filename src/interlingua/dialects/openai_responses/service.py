@@ -40,6 +40,8 @@ def _is_unusual(node: dict[str, Any]) -> bool:
 SERVICE = Service(
     paths=(
         ServicePath("conversation", "/v1/responses"),
+        ServicePath("conversation", "/openai/v1/responses"),
+        ServicePath("conversation", "/openai/responses"),
         ServicePath("count", "/v1/responses/input_tokens"),
         ServicePath("compact", "/v1/responses/compact"),
         ServicePath("socket", "/v1/responses", "GET"),
