@@ -23,7 +23,8 @@ LOOPBACK = re.compile(r"^(127\.\d+\.\d+\.\d+|::1|localhost|)$")
 """Hosts that a test may reach; the empty host is a listener on every address."""
 
 OURS = re.compile(
-    r"^(LLM_|INTERLINGUA_)|_API_KEY$|_A[A-Z]*_TOKEN$|_BASE_URL$|_API_BASE$|^OLLAMA_HOST$|^AZURE_OPENAI_|_proxy$",
+    r"^(LLM_|INTERLINGUA_)|_API_KEY$|_A[A-Z]*_TOKEN$|_BASE_URL$|_API_BASE$|^OLLAMA_HOST$|_proxy$"
+    r"|^(AWS|AZURE|GOOGLE|GCE|CLOUDSDK|CLOUD_ML|IDENTITY|MSI|ANTHROPIC_VERTEX|ANTHROPIC_FOUNDRY)_",
     re.IGNORECASE,
 )
 """Environment variables that would make a test's outcome depend on who runs it."""

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+import anthropic
+import openai
 import pytest
 
 import interlingua as il
 from interlingua import aio
 from interlingua.registry.resolve import Registry
+from tests.support.gateway import serving as gateway_serving
 from tests.support.server import Answer, Seen, Server, reply, serving
 from tests.support.tls import Authority
 
@@ -225,6 +228,28 @@ def test_what_a_server_says_of_the_signature_is_cleaned(monkeypatch: pytest.Monk
     with serving(refused) as models, pytest.raises(il.PermissionDeniedError) as caught:
         asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
     assert "The canonical string was ***" in str(caught.value)
+
+
+def test_the_gateway_signs_what_it_passes_on_and_what_it_translates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of Messages and one of Chat reach a target that wants signatures; neither knows of them."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    message = {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+        "stop_sequence": None, "content": [{"type": "text", "text": "Here."}],
+        "usage": {"input_tokens": 3, "output_tokens": 2},
+    }  # fmt: skip
+    with serving(answer(message)) as models:
+        dsn = f"bedrock-anthropic://127.0.0.1:{models.port}?tls=0&login=aws&region=eu-west-1"
+        with gateway_serving(providers={"claude": dsn}) as url:
+            with anthropic.Anthropic(base_url=url, api_key="of-the-gateway") as client:
+                client.messages.create(model="claude/m", max_tokens=9, messages=[{"role": "user", "content": "Hi"}])
+            with openai.OpenAI(base_url=f"{url}/v1", api_key="of-the-gateway") as chat:
+                chat.chat.completions.create(model="claude/m", messages=[{"role": "user", "content": "Hi"}])
+        scope = ("bedrock-mantle", "eu-west-1")
+        for seen in models.seen:
+            check_signature(seen, models, "AKIDEXAMPLE", token=None, scope=scope)
+        assert [seen.header("x-api-key") for seen in models.seen] == [None, None]
 
 
 # Google Cloud

@@ -15,7 +15,19 @@ from interlingua.registry.resolve import default_registry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Finding", "addresses", "aliases", "entries", "extras", "keys", "model", "state", "versions", "weights"]
+__all__ = [
+    "Finding",
+    "addresses",
+    "aliases",
+    "entries",
+    "extras",
+    "keys",
+    "logins",
+    "model",
+    "state",
+    "versions",
+    "weights",
+]
 
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
@@ -76,6 +88,29 @@ def keys() -> Iterator[Finding]:
         yield Finding(True, f"{variable}: {told}")
     if not found:
         yield Finding(None, "none found; `il providers` names the variable of each provider")
+
+
+def logins() -> Iterator[Finding]:
+    """The providers that are reached by a login, its library, and the variables that choose a credential."""
+    from interlingua.registry.logins.table import LIBRARIES, variables_of
+
+    environ = default_registry().environment()
+    found: dict[str, list[str]] = {}
+    for row in default_registry().providers():
+        name = row.key.removeprefix("login ")
+        if name in LIBRARIES and row.key != name and not row.problem and "{" not in row.base_url:
+            found.setdefault(name, []).append(row.name)
+    for name, rows in found.items():
+        library = LIBRARIES[name]
+        version = _version(library)
+        chosen = [variable for variable in variables_of(name) if environ.get(variable)]
+        origin = (
+            f"from {', '.join(chosen)}" if chosen else "no variable chooses a credential; the library looks for one"
+        )
+        there = f"{library} {version}" if version else f"pip install 'interlingua[{name}]'"
+        yield Finding(version is not None, f"{name} ({there}): {', '.join(rows)}; {origin}")
+    if not found:
+        yield Finding(None, "none; ?login=aws, azure or google in a DSN stands in place of a key")
 
 
 def addresses() -> Iterator[Finding]:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.cli.checkup import Finding, addresses, aliases, entries, extras, keys, model, state, versions, weights
+from interlingua.cli.checkup import (
+    Finding,
+    addresses,
+    aliases,
+    entries,
+    extras,
+    keys,
+    logins,
+    model,
+    state,
+    versions,
+    weights,
+)
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.terminal import bold, write
 from interlingua.errors import redact
@@ -30,6 +42,7 @@ CHAPTERS: tuple[tuple[str, Callable[[], Iterable[Finding]]], ...] = (
     ("extras", extras),
     ("model", model),
     ("keys", keys),
+    ("logins", logins),
     ("addresses", addresses),
     ("LLM_* entries", entries),
     ("aliases", aliases),

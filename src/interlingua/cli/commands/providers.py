@@ -62,7 +62,8 @@ def _chosen(rows: Sequence[ProviderStatus], names: Sequence[str]) -> Sequence[Pr
 
 def _cells(row: ProviderStatus) -> tuple[str, str, str, str, str]:
     variables = " or ".join(row.key_env)
-    key = f"{row.key}: {variables}" if variables and row.key != "not needed" else row.key
+    is_plain = row.key == "not needed" or row.key.startswith("login ")
+    key = f"{row.key}: {variables}" if variables and not is_plain else row.key
     speaks = row.dialect or ("-" if row.problem else "nothing that this version has")
     return row.name, speaks, key or "-", redact(row.base_url) or "-", row.origin
 

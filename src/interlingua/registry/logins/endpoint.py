@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from interlingua.errors import ConfigError
-from interlingua.registry.logins.table import login_named, login_of
+from interlingua.registry.logins.table import identity_of, login_named, login_of
 from interlingua.registry.secret import Secret
 from interlingua.transport.login import LoginCarrier
 
@@ -25,13 +25,17 @@ def with_login(endpoint: Endpoint, login: object, scope: str, read: Callable[[st
     Raises: ConfigError for a name that there is not, and for a scope that lacks a part; UsageError for no login.
     """
     try:
-        made = login_named(login, scope, read) if isinstance(login, str) else login_of(login, scope)
+        if isinstance(login, str):
+            made, identity = login_named(login, scope, read), identity_of(login)
+        else:
+            made, identity = login_of(login, scope), f"{id(login):x}"
     except ConfigError as error:
         raise ConfigError(f"{endpoint.spec}: {error.message}") from None
     return replace(
         endpoint,
         login=made,
         carrier=LoginCarrier(made),
-        credential=Secret.of_key("", made.source),
+        # never sent: health and caches are kept apart by it, as by a key
+        credential=Secret.of_key(f"login-{identity}", made.source),
         key_required=False,
     )

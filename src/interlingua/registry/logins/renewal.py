@@ -116,6 +116,8 @@ class Renewal(Generic[T]):
             self._lock, self._under_way, self._process = threading.Lock(), None, os.getpid()
         with self._lock:
             result = self._under_way
+            if result is not None and result.done() and self._usable() is not None:
+                return result  # it ended while this request waited for the lock
             if result is None or result.done():
                 result = self._under_way = Future[Issued[T] | _Failure]()
                 result.set_running_or_notify_cancel()  # a request that stops waiting does not end it for the others

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from interlingua.transport.login import Login
 
-__all__ = ["login_named", "login_of"]
+__all__ = ["LIBRARIES", "identity_of", "login_named", "login_of", "variables_of"]
 
 _MAKERS: dict[str, tuple[Callable[[str], Login], tuple[str, ...]]] = {
     "aws": (aws.aws_login, aws.VARIABLES),
@@ -58,6 +58,23 @@ def login_named(name: str, scope: str, read: Callable[[str], str | None]) -> Log
                 _shared.clear()
             login = _shared[key] = make(scope)
         return login
+
+
+LIBRARIES = {"aws": "botocore", "azure": "azure-identity", "google": "google-auth"}
+"""The distribution of each login; the extra that brings it has the name of the login."""
+
+
+def variables_of(name: str) -> tuple[str, ...]:
+    """The variables that choose whose credential a login is."""
+    return _MAKERS[name][1]
+
+
+def identity_of(name: str) -> str:
+    """What tells the credential of a login from another one of that name: a digest of the variables that choose it."""
+    from hashlib import sha256  # only who logs in pays for it
+
+    chosen = repr([os.environ.get(variable) for variable in _MAKERS[name][1]])
+    return sha256(f"{name} {chosen}".encode()).hexdigest()[:12]
 
 
 def login_of(value: object, scope: str) -> Login:

@@ -23,7 +23,8 @@ def test_a_bare_machine_is_well(capsys: Capture) -> None:
     lines = _lines(capsys)
     chapters = [line for line in lines if not line.startswith(" ")]
     assert chapters == [
-        "versions", "extras", "model", "keys", "addresses", "LLM_* entries", "aliases", "state", "local weights",
+        "versions", "extras", "model", "keys", "logins", "addresses", "LLM_* entries", "aliases", "state",
+        "local weights",
     ]  # fmt: skip
     assert f"  ok  Python {platform.python_version()} on linux" in [line.replace("darwin", "linux") for line in lines]
     assert any(line.startswith("  ok  msgspec ") for line in lines)
@@ -48,6 +49,20 @@ def test_a_missing_dependency_is_broken(capsys: Capture, monkeypatch: pytest.Mon
     monkeypatch.setattr(checkup, "_requirements", lambda: {"": ["no-such-distribution"]})
     assert main(["doctor"]) == 1
     assert "  !!  no-such-distribution is missing: pip install interlingua" in _lines(capsys)
+
+
+def test_logins_say_who_uses_them_and_what_chooses_them(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A login is told with its library, its providers and the variables; a missing library is broken."""
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_PROFILE", "team")
+    monkeypatch.setenv("LLM_WORK", "azure://h.example?login=azure")
+    monkeypatch.setattr(checkup, "_version", lambda name: None if name == "azure-identity" else "1.2.3")
+    assert main(["doctor"]) == 1
+    lines = [line for line in _lines(capsys) if line.startswith(("  ok  aws ", "  !!  azure "))]
+    assert lines[0].startswith("  !!  azure (pip install 'interlingua[azure]'): work; no variable chooses a credential")
+    assert lines[1].startswith("  ok  aws (botocore 1.2.3): ")
+    assert "bedrock-anthropic" in lines[1]
+    assert lines[1].endswith("; from AWS_PROFILE")
 
 
 def test_keys_are_named_not_shown(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
