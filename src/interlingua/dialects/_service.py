@@ -52,6 +52,10 @@ MESSAGE_LIST: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type"
 """The JSON Schema of a conversation, as far as a gateway has to know it."""
 
 
+ModelReads: TypeAlias = Literal["", "prompt", "unread"]
+"""Whether a model reads what is passed on there: not at once, a `prompt` in text, or what the gateway cannot read."""
+
+
 class ServicePath(NamedTuple):
     """A path under which clients of the dialect ask for something."""
 
@@ -61,6 +65,8 @@ class ServicePath(NamedTuple):
     """The path, with `{name}` where something stands that differs, `{name:path}` where that may have slashes."""
     method: str = "POST"
     """GET, POST, …"""
+    reads: ModelReads = ""
+    """Whether a model reads what is passed on there, past the hooks of a gateway."""
 
 
 class ModelPath(Protocol):
@@ -362,9 +368,9 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return patterns[0].replace(":path}", "}") if patterns else ""
 
 
-def passed_on(paths: Iterable[tuple[str, str]]) -> list[ServicePath]:
+def passed_on(paths: Iterable[tuple[str, str]], reads: ModelReads = "") -> list[ServicePath]:
     """Paths of what a provider alone can answer, of pairs of methods (`GET POST`) and a pattern."""
-    return [ServicePath("passed", pattern, method) for methods, pattern in paths for method in methods.split()]
+    return [ServicePath("passed", pattern, method, reads) for methods, pattern in paths for method in methods.split()]
 
 
 def bounded_number(query: Mapping[str, str], name: str, default: int, *, least: int = 1, most: int = 1_000_000) -> int:

@@ -71,6 +71,8 @@ class HookSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Services that are asked."""
     cache: CacheSettings | None = None
     """The cache of answers; None for none."""
+    unread: Literal["refuse", "pass"] = "refuse"
+    """What becomes of requests for a model that no hook can read: batches, pictures, sounds."""
 
 
 NO_HOOKS = HookSettings()

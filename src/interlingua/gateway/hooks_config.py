@@ -38,7 +38,10 @@ _CACHE: dict[str, _Check] = {
     "max_mb": (int, "a number of megabytes above 0"),
     "shared": (bool, "true or false"),
 }
-_HOOKS: dict[str, _Check] = {"use": (list, 'a list of import paths, as "package.module:name"')}
+_HOOKS: dict[str, _Check] = {
+    "use": (list, 'a list of import paths, as "package.module:name"'),
+    "unread": (str, '"refuse" or "pass"'),
+}
 _WEBHOOK: dict[str, _Check] = {
     "url": (str, "an address"),
     "key_env": (str, "the name of a variable"),
@@ -58,11 +61,15 @@ def read_hooks(content: Table, file: ConfigFile) -> HookSettings:
     Raises: ConfigError, with the line, for what is not known or of the wrong type.
     """
     hooks = _checked(content.get("hooks", {}), file, "hooks", _HOOKS)
+    unread = hooks.get("unread", "refuse")
+    if unread not in ("refuse", "pass"):
+        file.refuse(f"unread in [hooks] is not {_HOOKS['unread'][1]}", "hooks", "unread")
     webhooks = table_of(content.get("webhooks", {}), file, "", "webhooks")
     cache = _checked(content["cache"], file, "cache", _CACHE) if "cache" in content else None
     return HookSettings(
         policy=_policy(content.get("policy", {}), file),
         use=tuple(hooks.get("use", ())),
+        unread=unread,
         webhooks=tuple([_webhook(name, told, file) for name, told in webhooks.items()]),
         cache=None if cache is None else CacheSettings(**cache),
     )

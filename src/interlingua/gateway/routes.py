@@ -79,21 +79,22 @@ _HANDLERS: dict[str, Callable[[str], Handler]] = {
     "show": lambda _: models.show,
     "loaded": lambda _: models.ps,
     "version": lambda _: models.version,
-    "passed": passing,
     "embed": embedding,
     "rerank": reranking,
 }
-"""What answers each kind of path that dialects declare, by the dialect; that of a model needs its path, too."""
+"""What answers each kind of path that dialects declare, by the dialect; a model, and what is passed on, need more."""
 _CONVERSATIONS = frozenset({"conversation", "load", "count", "compact"})
 
 
 def _route(dialect: str, path: ServicePath) -> Route:
     """The route of a path that a dialect declares."""
-    handler = (
-        models.showing(dialect, path.pattern.partition("{")[0])
-        if path.kind == "model"
-        else _HANDLERS[path.kind](dialect)
-    )
+    match path.kind:
+        case "model":
+            handler = models.showing(dialect, path.pattern.partition("{")[0])
+        case "passed":
+            handler = passing(dialect, path.reads)
+        case _:
+            handler = _HANDLERS[path.kind](dialect)
     return Route(
         path.method, path.pattern, handler, dialect, is_conversation=path.kind in _CONVERSATIONS, kind=path.kind
     )

@@ -47,6 +47,9 @@ _BARE: dict[str, Any] = {"sealed": None, "extra": {}}
 class ResponseCache(Hook):
     """Answers a request that was answered before; put it last, so that it sees what would be sent."""
 
+    sees_everything: bool = False
+    """What cannot be read is not kept, and goes on."""
+
     def __init__(
         self,
         store: str | CacheStore = "memory",

@@ -58,6 +58,9 @@ class HookContext(msgspec.Struct, kw_only=True):
 class Hook:
     """A hook that changes nothing; a subclass overrides the steps that it needs, each plain or `async`."""
 
+    sees_everything: bool = True
+    """Whether nothing may reach a model past it: a gateway then refuses what it cannot read. A cache says False."""
+
     @property
     def name(self) -> str:
         """What it is called in `changes` and in errors."""

@@ -99,6 +99,16 @@ class Hooking:
         changes, self.changes = tuple(self.changes), []
         return changes
 
+    @property
+    def reads_answers(self) -> bool:
+        """Whether one of those around the call has a step for answers."""
+        return any([_overrides(hook, step) for hook in self._around for step in (_AFTER, _DURING)])
+
+    @staticmethod
+    def is_same(before: Response[Any], after: Response[Any]) -> bool:
+        """Whether an answer says what it said before the hooks, its entries of changes aside."""
+        return before is after or replace(after, changes=before.changes) == before
+
     def before(self, request: Request) -> Steps[Request | Response[Any]]:
         """The request to go on with, or the answer in its place.
 

@@ -103,11 +103,17 @@ SERVICE = Service(
         ServicePath("model", "/v1beta/models/{model:path}", "GET"),
         *passed_on(
             [
+                ("POST", f"/{version}/models/{{model:path}}:{method}")
+                for version in ("v1beta", "v1")
+                for method in ("predict", "predictLongRunning")
+            ],
+            "unread",
+        ),
+        *passed_on(
+            [
                 (methods, f"/{version}/{rest}")
                 for version in ("v1beta", "v1")
                 for methods, rest in (
-                    ("POST", "models/{model:path}:predict"),
-                    ("POST", "models/{model:path}:predictLongRunning"),
                     ("GET POST", "cachedContents"),
                     ("GET PATCH DELETE", "cachedContents/{rest:path}"),
                     ("GET", "operations/{rest:path}"),

@@ -47,15 +47,14 @@ SERVICE = Service(
         ServicePath("rerank", "/v1/rerank"),
         ServicePath("embed", "/openai/v1/embeddings"),
         ServicePath("embed", "/openai/deployments/{deployment:path}/embeddings"),
+        *passed_on([("POST", "/v1/completions")], "prompt"),
+        *passed_on([("POST", "/v1/images/{rest}"), ("POST", "/v1/audio/{rest}"), ("POST", "/v1/batches")], "unread"),
         *passed_on(
             [
-                ("POST", "/v1/completions"),
                 ("POST", "/v1/moderations"),
-                ("POST", "/v1/images/{rest}"),
-                ("POST", "/v1/audio/{rest}"),
                 ("POST", "/v1/uploads"),
                 ("POST", "/v1/uploads/{rest:path}"),
-                ("GET POST", "/v1/batches"),
+                ("GET", "/v1/batches"),
                 ("GET POST", "/v1/batches/{rest:path}"),
                 ("POST", "/v1/conversations"),
                 ("GET POST DELETE", "/v1/conversations/{rest:path}"),

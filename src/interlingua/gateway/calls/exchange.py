@@ -163,7 +163,7 @@ def _planned(exchange: ClientExchange) -> Plan:
     """
     head = exchange.head
     plan = exchange.gateway.plans.plan(head.model, exchange.dialect.name, tools=head.has_tools)
-    exchange.relayed = () if exchange.gateway.hooks else relayed(exchange, plan)
+    exchange.relayed = relayed(exchange, plan)
     if plan.own and not exchange.relayed:
         exchange.respelled = head.respelled
     return plan
@@ -171,7 +171,7 @@ def _planned(exchange: ClientExchange) -> Plan:
 
 async def _request(exchange: ClientExchange, plan: Plan) -> Request:
     """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name."""
-    if exchange.relayed:
+    if exchange.relayed and not exchange.gateway.hooks:
         lanes = _lanes(exchange, plan)
         if exchange.relayed is lanes or all([lane in exchange.relayed for lane in lanes]):
             return _unread(exchange)
@@ -256,7 +256,9 @@ async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
     if settling is not None:
         await settling
     if exchange.hooking is not None:
-        response = await carried_out(exchange.hooking.after(response))
+        hooked = await carried_out(exchange.hooking.after(response))
+        told = told if exchange.hooking.is_same(response, hooked) else None
+        response = hooked
     if told is None:
         await exchange.remember(response)
         shown = response if exchange.keeping is None else exchange.keeping.answer(response, lane)

@@ -1,7 +1,8 @@
 """A conversation with hooks around it: what they are asked before it, and the reply where one of them answers.
 
 Rules
-- With hooks a request is read and written anew for every target: what goes out is what they have seen.
+- With hooks a request is read; one that they leave alone goes out as it came where it would without them, and so does
+  its answer. What they change is written anew; so is a stream where a hook has a step for answers.
 - They are asked once the key was let in: its limits count for what they refuse and answer, too. An answer of a hook
   costs nothing.
 - What a key is limited to is laid over what they change.
@@ -49,6 +50,8 @@ async def hooked(exchange: ClientExchange, job: Job) -> Job | GatewayReply:
     if isinstance(result, Response):
         return await _replied(exchange, await carried_out(hooking.after(replace(result, request=job.request))))
     exchange.hook_changes = hooking.told
+    if exchange.hook_changes or (exchange.head.stream and hooking.reads_answers):
+        exchange.relayed = ()
     cap = None if exchange.grant is None else exchange.grant.cap
     if cap is not None:
         result = limited(result, cap if result.max_tokens is None else min(result.max_tokens, cap))

@@ -28,11 +28,12 @@ from interlingua.client.call.secrets import SHORTEST_SECRET
 from interlingua.client.call.transports import async_transport_for
 from interlingua.client.estimate import AUDIO_BYTES, estimate_body
 from interlingua.dialects._contract import Encoded
+from interlingua.dialects._service import FOREIGN_LIMITS
 from interlingua.dialects.table import DEFAULT_DIALECT, get_service, services
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.calls.head import PASSED_RULES, checked_model
 from interlingua.gateway.calls.other_models import other_models
-from interlingua.gateway.calls.replies import visible
+from interlingua.gateway.calls.replies import told_changes, visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import UnreadSize
 from interlingua.gateway.keys.cap import token_count
@@ -46,12 +47,14 @@ from interlingua.wire.json import MAX_EVENT_BYTES, encode
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
+    from interlingua.dialects._service import ModelReads
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.grant import Grant
     from interlingua.gateway.settings import GatewayKey
     from interlingua.registry.endpoint import Endpoint
     from interlingua.transport.base import AsyncReply
+    from interlingua.types.change import Change
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -98,8 +101,8 @@ _UNBILLED = frozenset({"files", "uploads", "vector_stores", "containers", "conve
 _GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
 
 
-def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
-    """The handler of requests that a provider of a dialect answers."""
+def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
+    """The handler of requests that a provider of a dialect answers; `reads` says whether a model gets them at once."""
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         spoken = dialect or dialect_by_headers(request)
@@ -109,19 +112,34 @@ def passing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
         _check_other_models(gateway, request, rewrite)
         check_query(gateway, request)
-        body = None if rewrite is None else rewrite(endpoint.model)
         path = _path(request, endpoint, named)
         grant = await gateway.admission.admit_unread(gateway.guard.key(request), _size(request, rewrite))
+        edits: dict[str, bytes] = {}
+        changes: tuple[Change, ...] = ()
         try:
+            if reads and gateway.hooks:
+                from interlingua.gateway.surfaces.unread import Passed, seen_by_hooks  # who has no hooks pays nothing
+
+                edits, changes = await seen_by_hooks(
+                    gateway, Passed(request, reads, _read_of(rewrite), named, endpoint)
+                )
+            body = None if rewrite is None else rewrite(endpoint.model, **edits)
             reply = await pass_on(gateway, request, endpoint, path, body)
         except BaseException as error:
             if grant is not None:
                 may_run = is_late(error) or isinstance(error, CancelledError)
                 await done(grant.settle_unread(endpoint.spec, is_failed=not may_run))
             raise
+        if changes and (told := told_changes(changes)):
+            reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("x-interlingua-changes", told)))
         return await settled_after(reply, grant, endpoint.spec)
 
     return handler
+
+
+def _read_of(rewrite: Rewrite | None) -> Body | None:
+    """The body that was read for a rewrite; None for one that is not JSON."""
+    return rewrite.args[0] if isinstance(rewrite, partial) else None
 
 
 def has_models(gateway: Gateway, key: GatewayKey | None) -> bool:
@@ -156,8 +174,11 @@ def _size(request: GatewayRequest, rewrite: Rewrite | None) -> UnreadSize:
 
 def _limit(body: Body) -> int | None:
     """The most tokens that a body of `/v1/completions` has written; None where it does not say."""
-    limit, *choices = [token_count(body.get(name)) for name in ("max_tokens", "n", "best_of")]
-    return None if limit is None else limit * max([count or 1 for count in choices])
+    limits = [token_count(body.get(name)) for name in FOREIGN_LIMITS if name in body]
+    choices = [token_count(body.get(name)) or 1 for name in ("n", "best_of", "n_cmpl")]
+    if not limits or None in limits:
+        return None
+    return max([limit for limit in limits if limit is not None]) * max(choices)
 
 
 async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> GatewayReply:
@@ -186,8 +207,8 @@ async def settled_after(reply: GatewayReply, grant: Grant | None, spec: str) -> 
 # Who is asked
 
 
-Rewrite: TypeAlias = "Callable[[str], bytes]"
-"""A body with another name of the model."""
+Rewrite: TypeAlias = "Callable[..., bytes]"
+"""A body with another name of the model; one in JSON takes other members by their names as well."""
 
 
 async def _model_of(gateway: Gateway, request: GatewayRequest) -> tuple[str, Rewrite | None]:
@@ -226,7 +247,11 @@ def _model_in_google(body: Body, model: str) -> Rewrite:
     """
     if body.get("model") not in (None, model, f"models/{model}"):
         raise DecodeError(f"/model: the path names {model[:100]!r}, and this another model", path="/model", status=400)
-    return lambda other: edited_body(body, {"model": encode(f"models/{other}")} if "model" in body else {})
+
+    def rewrite(other: str) -> bytes:
+        return edited_body(body, {"model": encode(f"models/{other}")} if "model" in body else {})
+
+    return rewrite
 
 
 def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]:
@@ -344,9 +369,9 @@ def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:
 # Passing on
 
 
-def with_model(body: Body, model: str) -> bytes:
-    """A body with another name of the model, where it has one; the rest of it is as it came."""
-    return edited_body(body, {"model": encode(model)} if "model" in body else {})
+def with_model(body: Body, model: str, **edits: bytes) -> bytes:
+    """A body with another name of the model, where it has one, and other members; the rest of it is as it came."""
+    return edited_body(body, {**edits, "model": encode(model)} if "model" in body else edits)
 
 
 async def pass_on(

@@ -1,0 +1,155 @@
+"""What hooks are asked of requests that are passed on and read by a model: prompts of `/v1/completions`, and others.
+
+Rules
+- Hooks see a prompt as the texts of one message, beside the knobs that conversations have under the same names. What
+  they change of these goes out; anything else they change, and an answer of theirs, has no place there and is refused.
+- What nobody here can read (batches, pictures, sounds, prompts in tokens) is refused where a hook sees everything,
+  unless the file says `[hooks] unread = "pass"`. So is a prompt where a hook has to see the answer, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from msgspec.structs import replace
+
+from interlingua.client.aio.pump import carried_out
+from interlingua.client.hooks.hook import Hook, HookContext
+from interlingua.client.hooks.run import Hooking
+from interlingua.errors import BadRequestError, PermissionDeniedError
+from interlingua.types.content import TextPart
+from interlingua.types.message import Message
+from interlingua.types.request import Request
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.dialects._service import ModelReads
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest
+    from interlingua.registry.endpoint import Endpoint
+    from interlingua.types._base import JsonValue
+    from interlingua.types.change import Change
+    from interlingua.wire.body import Body
+
+__all__ = ["Passed", "Seen", "seen_by_hooks"]
+
+_KNOBS = ("max_tokens", "temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "n", "user")
+"""Members of `/v1/completions` that a conversation has under the same name."""
+
+
+class Passed(NamedTuple):
+    """A request that is passed on."""
+
+    request: GatewayRequest
+    """As it came."""
+    reads: ModelReads
+    """What a model reads of it."""
+    body: Body | None
+    """Its body, where that is JSON that names a model."""
+    model: str
+    """The model that it names."""
+    endpoint: Endpoint
+    """Whom it goes to."""
+
+
+class Seen(NamedTuple):
+    """What hooks have made of a body that is passed on."""
+
+    edits: dict[str, bytes]
+    """Members with other values."""
+    changes: tuple[Change, ...] = ()
+    """The entries of that."""
+
+
+async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
+    """What the hooks of a gateway make of a request that is passed on, and that a model reads.
+
+    Raises: PermissionDeniedError for what a hook would have to see and cannot; BadRequestError for what a hook makes of
+    it and cannot be said; what a hook raises.
+    """
+    guards = tuple([hook for hook in gateway.hooks if hook.sees_everything])
+    if not guards or gateway.settings.hooks.unread == "pass":
+        return Seen({})
+    body, texts = passed.body, None
+    if passed.reads == "prompt" and body is not None and not any([_sees_answers(hook) for hook in guards]):
+        texts = _texts(body)
+    if texts is None or body is None:
+        raise _refused(passed.request, guards)
+    asked = Request(
+        messages=(Message("user", tuple([TextPart(text) for text in texts])),),
+        **{name: _knob(name, body.get(name)) for name in _KNOBS if body.get(name) is not None},
+    )
+    key = gateway.guard.key(passed.request)
+    hooking = Hooking(
+        guards,
+        HookContext(
+            model=passed.model,
+            targets=(passed.endpoint.spec,),
+            stream=body.get("stream") is True,
+            owner="" if key is None else key.name,
+        ),
+    )
+    result = await carried_out(hooking.before(asked))
+    return Seen(_edits(passed.request, body, asked, result), hooking.told)
+
+
+def _edits(request: GatewayRequest, body: Body, asked: Request, result: object) -> dict[str, bytes]:
+    """The members that say what hooks have made of a prompt.
+
+    Raises: BadRequestError for what a prompt cannot say.
+    """
+    if not isinstance(result, Request):
+        raise _unsaid(request, "answered in the place of the model")
+    knobs = {name: getattr(result, name) for name in _KNOBS if getattr(result, name) != getattr(asked, name)}
+    if replace(asked, messages=result.messages, **knobs) != result:
+        raise _unsaid(request, "changed what a prompt does not have")
+    edits = {name: encode(value) for name, value in knobs.items()}
+    return edits if result.messages == asked.messages else edits | _prompt(request, body, result)
+
+
+def _prompt(request: GatewayRequest, body: Body, result: Request) -> dict[str, bytes]:
+    """The members that say the texts which hooks have changed."""
+    parts = result.messages[0].parts if len(result.messages) == 1 and result.messages[0].role == "user" else ()
+    texts = [part.text for part in parts if isinstance(part, TextPart)]
+    before = _texts(body) or []
+    if len(texts) != len(before) or len(parts) != len(before):
+        raise _unsaid(request, "changed more of the prompt than its texts")
+    suffix = {"suffix": encode(texts.pop())} if body.get("suffix") else {}
+    return {"prompt": encode(texts if isinstance(body.get("prompt"), list) else texts[0]), **suffix}
+
+
+def _texts(body: Body) -> list[str] | None:
+    """The texts of a prompt; None for one in tokens, and for none."""
+    prompt, suffix = body.get("prompt"), body.get("suffix")
+    prompts = cast("list[object]", prompt) if isinstance(prompt, list) else [prompt]
+    listed: list[object] = [*prompts, *([suffix] if suffix else [])]
+    texts = [text for text in listed if isinstance(text, str)]
+    return texts if texts and len(texts) == len(listed) else None
+
+
+def _knob(name: str, value: JsonValue) -> Any:
+    """A knob as a request has it; a value of a wrong kind is its provider's to refuse."""
+    if name == "stop":
+        return tuple(cast("list[Any]", value)) if isinstance(value, list) else (value,)
+    return value
+
+
+def _sees_answers(hook: Hook) -> bool:
+    """Whether a hook has a step for answers."""
+    return type(hook).after is not Hook.after or type(hook).during is not Hook.during
+
+
+def _refused(request: GatewayRequest, guards: Sequence[Hook]) -> PermissionDeniedError:
+    names = ", ".join([hook.name for hook in guards])
+    return PermissionDeniedError(
+        f"{request.path} is not read here, and {names} has to see what goes to a model and comes from it: ask as a "
+        'conversation (the operator may let it pass: [hooks] unread = "pass")',
+        status=403,
+        code="hooks_cannot_see",
+    )
+
+
+def _unsaid(request: GatewayRequest, told: str) -> BadRequestError:
+    return BadRequestError(f"a hook {told}, which {request.path} cannot say; ask as a conversation", status=400)
