@@ -17,6 +17,7 @@ Rules
 from __future__ import annotations
 
 import time
+from functools import partial
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -27,12 +28,14 @@ from interlingua.client.batch.batch import Batch, batch_lane, batches_at
 from interlingua.client.batch.service import BatchService, Pauses
 from interlingua.client.call.attempt import answered, prepared
 from interlingua.client.call.core import call
+from interlingua.client.call.effect import Work as Heavy
 from interlingua.client.call.report import warn
 from interlingua.client.item import Item
 from interlingua.client.journal import BatchRecord
 from interlingua.client.price import most_written
 from interlingua.dialects._batches import BatchOrder
-from interlingua.errors import APITimeoutError, Error, InternalServerError, UpstreamError
+from interlingua.errors import APITimeoutError, Error, InternalServerError, NotFoundError, UpstreamError
+from interlingua.media.files import InputFile
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
@@ -120,6 +123,7 @@ class BatchRun(Generic[T]):
         self._waiting: dict[str, dict[str, tuple[int, Task]]] = {}
         self._live: list[Outcome] = []
         self._ending: BatchRecord | None = None
+        self._until: float | None = None
 
     # Before
 
@@ -130,7 +134,9 @@ class BatchRun(Generic[T]):
         """
         records = [record for record in self._work.journal.batches() if record.target == self._lane.endpoint.spec]
         for record in records:
-            if record.batch is not None:
+            if record.batch is not None and (yield from self._is_gone(record.batch)):
+                self._work.journal.add_batch(replace(record, is_over=True, ids=()))
+            elif record.batch is not None:
                 self._own(record)
         for record in records:
             if record.batch is None:
@@ -139,6 +145,16 @@ class BatchRun(Generic[T]):
                 self._work.journal.add_batch(later)
                 if info is not None:
                     self._own(later)
+
+    def _is_gone(self, name: str) -> Steps[bool]:
+        """Whether a batch is not there any more, for a run that tries again what failed; any other one trusts in it."""
+        if not self._terms.retry_failed:
+            return False
+        try:
+            yield from self._service.show(name)
+        except NotFoundError:
+            return True
+        return False
 
     def _searched(self, record: BatchRecord) -> Steps[BatchInfo | None]:
         """The batch of a record without an id; it may have been taken just now, and is looked for a second time."""
@@ -160,7 +176,8 @@ class BatchRun(Generic[T]):
 
         Raises: as `submit`.
         """
-        task = self._work.begin(source, position)
+        begin = partial(self._work.begin, source, position)
+        task: Task | Item[T] = (yield Heavy(begin)) if isinstance(source, InputFile) else begin()
         if isinstance(task, Item):
             return task
         owner = self._owners.get(task.identity)
@@ -237,21 +254,30 @@ class BatchRun(Generic[T]):
         self._end()
         if self._live:
             return [self._live.pop(0) for _ in range(len(self._live))]
-        pauses, until = Pauses(self._how.poll_s), self._clock() + self._how.wait_s
+        pauses = Pauses(self._how.poll_s)
+        if self._until is None:
+            self._until = self._clock() + self._how.wait_s
         while self._waiting:
             for mark in list(self._waiting):
                 record = self._records[mark]
-                info = yield from self._service.show(record.batch or "")
+                info = yield from self._shown(record.batch or "")
                 if info.state != "running":
                     self._ending = record
                     return (yield from self._outcomes(record, info, self._waiting.pop(mark)))
-            if self._clock() >= until:
+            if self._clock() >= self._until:
                 raise APITimeoutError(
                     f"{self._lane.endpoint.spec}: the batches have not ended within {self._how.wait_s:g} s; they go "
                     "on, and a rerun with the same journal waits for them"
                 )
             yield pauses.next()
         return None
+
+    def _shown(self, name: str) -> Steps[BatchInfo]:
+        try:
+            return (yield from self._service.show(name))
+        except NotFoundError as error:
+            error.add_note(f"{name} is in the journal: is the key another account's? retry_failed=True gives it up")
+            raise
 
     def _end(self) -> None:
         """Note in the journal that the batch is over whose outcomes were finished, unless it has inputs of others."""

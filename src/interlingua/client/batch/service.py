@@ -10,12 +10,13 @@ Rules
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from interlingua.client.call.attempt import refusal
-from interlingua.client.call.effect import Fetch, Sleep
+from interlingua.client.call.effect import Fetch, Sleep, Work
 from interlingua.client.call.secrets import attribute
 from interlingua.client.call.transports import carrier_of
 from interlingua.dialects._contract import DecodeContext, Encoded
@@ -92,15 +93,18 @@ class BatchService(NamedTuple):
             raise error
         return reply
 
-    def look(self, call: BatchCall, read: Callable[[HttpReply], R]) -> Steps[R]:
+    def look(self, call: BatchCall, read: Callable[[HttpReply], R], *, is_heavy: bool = False) -> Steps[R]:
         """What the reply to a call says that only looks, which is asked again when it fails.
+
+        `is_heavy` reads the reply off the event loop.
 
         Raises: the last failure; an error that no repetition helps.
         """
         pauses, failures = Pauses(self.poll_s), 0
         while True:
             try:
-                return read((yield from self.ask(call)))
+                reply = yield from self.ask(call)
+                return (yield Work(partial(read, reply))) if is_heavy else read(reply)
             except Error as error:
                 failures += 1
                 if failures >= MAX_FAILURES or not (error.retryable or isinstance(error, TransportError | DecodeError)):
@@ -117,7 +121,7 @@ class BatchService(NamedTuple):
 
     def results(self, call: BatchCall) -> Steps[list[BatchResult]]:
         """What a call for results tells; a file that was cut off is fetched again. Raises: as `look`."""
-        return (yield from self.look(call, lambda reply: list(self.batches.results(reply))))
+        return (yield from self.look(call, lambda reply: list(self.batches.results(reply)), is_heavy=True))
 
     def list(self, most: int) -> Steps[list[BatchInfo]]:
         """The newest batches, at most so many. Raises: as `look`."""
@@ -191,8 +195,9 @@ class BatchService(NamedTuple):
             yield pauses.next()
             info = yield from self.show(info.id)
         for call in info.results:
-            for result in (yield from self.results(call)):
-                return result.custom_id.startswith(f"{record.mark}-")
+            results = yield from self.results(call)
+            if any(result.custom_id.startswith(f"{record.mark}-") for result in results):
+                return True
         return False
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import interlingua as il
 from interlingua import aio
 from interlingua.client.batch import run
+from interlingua.client.batch.batch import batches_at
 from interlingua.client.journal import Journal
 from interlingua.testing import FakeModel, use
 from interlingua.testing.upstream import BatchPlan
@@ -22,6 +26,7 @@ from tests.support.batches import SERVICES, live_calls, serving
 
 MODELS = {"anthropic": "claude-sonnet-5", "google": "gemini-3-pro"}
 INPUTS = [f"square of {number}" for number in range(7)]
+STRANGE: dict[str, Any] = {"metadata": {"interlingua": "another"}, "displayName": "another"}
 QUICK = il.Batch(poll_s=0.01)
 
 
@@ -246,6 +251,80 @@ def test_r68_a_batch_that_another_run_left(face: Face, point: Callable[[str, str
             assert opened.batches() == []
         assert len(desk.batches) == 1
     assert set(desk.run.values()) == {1}
+
+
+@pytest.mark.parametrize("moment", ["submitted", "shown", "results"])
+def test_r68_an_interrupt_at_every_step(
+    moment: str, service: str, point: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    """Ctrl-C before the reply to a batch is read, while it is waited for, at its results: the rerun finds the batch."""
+
+    def on(now: str) -> None:
+        if now == moment:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    with serving(service, BatchPlan(on=on)) as (upstream, dsn, desk):
+        spec = point(service, dsn)
+        with pytest.raises(KeyboardInterrupt):
+            Face(awaited=False).map(spec, tmp_path / "run.jsonl")
+        desk.plan.on = lambda _: None
+        _right(Face(awaited=False).map(spec, tmp_path / "run.jsonl"))
+        assert (len(desk.batches), live_calls(upstream)) == (1, [])
+    assert set(desk.run.values()) == {1}
+
+
+def test_r68_a_batch_that_is_not_there_any_more(
+    face: Face, service: str, point: Callable[[str, str], str], tmp_path: Path
+) -> None:
+    """Is an error with a way out: nobody knows whether the key is another account's; `retry_failed` gives it up."""
+    with serving(service, BatchPlan(looks=1_000_000)) as (_, dsn, desk):
+        spec = point(service, dsn)
+        with pytest.raises(il.APITimeoutError):
+            face.map(spec, tmp_path / "run.jsonl", batch=il.Batch(poll_s=0.01, wait_s=0.01))
+        desk.batches.clear()
+        desk.plan.looks = 0
+        with pytest.raises(il.NotFoundError) as raised:
+            face.map(spec, tmp_path / "run.jsonl")
+        assert "is in the journal: is the key another account's?" in raised.value.__notes__[0]
+        _right(face.map(spec, tmp_path / "run.jsonl", retry_failed=True))
+
+
+def test_r68_a_batch_on_a_later_page(
+    service: str, point: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch whose reply was lost is found behind those that others have handed over since."""
+    module = batches_at(il.Registry({"LLM_WORK": SERVICES[service].dsn.format(host="h")}).resolve("work/m")[0])
+    assert module is not None
+    monkeypatch.setattr(f"{module.list.__module__}.PAGE", 2)
+    with serving(service, BatchPlan(looks=0)) as (_, dsn, desk):
+        spec = point(service, dsn)
+
+        def on(moment: str) -> None:
+            if moment == "submitted":
+                desk.plan.on = lambda _: None
+                own = next(iter(desk.batches.values()))
+                for number in range(2, 7):
+                    name = own.id.replace("1", str(number))
+                    stranger = {f"{number}-{place}": request for place, request in enumerate(own.requests.values())}
+                    desk.batches[name] = msgspec.structs.replace(
+                        own, id=name, requests=stranger, about={**own.about, **STRANGE}, results={}
+                    )
+
+        desk.plan.on, desk.plan.lost = on, 1
+        _right(Face(awaited=False).map(spec, tmp_path / "run.jsonl"))
+        assert len(desk.batches) == 6
+
+
+def test_r68_equal_inputs(face: Face, service: str, point: Callable[[str, str], str], tmp_path: Path) -> None:
+    """Are each asked about once, also by a rerun that takes over their batch."""
+    inputs = ["square of 2"] * 3
+    with serving(service, BatchPlan(looks=1_000_000)) as (_, dsn, desk):
+        spec = point(service, dsn)
+        with pytest.raises(il.APITimeoutError):
+            face.map(spec, tmp_path / "run.jsonl", inputs, batch=il.Batch(poll_s=0.01, wait_s=0.01))
+        desk.plan.looks = 0
+        _right(face.map(spec, tmp_path / "run.jsonl", inputs), inputs)
+    assert (desk.run.total(), len(desk.batches)) == (3, 1)
 
 
 def test_an_interrupt_leaves_the_batch_running(point: Callable[[str, str], str], tmp_path: Path) -> None:

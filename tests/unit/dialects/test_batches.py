@@ -1,0 +1,332 @@
+"""What dialects say of batches: the bytes that are handed over, the states, the results, and what is none of these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import interlingua as il
+from interlingua.dialects._batches import (
+    BatchCall,
+    Batches,
+    BatchInfo,
+    BatchOrder,
+    BatchResult,
+    batches_of,
+    unix_time,
+    whole_number,
+)
+from interlingua.dialects._contract import Encoded, Quirks
+from interlingua.dialects.table import get_service, services
+from interlingua.wire.http import HttpReply
+
+JSON = (("content-type", "application/json"),)
+VERSION = (("anthropic-version", "2023-06-01"),)
+
+
+def _batches(dialect: str, form: Any = "vendor") -> Batches:
+    batches = batches_of(get_service(dialect), Quirks(batches=form))
+    assert batches is not None
+    return batches
+
+
+CHAT, JOBS = _batches("openai-chat"), _batches("openai-chat", "jobs")
+MESSAGES, GOOGLE = _batches("anthropic"), _batches("google")
+ALL = {"chat": CHAT, "jobs": JOBS, "messages": MESSAGES, "google": GOOGLE}
+ENCODED = {
+    "chat": Encoded(path="/chat/completions", body=b'{"model":"m","messages":[]}'),
+    "jobs": Encoded(path="/chat/completions", body=b'{"model":"m","messages":[]}'),
+    "messages": Encoded(path="/messages", body=b'{"model":"m","messages":[]}', headers=VERSION),
+    "google": Encoded(path="/models/m:generateContent", body=b'{"contents":[]}'),
+}
+
+
+def _reply(body: Any) -> HttpReply:
+    return HttpReply(status=200, body=body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+def _submitted(name: str, *replies: Any) -> tuple[list[BatchCall], BatchInfo]:
+    """The calls that hand over two requests, and the batch that comes of these replies."""
+    encoded, batches = ENCODED[name], ALL[name]
+    lines = [batches.line(f"mark-{number}", encoded) for number in range(2)]
+    steps = batches.submit(BatchOrder("mark", lines, encoded.path, "m", encoded.headers))
+    calls = [next(steps)]
+    calls += [steps.send(_reply(reply)) for reply in replies[:-1]]
+    with pytest.raises(StopIteration) as done:
+        steps.send(_reply(replies[-1]))
+    return calls, done.value.value
+
+
+def test_openai_hands_a_file_over() -> None:
+    """The file's form, byte by byte, and the batch that is made of it."""
+    made = {"id": "batch_1", "status": "validating", "metadata": {"interlingua": "mark"}, "created_at": 7}
+    calls, info = _submitted("chat", {"id": "file-1"}, made)
+    line = '{"custom_id":"mark-%d","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[]}}\n'
+    body = (
+        '--interlingua-mark\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+        '--interlingua-mark\r\ncontent-disposition: form-data; name="file"; filename="mark.jsonl"\r\n'
+        f"content-type: application/jsonl\r\n\r\n{line % 0}{line % 1}\r\n--interlingua-mark--\r\n"
+    )
+    assert calls[0] == BatchCall(
+        "/files", "POST", body.encode(), (("content-type", "multipart/form-data; boundary=interlingua-mark"),)
+    )
+    made_of = {"input_file_id": "file-1", "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+    sent = {**made_of, "metadata": {"interlingua": "mark"}}
+    assert calls[1] == BatchCall("/batches", "POST", json.dumps(sent, separators=(",", ":")).encode(), JSON)
+    assert info == BatchInfo(id="batch_1", state="running", status="validating", mark="mark", created_at=7)
+
+
+def test_mistral_hands_a_job_over() -> None:
+    """A line has no path; the job names the file, the path and the model."""
+    calls, info = _submitted("jobs", {"id": "f"}, {"id": "j", "status": "QUEUED", "total_requests": 2})
+    assert b'\r\n\r\n{"custom_id":"mark-0","body":{"model":"m","messages":[]}}\n{"custom_id":"mark-1",' in calls[0].body
+    assert calls[1] == BatchCall(
+        "/batch/jobs",
+        "POST",
+        b'{"input_files":["f"],"endpoint":"/v1/chat/completions","model":"m","metadata":{"interlingua":"mark"},'
+        b'"timeout_hours":24}',
+        JSON,
+    )
+    assert info == BatchInfo(id="j", state="running", status="QUEUED", mark="", total=2)
+
+
+def test_anthropic_hands_a_body_over() -> None:
+    """With the headers that the requests need; what comes back has no mark."""
+    counts = {"processing": 2, "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
+    made = {
+        "id": "msgbatch_1",
+        "processing_status": "in_progress",
+        "request_counts": counts,
+        "created_at": "2026-11-18T11:06:40Z",
+    }
+    [call], info = _submitted("messages", made)
+    line = b'{"custom_id":"mark-%d","params":{"model":"m","messages":[]}}'
+    body = b'{"requests":[%s,%s]}' % (line % 0, line % 1)
+    assert call == BatchCall("/messages/batches", "POST", body, (*JSON, *VERSION))
+    assert info == BatchInfo(
+        id="msgbatch_1", state="running", status="in_progress", created_at=1_795_000_000.0, total=2, done=0
+    )
+    assert info.mark is None
+
+
+def test_google_hands_requests_over_in_the_body() -> None:
+    """At the model's own path; the operation names the batch."""
+    metadata = {"state": "BATCH_STATE_PENDING", "displayName": "mark", "batchStats": {"requestCount": "2"}}
+    [call], info = _submitted("google", {"name": "batches/b", "metadata": metadata})
+    line = b'{"request":{"contents":[]},"metadata":{"key":"mark-%d"}}'
+    body = b'{"batch":{"displayName":"mark","inputConfig":{"requests":{"requests":[%s,%s]}}}}' % (line % 0, line % 1)
+    assert call == BatchCall("/models/m:batchGenerateContent", "POST", body, JSON)
+    assert info == BatchInfo(
+        id="batches/b", state="running", status="BATCH_STATE_PENDING", mark="mark", total=2, done=0
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "state"),
+    [
+        *[("chat", word, "running") for word in ("validating", "in_progress", "finalizing", "cancelling", "new word")],
+        *[("chat", word, "ended") for word in ("completed", "expired", "cancelled")],
+        ("chat", "failed", "failed"),
+        *[("jobs", word, "running") for word in ("QUEUED", "RUNNING", "CANCELLATION_REQUESTED")],
+        *[("jobs", word, "ended") for word in ("SUCCESS", "TIMEOUT_EXCEEDED", "CANCELLED")],
+        ("jobs", "FAILED", "failed"),
+        *[("messages", word, "running") for word in ("in_progress", "canceling")],
+        ("messages", "ended", "ended"),
+        *[("google", f"BATCH_STATE_{word}", "running") for word in ("UNSPECIFIED", "PENDING", "RUNNING")],
+        *[("google", f"JOB_STATE_{word}", "ended") for word in ("SUCCEEDED", "EXPIRED", "CANCELLED")],
+        ("google", "BATCH_STATE_FAILED", "failed"),
+        ("google", "", "running"),
+    ],
+)
+def test_states(name: str, status: str, state: str) -> None:
+    """Every word of a service; one that nobody knows is waited for."""
+    bodies: dict[str, Any] = {
+        "chat": {"id": "b", "status": status},
+        "jobs": {"id": "b", "status": status},
+        "messages": {"id": "b", "processing_status": status},
+        "google": {"name": "b", "metadata": {"state": status}},
+    }
+    assert ALL[name].read(_reply(bodies[name])).state == state
+
+
+def test_calls_about_one_batch() -> None:
+    """Ids stand in paths as one element, whatever is in them; Google's are resource names."""
+    assert CHAT.show("a/b") == BatchCall("/batches/a%2Fb")
+    assert CHAT.cancel("b") == BatchCall("/batches/b/cancel", "POST")
+    assert JOBS.show("b") == BatchCall("/batch/jobs/b")
+    assert JOBS.cancel("b") == BatchCall("/batch/jobs/b/cancel", "POST")
+    assert MESSAGES.show("b") == BatchCall("/messages/batches/b", headers=VERSION)
+    assert MESSAGES.cancel("b") == BatchCall("/messages/batches/b/cancel", "POST", headers=VERSION)
+    assert GOOGLE.show("batches/b") == BatchCall("/batches/b")
+    assert GOOGLE.cancel("batches/b") == BatchCall("/batches/b:cancel", "POST", b"{}", JSON)
+
+
+def test_pages() -> None:
+    """Where a list goes on, in the words of each service; the fields of Google's leave the results out."""
+    one = {"id": "b", "status": "completed", "metadata": {"interlingua": "m"}}
+    page = CHAT.read_list(_reply({"data": [one], "has_more": True}))
+    assert ([info.mark for info in page.batches], page.next) == (["m"], "b")
+    assert CHAT.read_list(_reply({"data": [one], "has_more": False})).next == ""
+    assert CHAT.read_list(_reply({"data": [], "has_more": True})).next == ""
+    assert (CHAT.list("").path, CHAT.list("b").path) == ("/batches?limit=100", "/batches?limit=100&after=b")
+    jobs = [{**one, "id": str(number), "created_at": number} for number in range(100)]
+    page = JOBS.read_list(_reply({"data": jobs, "total": 150}))
+    assert (page.batches[0].id, page.next, JOBS.list(page.next).path) == ("99", "1", "/batch/jobs?page=1&page_size=100")
+    assert JOBS.list("").path == "/batch/jobs?page=0&page_size=100"
+    assert JOBS.read_list(_reply({"data": jobs, "total": 200, "page": 1})).next == ""
+    message = {"id": "b", "processing_status": "ended"}
+    assert MESSAGES.read_list(_reply({"data": [message], "has_more": True, "last_id": "b"})).next == "b"
+    assert MESSAGES.read_list(_reply({"data": [message], "has_more": False, "last_id": "b"})).next == ""
+    assert MESSAGES.list("b") == BatchCall("/messages/batches?limit=100&after_id=b", headers=VERSION)
+    assert GOOGLE.read_list(_reply({"operations": [{"name": "b"}], "nextPageToken": "t"})).next == "t"
+    assert GOOGLE.read_list(_reply({})).batches == []
+    assert GOOGLE.list("t").path == (
+        "/batches?pageSize=100&fields=operations(name,error,metadata(model,displayName,state,createTime,batchStats)),"
+        "nextPageToken&pageToken=t"
+    )
+
+
+def test_results_of_files() -> None:
+    """A reply as a live call has it, with its request id; expired and cancelled ones; an error of the service's own."""
+    lines: list[dict[str, Any]] = [
+        {"custom_id": "a", "response": {"status_code": 200, "request_id": "r", "body": {"x": None}}, "error": None},
+        {"custom_id": "b", "response": {"status_code": 400, "body": {"error": {}}}},
+        {"custom_id": "c", "response": None, "error": {"code": "batch_expired", "message": "late"}},
+        {"custom_id": "d", "response": None, "error": {"code": "batch_cancelled", "message": "late"}},
+        {"custom_id": "e", "response": None, "error": {"code": "odd", "message": "broken"}},
+        {"custom_id": "f"},
+    ]
+    body = b"\n\n".join(json.dumps(line).encode() for line in lines)
+    results = list(CHAT.results(HttpReply(status=200, body=body)))
+    assert [result.custom_id for result in results] == list("abcdef")
+    replies = [result.reply for result in results]
+    assert replies[0] == HttpReply(status=200, headers=(("x-request-id", "r"), *JSON), body=b'{"x":null}')
+    assert [reply and reply.status for reply in replies] == [200, 400, None, None, 500, 500]
+    assert replies[4] == HttpReply(status=500, headers=JSON, body=b'{"error":{"message":"broken","code":"odd"}}')
+    assert list(JOBS.results(HttpReply(status=200, body=body))) == results
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("invalid_request_error", 400),
+        ("authentication_error", 401),
+        ("billing_error", 402),
+        ("permission_error", 403),
+        ("not_found_error", 404),
+        ("request_too_large", 413),
+        ("rate_limit_error", 429),
+        ("api_error", 500),
+        ("timeout_error", 504),
+        ("overloaded_error", 529),
+        ("a new one", 500),
+    ],
+)
+def test_results_of_messages(kind: str, status: int) -> None:
+    """The type of an error gives the status of the live call; what was not run has no reply."""
+    error = {"type": "error", "error": {"type": kind, "message": "m"}}
+    lines = [
+        {"custom_id": "a", "result": {"type": "succeeded", "message": {"id": "msg"}}},
+        {"custom_id": "b", "result": {"type": "errored", "error": error}},
+        {"custom_id": "c", "result": {"type": "expired"}},
+        {"custom_id": "d", "result": {"type": "canceled"}},
+    ]
+    reply = HttpReply(status=200, body=b"\n".join(json.dumps(line).encode() for line in lines))
+    assert list(MESSAGES.results(reply)) == [
+        BatchResult("a", HttpReply(status=200, headers=JSON, body=b'{"id":"msg"}')),
+        BatchResult(
+            "b", HttpReply(status=status, headers=JSON, body=json.dumps(error, separators=(",", ":")).encode())
+        ),
+        BatchResult("c", None),
+        BatchResult("d", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (3, 400),
+        (4, None),
+        (1, None),
+        (5, 404),
+        (7, 403),
+        (8, 429),
+        (13, 500),
+        (14, 503),
+        (16, 401),
+        (429, 429),
+        (2, 500),
+    ],
+)
+@pytest.mark.parametrize("place", ["response", "metadata"])
+def test_results_of_operations(code: int, status: int | None, place: str) -> None:
+    """By their keys, from either place of an operation; a code of google.rpc gives the status of the live call."""
+    output: dict[str, Any] = {
+        "inlinedResponses": {
+            "inlinedResponses": [
+                {"response": {"candidates": []}, "metadata": {"key": "a"}},
+                {"error": {"code": code, "message": "m"}, "metadata": {"key": "b"}},
+            ]
+        }
+    }
+    body: dict[str, Any] = {"name": "batches/b", place: output if place == "response" else {"output": output}}
+    first, second = GOOGLE.results(_reply(body))
+    assert first == BatchResult("a", HttpReply(status=200, headers=JSON, body=b'{"candidates":[]}'))
+    assert (second.custom_id, second.reply and second.reply.status) == ("b", status)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("body", [b"no json", b"[]", b"{}", b'{"id":1,"status":1,"name":1}', b'{"id":"b"}'])
+def test_what_shows_no_batch(name: str, body: bytes) -> None:
+    """A reply without an id or a state is a DecodeError; Google's has a name alone at first."""
+    with pytest.raises(il.DecodeError):
+        ALL[name].read(HttpReply(status=200, body=body))
+
+
+@pytest.mark.parametrize("name", ["chat", "jobs", "messages"])
+@pytest.mark.parametrize("line", [b'{"custom_id":"a","res', b"{}", b'{"custom_id":1}', b"[]"])
+def test_what_is_no_result(name: str, line: bytes) -> None:
+    """A line that was cut off, or has no id, is a DecodeError, so that the file is fetched again."""
+    read: Callable[[HttpReply], Any] = ALL[name].results
+    with pytest.raises(il.DecodeError):
+        list(read(HttpReply(status=200, body=line)))
+
+
+def test_what_is_no_result_of_an_operation() -> None:
+    """A result without a key is a DecodeError; an operation without results has none."""
+    with pytest.raises(il.DecodeError):
+        list(GOOGLE.results(_reply({"response": {"inlinedResponses": {"inlinedResponses": [{"response": {}}]}}})))
+    assert list(GOOGLE.results(_reply({"name": "b"}))) == []
+
+
+def test_which_dialects_have_batches() -> None:
+    """Those of the four vendors, where a server's row says so."""
+    forms: list[Any] = ["none", "vendor", "jobs"]
+    having = {
+        name: [form for form in forms if batches_of(service, Quirks(batches=form)) is not None]
+        for name, service in services().items()
+    }
+    assert {name: having[name] for name in ("openai-chat", "openai-responses", "anthropic", "google", "ollama")} == {
+        "openai-chat": ["vendor", "jobs"],
+        "openai-responses": ["vendor"],
+        "anthropic": ["vendor"],
+        "google": ["vendor"],
+        "ollama": [],
+    }
+
+
+def test_numbers_and_dates() -> None:
+    """Counts that are written as texts, and dates; what is none of these is nothing."""
+    assert [whole_number(value) for value in (3, "12", "x", "", 1.5, True, None)] == [
+        3,
+        12,
+        None,
+        None,
+        None,
+        None,
+        None,
+    ]
+    assert [unix_time(value) for value in ("1970-01-01T00:00:01Z", "x", "", None)] == [1.0, None, None, None]
