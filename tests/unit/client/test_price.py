@@ -6,10 +6,13 @@ import sys
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 import interlingua as il
 from interlingua.client import price as pricing
+from interlingua.client.face import Face as PlainFace
+from interlingua.client.face import job_of
 from interlingua.providers.price import Price, cost_usd
 from interlingua.registry.resolve import Registry
 from interlingua.testing import FakeModel, use
@@ -223,3 +226,32 @@ def test_the_window_of_a_model_is_that_of_the_list() -> None:
     registry = Registry({"LLM_WORK": "openai://token@127.0.0.1:1?tls=0"})
     specs = ("anthropic/claude-opus-4-5", "openai/gpt-4o", "anthropic/nobody-knows", "work/gpt-4o")
     assert [pricing.window_of(registry.resolve(spec)[0]) for spec in specs] == [200_000, 128_000, None, None]
+
+
+@pytest.mark.parametrize(
+    ("spec", "share"),
+    [("openai/gpt-4.1", 0.5), ("anthropic/claude-opus-4-5", 0.5), ("mistral/mistral-large-latest", 0.5)],
+)
+def test_r68_the_price_of_a_batch(spec: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list's own price of batches, else half of the usual one; what has no price has none in a batch, either."""
+    pytest.importorskip("genai_prices")
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MISTRAL_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    job = job_of(PlainFace(spec), "Hi", None, {})
+    response = il.Response(usage=il.Usage(input_tokens=1_000_000, output_tokens=1_000_000))
+    usual = pricing.cost_of(job, job.lanes[0], response)
+    batched = pricing.cost_of(msgspec.structs.replace(job, is_batched=True), job.lanes[0], response)
+    assert usual is not None
+    assert batched == pytest.approx(usual * share)
+    unknown = job_of(PlainFace("openai/nobody-knows-it"), "Hi", None, {})
+    assert pricing.cost_of(msgspec.structs.replace(unknown, is_batched=True), unknown.lanes[0], response) is None
+
+
+def test_r68_the_lists_price_of_a_batch_goes_before_the_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the list says what batches cost, nothing is reckoned."""
+    pytest.importorskip("genai_prices")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(pricing, "BATCH_SHARE", 0.0)
+    job = msgspec.structs.replace(job_of(PlainFace("openai/gpt-4.1"), "Hi", None, {}), is_batched=True)
+    response = il.Response(usage=il.Usage(input_tokens=1_000_000, output_tokens=1_000_000))
+    assert pricing.cost_of(job, job.lanes[0], response) == pytest.approx(1.0 + 4.0)

@@ -42,4 +42,4 @@ def _service(provider: str) -> BatchService:
     lane = batch_lane(job)
     batches = batches_at(lane.endpoint)
     assert batches is not None  # noqa: S101 - that is the lane's sense
-    return BatchService(job, lane, batches, POLL_S)
+    return BatchService(job, lane, batches, POLL_S, POLL_S)

@@ -115,7 +115,7 @@ class BatchRun(Generic[T]):
         batches = batches_at(self._lane.endpoint)
         assert batches is not None  # noqa: S101 - that is the lane's sense
         self._batches = batches
-        self._service = BatchService(job, self._lane, batches, self._how.poll_s)
+        self._service = BatchService(job, self._lane, batches, self._how.poll_s, self._how.wait_s)
         self._clock = job.clock
         self._chunks: dict[tuple[str, Headers], _Chunk] = {}
         self._records: dict[str, BatchRecord] = {}

@@ -20,7 +20,7 @@ from interlingua.client.call.effect import Fetch, Sleep, Work
 from interlingua.client.call.secrets import attribute
 from interlingua.client.call.transports import carrier_of
 from interlingua.dialects._contract import DecodeContext, Encoded
-from interlingua.errors import DecodeError, Error, RateLimitError, TransportError, UpstreamError
+from interlingua.errors import APITimeoutError, DecodeError, Error, RateLimitError, TransportError, UpstreamError
 from interlingua.transport.base import Timeouts
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ class BatchService(NamedTuple):
     """What its service says of batches."""
     poll_s: float
     """The longest pause between two looks."""
+    wait_s: float
+    """How long to wait for a batch at most."""
 
     def ask(self, call: BatchCall) -> Steps[HttpReply]:
         """The reply to a call that succeeded.
@@ -190,8 +192,13 @@ class BatchService(NamedTuple):
 
     def _is_ours(self, info: BatchInfo, record: BatchRecord) -> Steps[bool]:
         """Whether the results of a batch carry the mark; it is waited for, since nothing else tells whose it is."""
-        pauses = Pauses(self.poll_s)
+        pauses, until = Pauses(self.poll_s), self.job.clock() + self.wait_s
         while info.state == "running":
+            if self.job.clock() >= until:
+                raise APITimeoutError(
+                    f"{self.lane.endpoint.spec}: {info.id} may be a batch of this journal, and has not ended within "
+                    f"{self.wait_s:g} s; a rerun waits again"
+                )
             yield pauses.next()
             info = yield from self.show(info.id)
         for call in info.results:

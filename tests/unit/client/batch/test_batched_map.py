@@ -315,6 +315,19 @@ def test_r68_a_batch_on_a_later_page(
         assert len(desk.batches) == 6
 
 
+def test_a_stranger_that_may_be_ours_is_waited_for_in_bounds(point: Callable[[str, str], str], tmp_path: Path) -> None:
+    """At Anthropic a batch of the same size and time may be ours; when it does not end, nothing is handed over."""
+    journal = tmp_path / "run.jsonl"
+    with serving("anthropic", BatchPlan(looks=1_000_000)) as (_, dsn, desk):
+        spec = point("anthropic", dsn)
+        desk.plan.lost = 1
+        with pytest.raises(il.APITimeoutError, match="msgbatch_1 may be a batch of this journal"):
+            Face(awaited=False).map(spec, journal, batch=il.Batch(poll_s=0.01, wait_s=0.05))
+        desk.plan.looks = 0
+        _right(Face(awaited=False).map(spec, journal))
+    assert (desk.run.total(), len(desk.batches)) == (7, 1)
+
+
 def test_r68_equal_inputs(face: Face, service: str, point: Callable[[str, str], str], tmp_path: Path) -> None:
     """Are each asked about once, also by a rerun that takes over their batch."""
     inputs = ["square of 2"] * 3
