@@ -167,6 +167,10 @@ class Journal:
             return None
         return decode(self._line(known), Entry, max_depth=_MAX_DEPTH)
 
+    def has(self, identity: str) -> bool:
+        """Whether there is a line of an id."""
+        return identity in self._known
+
     def batches(self) -> list[BatchRecord]:
         """The batches that are not over, in the order in which they were written down."""
         places = [place for name, place in self._known.items() if name.startswith(_BATCH)]

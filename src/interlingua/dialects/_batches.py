@@ -96,6 +96,8 @@ class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
     """How many of them were answered; None where nobody says."""
     message: str = ""
     """Why it failed."""
+    is_over_quota: bool = False
+    """Whether it failed since too much of this account is being worked on: later it may be taken."""
     results: tuple[BatchCall, ...] = ()
     """The calls that fetch its results."""
 

@@ -34,7 +34,7 @@ from interlingua.client.item import Item
 from interlingua.client.journal import BatchRecord
 from interlingua.client.price import most_written
 from interlingua.dialects._batches import BatchOrder
-from interlingua.errors import APITimeoutError, Error, InternalServerError, NotFoundError, UpstreamError
+from interlingua.errors import APITimeoutError, Error, InternalServerError, NotFoundError, RateLimitError, UpstreamError
 from interlingua.media.files import InputFile
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ class BatchRun(Generic[T]):
     def _end(self) -> None:
         """Note in the journal that the batch is over whose outcomes were finished, unless it has inputs of others."""
         record, self._ending = self._ending, None
-        if record is not None and all(self._work.journal.find(name) is not None for name in record.ids):
+        if record is not None and all(map(self._work.journal.has, record.ids)):
             self._work.journal.add_batch(replace(record, is_over=True, ids=()))
 
     def _outcomes(
@@ -290,7 +290,10 @@ class BatchRun(Generic[T]):
     ) -> Steps[list[Outcome]]:
         if info.state == "failed":
             why = f"{self._lane.endpoint.spec}: the batch {info.id} failed: {info.message or info.status}"
-            return [Outcome(*place, error=UpstreamError(why)) for place in waiting.values()]
+            if info.is_over_quota:
+                why += "; il.Batch(max_requests=…) makes smaller ones, retry_failed=True hands over what failed"
+            kind = RateLimitError if info.is_over_quota else UpstreamError
+            return [Outcome(*place, error=kind(why)) for place in waiting.values()]
         names = {f"{record.mark}-{number}": name for number, name in enumerate(record.ids)}
         outcomes: list[Outcome] = []
         for source in info.results:

@@ -43,6 +43,8 @@ _MANY = 1_000_000
 """Nulls of a body that was read as JSON are meant."""
 _NOT_RUN = frozenset({"batch_expired", "batch_cancelled"})
 """Codes of requests that were never run. Source: Batch API guide, "Batch expiration"; Batches, "Cancel batch"."""
+_OVER_QUOTA = "token_limit_exceeded"
+"""The code of a batch with more tokens than may wait at a time. Source: Batch API guide, "Rate limits"."""
 _STATES: dict[str, BatchState] = {
     "completed": "ended",
     "expired": "ended",
@@ -129,6 +131,7 @@ def _read(reply: HttpReply) -> BatchInfo:
 def _info(body: Any) -> BatchInfo:
     status, counts = text_at(body, "status"), counts_at(body, "request_counts")
     files = [member(body, kind) for kind in ("output_file_id", "error_file_id")]
+    problems = list_at(body, "errors", "data")
     return BatchInfo(
         id=text_at(body, "id"),
         state=_STATES.get(status, "running"),
@@ -137,7 +140,8 @@ def _info(body: Any) -> BatchInfo:
         created_at=whole_number(member(body, "created_at")),
         total=counts.get("total"),
         done=counts["completed"] + counts.get("failed", 0) if "completed" in counts else None,
-        message="; ".join([str(member(problem, "message")) for problem in list_at(body, "errors", "data")]),
+        message="; ".join([str(member(problem, "message")) for problem in problems]),
+        is_over_quota=any(member(problem, "code") == _OVER_QUOTA for problem in problems),
         results=tuple([BatchCall(f"/files/{quote(file, safe='')}/content") for file in files if file]),
     )
 

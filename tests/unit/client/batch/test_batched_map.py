@@ -183,6 +183,16 @@ def test_r68_a_batch_that_fails(face: Face, service: str, point: Callable[[str, 
     assert desk.run.total() == 7
 
 
+def test_r68_a_batch_beyond_a_quota(face: Face, point: Callable[[str, str], str], tmp_path: Path) -> None:
+    """Is every item's RateLimitError, with the way out."""
+    plan = BatchPlan(ending="failed", reason="token_limit_exceeded")
+    with serving("openai-chat", plan) as (_, dsn, _desk):
+        items = face.map(point("openai-chat", dsn), tmp_path / "run.jsonl")
+    way_out = "il.Batch(max_requests=…) makes smaller ones, retry_failed=True hands over what failed"
+    assert {str(item.error) for item in items} == {f"work/gpt-4.1: the batch batch_1 failed: it failed; {way_out}"}
+    assert all(isinstance(item.error, il.RateLimitError) for item in items)
+
+
 def test_r68_batches_are_cut(
     face: Face, service: str, point: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

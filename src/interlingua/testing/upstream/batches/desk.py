@@ -116,7 +116,9 @@ class Desk:
             self.plan.refused -= 1
             raise Refused(503, "Service Unavailable")
         self.batches[batch.id] = batch
-        if self.plan.ending == "failed" or batch.problems:
+        if self.plan.ending == "failed" and not batch.problems:
+            batch.problems = [{"code": self.plan.reason, "line": None, "message": "it failed", "param": None}]
+        if batch.problems:
             batch.ending = "failed"
         self.plan.on("submitted")
         if self.plan.lost:

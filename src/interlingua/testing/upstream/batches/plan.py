@@ -24,6 +24,8 @@ class BatchPlan(msgspec.Struct, kw_only=True):
     """How often a batch is looked at before it has ended."""
     ending: Literal["", "expired", "cancelled", "failed"] = ""
     """How batches end; empty: as they should."""
+    reason: str = "invalid_file"
+    """The code of a batch that fails as a whole, where its service has one."""
     never_run: Callable[[str], bool] = lambda _: False
     """Whether a request, by its id, is never run."""
     fails: Callable[[str], int | None] = lambda _: None
