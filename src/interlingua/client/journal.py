@@ -167,9 +167,10 @@ class Journal:
             return None
         return decode(self._line(known), Entry, max_depth=_MAX_DEPTH)
 
-    def has(self, identity: str) -> bool:
-        """Whether there is a line of an id."""
-        return identity in self._known
+    def is_settled(self, identity: str, record: BatchRecord) -> bool:
+        """Whether an input of a batch was finished since that was written down; a failure before it is an older one."""
+        entry, batch = self._known.get(identity), self._known[record.id]
+        return entry is not None and entry.place > batch.place
 
     def batches(self) -> list[BatchRecord]:
         """The batches that are not over, in the order in which they were written down."""

@@ -153,7 +153,7 @@ _OPENAI_FAMILY = (
             Operation(path="/chat/completions", to="/deployments/{model}/chat/completions"),
             Operation(path="/embeddings", to="/deployments/{model}/embeddings"),
         ),
-        quirks=msgspec.structs.replace(OPENAI, websocket=False),
+        quirks=msgspec.structs.replace(OPENAI, websocket=False, batches="none"),
         family="azure",
         note="What an azure:// DSN with ?api_version= stands for.",
     ),

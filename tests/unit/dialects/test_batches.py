@@ -21,6 +21,7 @@ from interlingua.dialects._batches import (
 )
 from interlingua.dialects._contract import Encoded, Quirks
 from interlingua.dialects.table import get_service, services
+from interlingua.providers.rows import ROWS
 from interlingua.wire.http import HttpReply
 
 JSON = (("content-type", "application/json"),)
@@ -316,6 +317,14 @@ def test_which_dialects_have_batches() -> None:
         "google": ["vendor"],
         "ollama": [],
     }
+
+
+def test_which_rows_have_batches() -> None:
+    """The vendors themselves, and whose servers are known to have OpenAI's; a row of another's host has none."""
+    having = [name for name, row in ROWS.items() if row.quirks.batches != "none"]
+    assert having == [
+        *("openai", "openai-chat", "openai-responses", "azure", "groq", "mistral", "anthropic", "google"),
+    ]
 
 
 def test_numbers_and_dates() -> None:

@@ -30,6 +30,7 @@ from interlingua.client.call.attempt import answered, prepared
 from interlingua.client.call.core import call
 from interlingua.client.call.effect import Work as Heavy
 from interlingua.client.call.report import warn
+from interlingua.client.call.secrets import attribute
 from interlingua.client.item import Item
 from interlingua.client.journal import BatchRecord
 from interlingua.client.price import most_written
@@ -181,7 +182,7 @@ class BatchRun(Generic[T]):
         if isinstance(task, Item):
             return task
         owner = self._owners.get(task.identity)
-        if owner is not None:
+        if owner is not None and not self._work.journal.is_settled(task.identity, self._records[owner]):
             self._waiting.setdefault(owner, {})[task.identity] = position, task
             return None
         try:
@@ -253,7 +254,9 @@ class BatchRun(Generic[T]):
         """
         self._end()
         if self._live:
-            return [self._live.pop(0) for _ in range(len(self._live))]
+            live = list(self._live)
+            self._live.clear()
+            return live
         pauses = Pauses(self._how.poll_s)
         if self._until is None:
             self._until = self._clock() + self._how.wait_s
@@ -282,7 +285,7 @@ class BatchRun(Generic[T]):
     def _end(self) -> None:
         """Note in the journal that the batch is over whose outcomes were finished, unless it has inputs of others."""
         record, self._ending = self._ending, None
-        if record is not None and all(map(self._work.journal.has, record.ids)):
+        if record is not None and all(self._work.journal.is_settled(name, record) for name in record.ids):
             self._work.journal.add_batch(replace(record, is_over=True, ids=()))
 
     def _outcomes(
@@ -332,7 +335,11 @@ class BatchRun(Generic[T]):
             response = yield from call(job)
         else:
             encoded = yield from prepared(job, self._lane, stream=False)
-            response = answered(replace(job, is_batched=True), self._lane, encoded, outcome.reply)
+            try:
+                response = answered(replace(job, is_batched=True), self._lane, encoded, outcome.reply)
+            except Error as error:
+                attribute(error, self._lane.endpoint, job.settings.headers)
+                raise
         if kind is None:
             return response
         from interlingua.client.typed.output import settled  # only typed answers need schemas

@@ -11,11 +11,12 @@ import pytest
 
 import interlingua as il
 from interlingua.cli.main import main
+from interlingua.client.batch.batch import providers_with_batches
 from interlingua.testing.upstream import BatchPlan
 from tests.support.batches import live_calls, serving
 
 Capture = pytest.CaptureFixture[str]
-OTHERS = "openai, openai-chat, openai-responses, azure, groq, mistral, anthropic and google"
+OTHERS = f"{', '.join(providers_with_batches()[:-1])} and {providers_with_batches()[-1]}"
 CREATED = 1_795_000_000.0
 
 

@@ -18,7 +18,7 @@ import pytest
 import interlingua as il
 from interlingua import aio
 from interlingua.client.batch import run
-from interlingua.client.batch.batch import batches_at
+from interlingua.client.batch.batch import batches_at, providers_with_batches
 from interlingua.client.journal import Journal
 from interlingua.testing import FakeModel, use
 from interlingua.testing.upstream import BatchPlan
@@ -26,6 +26,7 @@ from tests.support.batches import SERVICES, live_calls, serving
 
 MODELS = {"anthropic": "claude-sonnet-5", "google": "gemini-3-pro"}
 INPUTS = [f"square of {number}" for number in range(7)]
+OTHERS = f"{', '.join(providers_with_batches()[:-1])} and {providers_with_batches()[-1]}"
 STRANGE: dict[str, Any] = {"metadata": {"interlingua": "another"}, "displayName": "another"}
 QUICK = il.Batch(poll_s=0.01)
 
@@ -160,6 +161,7 @@ def test_r68_a_request_that_fails_is_its_own_items_error(
         spec = point(service, dsn)
         items = face.map(spec, tmp_path / "run.jsonl")
         assert isinstance(items[3].error, il.RateLimitError)
+        assert items[3].error.target == spec
         assert [item.error is None for item in items] == [True, True, True, False, True, True, True]
         plan.fails = lambda _: None
         assert face.map(spec, tmp_path / "run.jsonl")[3].recorded
@@ -338,6 +340,27 @@ def test_a_stranger_that_may_be_ours_is_waited_for_in_bounds(point: Callable[[st
     assert (desk.run.total(), len(desk.batches)) == (7, 1)
 
 
+def test_r68_what_failed_and_is_asked_again_has_one_batch(point: Callable[[str, str], str], tmp_path: Path) -> None:
+    """A failure of an earlier batch does not settle the one under way, nor does a batch keep its failures to itself."""
+    face, journal = Face(awaited=False), tmp_path / "run.jsonl"
+    plan = BatchPlan(fails=lambda name: 429 if name.endswith("-0") else None)
+    with serving("openai-chat", plan) as (_, dsn, desk):
+        spec = point("openai-chat", dsn)
+        assert face.map(spec, journal, INPUTS[:2])[0].error is not None
+        plan.looks = 1_000_000
+        for _ in range(2):  # handed over once, taken over once
+            with pytest.raises(il.APITimeoutError):
+                face.map(spec, journal, INPUTS[:3], retry_failed=True, batch=il.Batch(poll_s=0.01, wait_s=0.03))
+        plan.looks = 0
+        assert face.map(spec, journal, INPUTS[2:3], retry_failed=True)[0].error is None
+        assert face.map(spec, journal, INPUTS[:1], retry_failed=True)[0].error is not None
+        assert len(desk.batches) == 2
+        plan.fails = lambda _: None
+        _right(face.map(spec, journal, INPUTS[:3], retry_failed=True), INPUTS[:3])
+        assert [len(batch.requests) for batch in desk.batches.values()] == [2, 2, 1]
+    assert set(desk.run.values()) <= {0, 1}
+
+
 def test_r68_equal_inputs(face: Face, service: str, point: Callable[[str, str], str], tmp_path: Path) -> None:
     """Are each asked about once, also by a rerun that takes over their batch."""
     inputs = ["square of 2"] * 3
@@ -412,7 +435,7 @@ def test_the_first_target_with_batches_takes_them(
         (
             {"spec": "deepseek/deepseek-chat"},
             il.ConfigError,
-            "deepseek has no batches; openai, openai-chat, openai-responses, azure, groq, ",
+            f"deepseek has no batches; {OTHERS} have them",
         ),
     ],
 )
