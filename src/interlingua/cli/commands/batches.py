@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from interlingua.cli.outcome import FAILED
 from interlingua.cli.table import table
 from interlingua.cli.terminal import note, write
-from interlingua.errors import Error, UsageError
+from interlingua.errors import ConfigError, Error, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -89,10 +89,14 @@ def _with_keys() -> list[str]:
     registry = default_registry()
     names: dict[str, str] = {}
     for row in registry.providers():
-        if row.key not in ("", "missing") and not row.problem and "{host}" not in row.base_url:
+        if row.key in ("", "missing") or row.problem:
+            continue
+        try:
             endpoint = registry.resolve(f"{row.name}/batches")[0]
-            if batches_at(endpoint) is not None:
-                names.setdefault(endpoint.base_url, row.name)
+        except ConfigError:  # a row without an address yet, which `il providers` tells of
+            continue
+        if batches_at(endpoint) is not None:
+            names.setdefault(endpoint.base_url, row.name)
     return list(names.values())
 
 
