@@ -152,8 +152,9 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """In which member of such a request it is said what the texts are for; `none`: the server has none."""
     embed_base64: bool = False
     """Whether vectors are asked for in base64, which is shorter and quicker to read."""
-    embed_form: Literal["batch", "predict"] = "batch"
-    """Which of Google's forms a request for vectors has."""
+    embed_form: Literal["batch", "predict", "pooled"] = "batch"
+    """Which of Google's forms a request for vectors has; `pooled`: the models named by a word were made for
+    conversations, so that their vectors are their pooled states."""
     embed_inputs: int = 0
     """The most texts of one request for vectors; 0: as many as the dialect's own service takes."""
     embed_tokens: int = 0

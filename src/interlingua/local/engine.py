@@ -26,7 +26,9 @@ from types import ModuleType
 from typing import Any
 
 from interlingua.errors import ConfigError
+from interlingua.local import weights
 from interlingua.local.chat import Plan
+from interlingua.local.embedding import EmbedPlan, embedded
 from interlingua.local.reply import Done, EngineEvent, Fault, Piece
 
 __all__ = ["CONTEXT_TOKENS", "MAX_WAITING", "Engine", "Job", "engine_for", "release_all"]
@@ -37,6 +39,8 @@ MAX_WAITING = 1_000
 """Requests that may wait for their turn."""
 BATCH_TOKENS = 128
 """Tokens of a prompt that are read at once: how soon a cancellation is seen."""
+EMBEDDED_TOKENS = 2_048
+"""Tokens of one text that becomes a vector."""
 PROMPT_CACHE_MIB = 256
 """Memory for prompts of earlier conversations."""
 EXIT_WAIT_S = 5.0
@@ -51,9 +55,9 @@ Deliver = Callable[[EngineEvent], None]
 class Job:
     """One answer being generated."""
 
-    def __init__(self, plan: Plan, deliver: Deliver) -> None:
+    def __init__(self, plan: Plan | EmbedPlan, deliver: Deliver) -> None:
         """A job that has not begun."""
-        self.plan = plan
+        self.plan: Plan | EmbedPlan = plan
         """What is asked."""
         self.cancelled: bool = False
         """Set by whoever no longer wants the answer."""
@@ -78,10 +82,11 @@ class Engine:
         self._jobs: queue.Queue[Job | None] = queue.Queue(max_waiting)
         self._current: Job | None = None
         self._server: Any = None
+        self._embedder: Any = None
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def submit(self, plan: Plan, deliver: Deliver) -> Job:
+    def submit(self, plan: Plan | EmbedPlan, deliver: Deliver) -> Job:
         """The job of answering `plan`; its events go to `deliver`, the last one is `Done` or `Fault`.
 
         Raises: ConfigError, when the engine is not installed.
@@ -115,10 +120,10 @@ class Engine:
 
     def leak(self) -> bool:
         """Whether there was a server, now kept for ever: torn down in a child, it waits for threads that are gone."""
-        if self._server is None:
-            return False
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._server))
-        return True
+        servers = [server for server in (self._server, self._embedder) if server is not None]
+        for server in servers:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
+        return bool(servers)
 
     def _drop_waiting(self) -> None:
         while True:
@@ -137,19 +142,30 @@ class Engine:
             self._current = None
         if _inherited:
             self.leak()
-        self._server = None
+        self._server = self._embedder = None
 
     def _answer(self, job: Job) -> None:
         try:
+            if isinstance(job.plan, EmbedPlan):
+                self._embed(job, job.plan)
+                return
             if self._server is None:
                 self._server = _load(self._path, self._context_tokens)
-            _generate(self._server, job)
+            _generate(self._server, job, job.plan)
         except ConfigError as problem:
             job.deliver(Fault(500, problem.message, "server_error", "model_not_loaded"))
         except (ValueError, RuntimeError) as problem:  # the engine's words for requests that it does not take
             job.deliver(Fault(400, f"the local engine refuses the request: {problem}", "invalid_request_error"))
         except Exception as problem:  # noqa: BLE001 - whoever waits must hear of it, or it waits for ever
             job.deliver(Fault(500, f"the local engine failed: {problem!r}", "server_error"))
+
+    def _embed(self, job: Job, plan: EmbedPlan) -> None:
+        """Give the vectors of a job: the weights are loaded once more, since the engine either writes or embeds."""
+        if self._embedder is None:
+            self._embedder = _load(self._path, EMBEDDED_TOKENS, embeds=True)
+        event = embedded(self._embedder, plan, lambda: job.cancelled)
+        if event is not None:
+            job.deliver(event)
 
 
 def _module() -> ModuleType:
@@ -159,7 +175,7 @@ def _module() -> ModuleType:
         raise ConfigError("local models need an engine: pip install 'interlingua[local]'") from problem
 
 
-def _load(path: Path, context_tokens: int) -> Any:
+def _load(path: Path, context_tokens: int, *, embeds: bool = False) -> Any:
     x: Any = _module()
     parameters = x.CommonParams()
     parameters.model.path = str(path)
@@ -168,6 +184,12 @@ def _load(path: Path, context_tokens: int) -> Any:
     parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
     parameters.use_jinja = True
     parameters.cache_ram_mib = PROMPT_CACHE_MIB
+    if embeds:
+        parameters.embedding = True
+        parameters.cache_ram_mib = 0
+        parameters.n_batch = parameters.n_ubatch = context_tokens
+        if weights.is_pulled(path):  # a model of conversations says nothing of pooling
+            parameters.pooling_type = x.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     parameters.verbosity = -1
     threads = max(1, (os.cpu_count() or 1) - 1)
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
@@ -182,10 +204,9 @@ def _load(path: Path, context_tokens: int) -> Any:
         raise ConfigError(f"{path.name} cannot be loaded; is it a GGUF file of a language model?") from problem
 
 
-def _generate(server: Any, job: Job) -> None:
+def _generate(server: Any, job: Job, plan: Plan) -> None:
     """Run one job; the engine calls back for each chunk and stops when the answer is true."""
     x: Any = _module()
-    plan = job.plan
     payload: dict[str, Any] = {
         **plan.sampling,
         "messages": [turn._asdict() for turn in plan.turns],

@@ -17,7 +17,7 @@ from interlingua.local.answer import AnswerReader, ArgumentsPiece, CallStart, Sa
 from interlingua.local.chat import Plan
 from interlingua.wire import json
 
-__all__ = ["Done", "EngineEvent", "Fault", "Piece", "ReplyWriter", "error_body"]
+__all__ = ["Done", "EngineEvent", "Fault", "Piece", "ReplyWriter", "Vectors", "error_body"]
 
 
 class Piece(NamedTuple):
@@ -55,7 +55,16 @@ class Fault(NamedTuple):
     """The dialect's error code, or None."""
 
 
-EngineEvent: TypeAlias = Piece | Done | Fault
+class Vectors(NamedTuple):
+    """The vectors of all texts of a request."""
+
+    vectors: tuple[list[float], ...]
+    """The vectors, in the order of the texts."""
+    input_tokens: int = 0
+    """Tokens read."""
+
+
+EngineEvent: TypeAlias = Piece | Done | Fault | Vectors
 """One thing that the engine reports."""
 
 

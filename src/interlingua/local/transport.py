@@ -1,8 +1,9 @@
 """Local models behind the transport seam: a Chat Completions server inside the process.
 
-A request goes to `local://<model>/v1/chat/completions`, `<model>` percent-encoded (`endpoint` makes it); without a host
-the body's `model` decides. The reply is the dialect's: a JSON body, or server-sent events that end with `[DONE]`. The
-whole path of the library (dialect, streams, changes) is thus the same for a local model as for any other.
+A request goes to `local://<model>/v1/chat/completions` or `/v1/embeddings`, `<model>` percent-encoded (`endpoint` makes
+it); without a host the body's `model` decides. The reply is the dialect's: a JSON body, or server-sent events that end
+with `[DONE]`. The whole path of the library (dialect, streams, changes) is thus the same for a local model as for any
+other.
 
 Rules
 - A stream's status line waits for the first thing that the model says, so that a refusal is a status, not a stream.
@@ -26,8 +27,9 @@ from urllib.parse import quote, unquote, urlsplit
 from interlingua.errors import APITimeoutError, DecodeError, LimitExceededError, SchemaError
 from interlingua.local import weights
 from interlingua.local.chat import ChatError, Plan, plan
+from interlingua.local.embedding import PATH, EmbedPlan, embed_body, embed_plan
 from interlingua.local.engine import Deliver, Job, engine_for
-from interlingua.local.reply import Done, EngineEvent, Fault, Piece, ReplyWriter, error_body
+from interlingua.local.reply import Done, EngineEvent, Fault, Piece, ReplyWriter, Vectors, error_body
 from interlingua.transport.base import Timeouts
 from interlingua.wire import json
 from interlingua.wire.http import Headers, HttpRequest
@@ -38,7 +40,7 @@ _JSON: Headers = (("content-type", "application/json"),)
 _SSE: Headers = (("content-type", "text/event-stream"),)
 _ALPHABET = string.ascii_lowercase + string.digits
 
-Submit = Callable[[Plan, Deliver], Job]
+Submit = Callable[[Plan | EmbedPlan, Deliver], Job]
 """Starts a job: `Engine.submit`."""
 
 
@@ -60,7 +62,7 @@ class _Exchange:
         self._request = request
         self._timeouts = timeouts
         self.began = time.monotonic()
-        self._plan: Plan | None = None
+        self._plan: Plan | EmbedPlan | None = None
         self._writer: ReplyWriter | None = None
 
     def start(self, deliver: Deliver) -> None:
@@ -70,20 +72,21 @@ class _Exchange:
         """
         name = unquote(urlsplit(self._request.url).netloc) or _named(self._request.body)
         row, path = weights.find(name)
+        writer = None
         try:
-            self._plan = plan(self._request.body, replies_after_results=row is not None and row.replies_after_results)
+            if urlsplit(self._request.url).path.endswith(PATH):
+                self._plan = embed_plan(self._request.body)
+            else:
+                is_small = row is not None and row.replies_after_results
+                self._plan = asked = plan(self._request.body, replies_after_results=is_small)
+                writer = _writer(asked)
         except ChatError as problem:
             self._refuse(problem.status or 400, problem.message, code=problem.code, param=problem.param)
             return
         except (SchemaError, DecodeError, LimitExceededError) as problem:
             self._refuse(400, problem.message, code=problem.code)
             return
-        self._writer = ReplyWriter(
-            self._plan,
-            id=f"chatcmpl-{_random(24)}",
-            created=int(time.time()),
-            call_id=lambda: f"call_{_random(24)}",
-        )
+        self._writer = writer
         self.job = _submit_to(path)(self._plan, deliver)
 
     def take(self, event: EngineEvent) -> None:
@@ -96,21 +99,28 @@ class _Exchange:
 
     def _write(self, event: EngineEvent) -> None:
         assert self._plan is not None, "events come after the start"  # noqa: S101 - an invariant
-        assert self._writer is not None, "events come after the start"  # noqa: S101 - an invariant
         match event:
-            case Piece():
+            case Piece() if self._writer is not None:
                 chunks = list(self._writer.feed(event))
                 self._stream(chunks)
-            case Done() if self._plan.stream:
+            case Done() if self._writer is not None and self._streams:
                 self._stream([*self._writer.finish(event), b"[DONE]"])
                 self.ended = True
-            case Done():
+            case Done() if self._writer is not None:
                 self._body(200, self._writer.whole(event))
+            case Vectors() if isinstance(self._plan, EmbedPlan):
+                self._body(200, embed_body(self._plan, event))
             case Fault():
                 self._fail(event)
+            case _:
+                raise AssertionError(f"{type(event).__name__} belongs to another kind of request")
+
+    @property
+    def _streams(self) -> bool:
+        return isinstance(self._plan, Plan) and self._plan.stream
 
     def _stream(self, chunks: list[bytes]) -> None:
-        if chunks and self._plan is not None and self._plan.stream:
+        if chunks and self._streams:
             self.opened, self.headers = True, _SSE
             self.pieces.append(b"".join(b"data: " + chunk + b"\n\n" for chunk in chunks))
 
@@ -153,6 +163,13 @@ class _Exchange:
             return APITimeoutError(f"the local model took longer than {total_s:g} s", phase="total")
         phase = "idle" if self.opened else "first_byte"
         return APITimeoutError(f"the local model said nothing in time ({phase})", phase=phase)
+
+
+def _writer(asked: Plan) -> ReplyWriter:
+    """What writes the answer to a conversation."""
+    return ReplyWriter(
+        asked, id=f"chatcmpl-{_random(24)}", created=int(time.time()), call_id=lambda: f"call_{_random(24)}"
+    )
 
 
 def _submit_to(path: Path) -> Submit:

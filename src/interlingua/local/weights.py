@@ -18,7 +18,7 @@ from typing import NamedTuple
 from interlingua.client.home import home_directory
 from interlingua.errors import ConfigError
 
-__all__ = ["MODELS", "Weights", "find", "home", "path"]
+__all__ = ["MODELS", "Weights", "find", "home", "is_pulled", "path"]
 
 _MAGIC = b"GGUF"
 
@@ -90,6 +90,11 @@ def home() -> Path:
         case _:
             cache = Path(os.environ.get("XDG_CACHE_HOME") or home_directory() / ".cache")
     return cache / "interlingua" / "models"
+
+
+def is_pulled(file: Path) -> bool:
+    """Whether a file is that of a model that can be pulled, and no other one of the user's own."""
+    return file.name in {f"{name}.gguf" for name in MODELS} and file.resolve().parent == home().resolve()
 
 
 def path(name: str) -> Path:

@@ -534,6 +534,9 @@ LOCAL = _server(
     parallel_calls=False,
     stop_in_json=False,
     json_word=False,
+    embed_dimensions="none",
+    embed_form="pooled",
+    rerank_form="none",
     unsupported=frozenset({
         "cache_key", "extra", "logprobs", "metadata", "n", "schema_description", "service_tier", "store", "user",
         "verbosity",

@@ -86,6 +86,7 @@ CODES: dict[str, CodeRow] = {
     "image_as_given": CodeRow("approximated", "an image that wants turning or other colours, sent as it is"),
     "detail_adjusted": CodeRow("approximated", "a full image that is beyond the target's limits, made smaller"),
     "finish_reason_approximated": CodeRow("approximated", "a finish reason that the target has only nearly"),
+    "vectors_pooled": CodeRow("approximated", "vectors pooled of a model that was not trained to tell texts apart"),
     "tokens_estimated": CodeRow("approximated", "a count of tokens estimated, where nobody can be asked"),
     "request_hooked": CodeRow("approximated", "a member of the request that a hook has changed"),
     "response_hooked": CodeRow("approximated", "a member of the answer that a hook has changed"),

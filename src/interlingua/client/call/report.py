@@ -47,8 +47,9 @@ WARNED = frozenset({
     "strict_unsupported",
     "tool_choice_approximated",
     "tools_withheld",
+    "vectors_pooled",
 })  # fmt: skip
-"""Codes of changes to what a caller set."""
+"""Codes of changes to what a caller set, and of what falls short of what was asked for."""
 
 
 class ChangeWarning(UserWarning):

@@ -117,6 +117,8 @@ def encode_request(request: EmbedRequest, options: EncodeOptions) -> Encoded:
     refuse_opaque(request.inputs, NAME, changes)
     inputs = [each.raw if isinstance(each, OpaquePart) else each for each in request.inputs]
     wire = RequestWire(model=options.target.model or None, input=inputs, user=request.user)
+    if quirks.embed_form == "pooled" and "/" not in options.target.model:
+        changes.add("vectors_pooled", "/inputs", f"{options.target.model} was made for conversations")
     if quirks.embed_base64:
         wire.encoding_format = "base64"
     if request.dimensions is not None:
