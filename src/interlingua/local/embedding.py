@@ -11,17 +11,26 @@ Not responsible for: loading weights (`engine`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from interlingua.local.chat import ChatError
 from interlingua.local.reply import Fault, Vectors
 from interlingua.wire import json
 
-__all__ = ["PATH", "EmbedPlan", "embed_body", "embed_plan", "embedded"]
+__all__ = ["PATH", "EmbedPlan", "EmbedServer", "embed_body", "embed_plan", "embedded"]
 
+JsonObject: TypeAlias = dict[str, Any]
 PATH = "/embeddings"
 """How the path of such a request ends."""
 _KNOWN = frozenset({"model", "input", "encoding_format", "user"})
+
+
+class EmbedServer(Protocol):
+    """The engine, started for vectors."""
+
+    def handle_embeddings(self, payload: JsonObject, /) -> JsonObject:
+        """The vector of one text, or an error."""
+        ...
 
 
 class EmbedPlan(NamedTuple):
@@ -54,14 +63,14 @@ def embed_plan(body: bytes) -> EmbedPlan:
     return EmbedPlan(tuple(texts), str(members.get("model") or ""))
 
 
-def embedded(server: Any, plan: EmbedPlan, is_cancelled: Callable[[], bool]) -> Vectors | Fault | None:
+def embedded(server: EmbedServer, plan: EmbedPlan, is_cancelled: Callable[[], bool]) -> Vectors | Fault | None:
     """The vectors of a plan; None where nobody wants them any more."""
     vectors: list[list[float]] = []
     tokens = 0
     for text in plan.texts:
         if is_cancelled():
             return None
-        answer: dict[str, Any] = server.handle_embeddings({"input": text})
+        answer = server.handle_embeddings({"input": text})
         if error := answer.get("error"):
             message = str(error.get("message") or "the local engine failed")
             is_too_long = "too large" in message

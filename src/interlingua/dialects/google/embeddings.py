@@ -207,14 +207,14 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
     wire = decode_wire(http.body, RequestWire, repairs=[])
     is_single = path is not None and path.method == "embedContent"
     if is_single:
-        contents, members, where = [wire.content], dict(wire.extra or {}), [""]
+        contents, members, where = [wire.content], _flat(dict(wire.extra or {})), [""]
         _check_model(wire.model, model, "")
     else:
         requests = wire.requests or []
         if not requests:
             raise DecodeError("/requests: a list of requests is missing", path="/requests")
         contents = [each.get("content") for each in requests]
-        members = _agreed([{name: each[name] for name in each if name not in _OWN} for each in requests])
+        members = _agreed([_flat({name: each[name] for name in each if name not in _OWN}) for each in requests])
         where = [f"/requests/{place}" for place in range(len(requests))]
         for each, at in zip(requests, where, strict=True):
             _check_model(each.get("model"), model, at)
@@ -235,6 +235,12 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
 
 
 _OWN = frozenset({"model", "content"})
+
+
+def _flat(members: dict[str, Any]) -> dict[str, Any]:
+    """The members with those inside of `embedContentConfig`, where clients of Vertex AI put them."""
+    config = members.pop("embedContentConfig", None)
+    return {**members, **config} if is_object(config) else members
 
 
 def _check_model(named: object, model: str, at: str) -> None:

@@ -95,8 +95,8 @@ SERVICE = Service(
             for before in (*_BEFORE_MODELS, "v1beta/{provider}")
         ],
         *[
-            ServicePath("embed", f"/{version}/models/{{model:path}}:{method}")
-            for version in ("v1beta", "v1")
+            ServicePath("embed", f"/{before}/{{model:path}}:{method}")
+            for before in _BEFORE_MODELS
             for method in ("embedContent", "batchEmbedContents")
         ],
         ServicePath("models", "/v1beta/models", "GET"),
