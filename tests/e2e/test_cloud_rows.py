@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any, NamedTuple
 
+import anthropic
 import openai
 import pytest
 from anthropic.lib.bedrock import AnthropicBedrockMantle
@@ -20,6 +21,7 @@ from google import genai
 import interlingua as il
 from interlingua.dialects._contract import Encoded
 from interlingua.registry.resolve import Registry
+from tests.support.gateway import serving as gateway_serving
 from tests.support.server import Answer, Seen, reply, serving
 
 TOKEN = "tok-cloud-0123456789"
@@ -218,6 +220,19 @@ def test_a_region_in_the_host_is_what_is_signed_for(monkeypatch: pytest.MonkeyPa
         Registry({}).resolve("bedrock-anthropic/m")
 
 
+def test_only_a_date_asks_azure_for_its_older_api() -> None:
+    """`preview` is a version of the v1 API; a path of one's own stays as it is."""
+    dsns = ("azure://k@h", "azure://k@h?api_version=preview", "azure://k@h?api_version=2024-10-21",
+            "azure://k@h/openai/deployments/d?api_version=2024-10-21")  # fmt: skip
+    made = [Registry({"LLM_AZURE": dsn}).resolve("azure/m")[0] for dsn in dsns]
+    assert [endpoint.http_request(Encoded(path="/chat/completions", body=b"{}")).url for endpoint in made] == [
+        "https://h/openai/v1/chat/completions",
+        "https://h/openai/v1/chat/completions?api-version=preview",
+        "https://h/openai/deployments/m/chat/completions?api-version=2024-10-21",
+        "https://h/openai/deployments/d/chat/completions?api-version=2024-10-21",
+    ]
+
+
 @pytest.mark.parametrize(
     ("spec", "environ", "key"),
     [
@@ -237,3 +252,58 @@ def test_a_login_stands_in_for_a_key_at_home(spec: str, environ: dict[str, str],
     (endpoint,) = registry.resolve(spec)
     assert row.key == key
     assert (endpoint.login is not None) == key.startswith("login")
+
+
+MESSAGE = {
+    "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-opus-4-1", "stop_reason": "end_turn",
+    "stop_sequence": None, "content": [{"type": "text", "text": "Here."}],
+    "usage": {"input_tokens": 3, "output_tokens": 2},
+}  # fmt: skip
+EVENTS = [
+    {"type": "message_start", "message": {**MESSAGE, "content": [], "stop_reason": None}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Here."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+    {"type": "message_stop"},
+]  # fmt: skip
+
+
+def _claude_on_vertex(seen: Seen) -> Answer:
+    """An answer to Messages as Vertex AI gives it."""
+    path = seen.line.split(" ")[1]
+    if path.endswith("/count-tokens:rawPredict"):
+        body, kind = json.dumps({"input_tokens": 7}), "application/json"
+    elif path.endswith(":streamRawPredict"):
+        events = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in EVENTS]
+        body, kind = "".join(events), "text/event-stream"
+    else:
+        body, kind = json.dumps(MESSAGE), "application/json"
+    return Answer((reply(body.encode(), headers=f"content-type: {kind}\r\n"),))
+
+
+def test_the_gateway_passes_messages_on_to_vertex() -> None:
+    """A client of Anthropic's own API: whole, in pieces and counting, each at the path and with the body of Vertex."""
+    with serving(_claude_on_vertex) as server:
+        dsn = f"vertex-anthropic://{TOKEN}@127.0.0.1:{server.port}?tls=0&project=p&location=eu"
+        with (
+            gateway_serving(providers={"claude": dsn}) as url,
+            anthropic.Anthropic(base_url=url, api_key="of-the-gateway") as client,
+        ):
+            told: Any = {"model": "claude/claude-opus-4-1", "messages": [{"role": "user", "content": "Hi"}]}
+            whole = client.messages.create(**told, max_tokens=9)
+            with client.messages.stream(**told, max_tokens=9) as stream:
+                text = stream.get_final_text()
+            counted = client.messages.count_tokens(**told)
+    assert (whole.content[0].type, text, counted.input_tokens) == ("text", "Here.", 7)
+    before = "/v1/projects/p/locations/eu/publishers/anthropic/models"
+    assert [seen.line.split(" ")[1] for seen in server.seen] == [
+        f"{before}/claude-opus-4-1:rawPredict",
+        f"{before}/claude-opus-4-1:streamRawPredict",
+        f"{before}/count-tokens:rawPredict",
+    ]
+    bodies: list[dict[str, Any]] = [json.loads(seen.body) for seen in server.seen]
+    assert [body.get("model") for body in bodies] == [None, None, "claude-opus-4-1"]
+    assert [body["anthropic_version"] for body in bodies] == ["vertex-2023-10-16"] * 3
+    assert [seen.header("anthropic-version") for seen in server.seen] == [None, None, None]
+    assert {seen.header("authorization") for seen in server.seen} == {f"Bearer {TOKEN}"}

@@ -103,7 +103,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     plain_loopback: bool = False
     """Whether a DSN to a loopback host means http: the Ollama family, which speaks no TLS by itself."""
     dated: str = ""
-    """Name of the row that a DSN with `api_version` and without a path stands for; empty: this one."""
+    """Name of the row that a DSN stands for whose `api_version` is a date, and which has no path; empty: this one."""
     elsewhere: str = ""
     """Name of the row that a DSN of this scheme to another host stands for; empty: this one."""
     family: str = ""

@@ -155,7 +155,7 @@ _OPENAI_FAMILY = (
         ),
         quirks=msgspec.structs.replace(OPENAI, websocket=False, batches="none"),
         family="azure",
-        note="What an azure:// DSN with ?api_version= stands for.",
+        note="What an azure:// DSN with a date as ?api_version= stands for.",
     ),
     Provider(
         name="openai-compatible",

@@ -199,7 +199,10 @@ class _Form:
             if self.operation is not None:
                 path = operation_path(self.operation, path, endpoint.model, stream=stream)
         if endpoint.headers_left_out:
-            dialects = tuple([pair for pair in dialects if pair[0] not in endpoint.headers_left_out])
+            left_out = endpoint.headers_left_out
+            dialects, callers = (
+                tuple([pair for pair in pairs if pair[0].lower() not in left_out]) for pairs in (dialects, callers)
+            )
         accept = stream_type(endpoint.dialect) if stream else "application/json"
         self.merged = _merged[accept, dialects, endpoint.headers, callers]
         name = CREDENTIAL_HEADERS.get(endpoint.auth, endpoint.auth)
