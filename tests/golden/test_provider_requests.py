@@ -69,6 +69,7 @@ def _registry(name: str) -> Registry:
     """The row with a key; one without an address gets one from a DSN."""
     row = ROWS[name]
     environ = dict.fromkeys(row.key_env[:1], KEY)
+    environ |= {variable.env[0]: f"the-{variable.name}" for variable in row.variables}
     variable = f"LLM_{name.replace('-', '_').upper()}"
     return Registry(environ | ({variable: f"{name}://{KEY}@host.example"} if row.needs_host else {}))
 

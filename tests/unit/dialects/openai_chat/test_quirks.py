@@ -290,7 +290,7 @@ def test_gpt_5_6_takes_tools_on_chat_when_it_does_not_reason() -> None:
 def test_every_server_but_openai_gets_functions_alone() -> None:
     """Only OpenAI's own endpoints are known to take freeform tools."""
     native = {name for name, row in ROWS.items() if row.dialects[0].startswith("openai") and row.quirks.freeform_tools}
-    assert native == {"openai", "openai-chat", "openai-responses", "azure", "fake"}
+    assert native == {"openai", "openai-chat", "openai-responses", "azure", "azure-deployments", "fake"}
 
 
 def test_a_quirk_is_nothing_by_default() -> None:
