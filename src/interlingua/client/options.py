@@ -10,6 +10,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
@@ -281,61 +282,44 @@ def _system_piece(name: str, value: object) -> tuple[TextPart, ...]:
 
 _Tools: TypeAlias = tuple[Tool | OpaqueTool, ...]
 
-_checked: dict[int, Tool | _Tools] = {}
-"""Tools and tuples of tools that were checked, by identity, and tools made of functions, by that of the function.
-
-The reference keeps an identity from being used again.
-"""
-_MOST_CHECKED = 4_096
-
 
 def _tools(name: str, value: object) -> _Tools:
     given: object = getattr(value, "tools", value)  # a toolbox keeps them in one tuple
-    if id(given) in _checked and type(given) is tuple:
-        return cast("_Tools", given)
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
         raise _wrong(name, value, "an il.Toolbox or a list of tools and functions")
-    items = tuple(cast("Iterable[object]", given))
-    tools = tuple([_checked_tool(item) for item in items])
+    tools = tuple([_checked_tool(item) for item in cast("Iterable[object]", given)])
     names = [tool.name for tool in tools if isinstance(tool, Tool)]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"two tools are called {twice}; give one of them another name")
     if "" in names:
         raise UsageError("a tool must have a name, and one of them is called ''")
-    if given == tools:
-        _remember(cast("_Tools", given))
     return tools
 
 
 def _checked_tool(value: object) -> Tool | OpaqueTool:
-    if not isinstance(value, Tool | OpaqueTool):
-        return _made(value)
-    if isinstance(value, Tool) and id(value) not in _checked:
+    if isinstance(value, FunctionType):
+        return _tool_of(value)
+    if isinstance(value, OpaqueTool):
+        return value
+    if isinstance(value, Tool):
         from interlingua.schema.validate import check_schema  # only who has tools pays for it
 
         check_schema(value.parameters, where=f"tool {value.name}")
-        _remember(value)
-    return value
+        return value
+    return _made(value)
 
 
 def _made(source: object) -> Tool:
-    known = _checked.get(id(source))
-    if isinstance(known, Tool) and isinstance(source, FunctionType):
-        return known
     from interlingua.tools.tool import tool  # who has tools that are tools needs none of it
 
-    made = tool(cast("ToolSource", source))
-    if isinstance(source, FunctionType):  # what its tool's handler holds, so that its identity is kept as well
-        _remember(made, source)
-    return made
+    return tool(cast("ToolSource", source))
 
 
-def _remember(checked: Tool | _Tools, source: object = None) -> None:
-    """Keep `checked` for itself, or for what it was made from."""
-    if len(_checked) >= _MOST_CHECKED:
-        _checked.clear()
-    _checked[id(checked if source is None else source)] = checked
+@lru_cache(maxsize=1_024)
+def _tool_of(function: FunctionType) -> Tool:
+    """The tool that a function is: reading its signature and its docstring takes 160 µs, and each call offers it."""
+    return _made(function)
 
 
 def _tool_choice(name: str, value: object) -> object:

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from interlingua.providers.price import Price, cost_usd
 from interlingua.types.usage import Usage
 from interlingua.wire.cache import ByteCache, weight_of
@@ -118,14 +120,22 @@ def window_of(endpoint: Endpoint) -> int | None:
     return _LIST.window(endpoint.base_url, endpoint.model)
 
 
+class _Sold(msgspec.Struct, frozen=True, eq=False):
+    """A model of the list."""
+
+    model: Any
+    """What the list says of it."""
+    prices: dict[bool, Price | None]
+    """What it costs, by whether it writes; empty where that changes with time."""
+
+
 class _List:
     """The installed price list, with a memory."""
 
     def __init__(self) -> None:
         self._missing = False
         self._snapshot: Any = None
-        self._models = ByteCache[tuple[str, str], Any](_MAX_MODELS_BYTES, self._look_up, weigh=_weight)
-        self._prices: dict[tuple[int, bool], tuple[Any, Price | None]] = {}
+        self._models = ByteCache[tuple[str, str], "_Sold | None"](_MAX_MODELS_BYTES, self._look_up, weigh=_weight)
 
     def price(
         self,
@@ -142,15 +152,19 @@ class _List:
         """
         if not self._is_there():
             return None
-        model = next((found for name in names if name and (found := self._models[address, name])), None)
-        if model is None or context is None:
-            return None if model is None else self._of(model, tier, writes=writes)
-        return _variant(model, context, writes=writes)
+        sold = next((one for name in names if name and (one := self._models[address, name])), None)
+        if sold is None:
+            return None
+        if context is None and tier is not None and tier not in _STANDARD:
+            context = {"service_tier": tier}
+        if context is not None:
+            return _variant(sold.model, context, writes=writes)
+        return sold.prices[writes] if sold.prices else _read(_now(sold.model, None), writes=writes)
 
     def window(self, address: str, name: str) -> int | None:
         """The context window of a model that the service at `address` is known to sell."""
-        model = self._models[address, name] if self._is_there() else None
-        return None if model is None else model.context_window
+        sold = self._models[address, name] if self._is_there() else None
+        return None if sold is None else sold.model.context_window
 
     def _is_there(self) -> bool:
         """Whether the list is installed; its latest form is looked at from now on."""
@@ -168,27 +182,20 @@ class _List:
         """Forget what an earlier list said."""
         if snapshot is not self._snapshot:
             self._snapshot = snapshot
-            self._prices.clear()
             self._models.clear()
 
-    def _look_up(self, key: tuple[str, str]) -> Any:
+    def _look_up(self, key: tuple[str, str]) -> _Sold | None:
         address, name = key
         try:
-            return self._snapshot.find_provider_model(name, None, None, address)[1]
+            model = self._snapshot.find_provider_model(name, None, None, address)[1]
         except LookupError:
             return None
-
-    def _of(self, model: Any, tier: str | None, *, writes: bool) -> Price | None:
-        if tier is not None and tier not in _STANDARD:
-            return _variant(model, {"service_tier": tier}, writes=writes)
-        listed = model.prices if not isinstance(model.prices, list) else _now(model, None)
-        key = id(listed), writes
-        if key not in self._prices:
-            self._prices[key] = listed, _read(listed, writes=writes)  # the reference keeps the identity in use
-        return self._prices[key][1]
+        if isinstance(model.prices, list):
+            return _Sold(model, {})
+        return _Sold(model, {writes: _read(model.prices, writes=writes) for writes in (False, True)})
 
 
-def _weight(key: tuple[str, str], model: Any) -> int:  # noqa: ARG001 - models belong to the list
+def _weight(key: tuple[str, str], sold: _Sold | None) -> int:  # noqa: ARG001 - models belong to the list
     return weight_of(key)
 
 

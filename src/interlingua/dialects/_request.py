@@ -296,7 +296,7 @@ class RequestWriter:
             wires = write() if wires is None else wires
             text = encode_exact(wires) if usual and self.schemas else None
             return cast("list[W]", wires) if text is None else self.kept.place(text)
-        if not usual or tools.is_marked or not tools.untouched:
+        if not usual or tools.is_marked:
             return write()
         ways = (self.dialect, *ways)
         written = tools.written.get(ways)

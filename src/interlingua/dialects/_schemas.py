@@ -235,7 +235,7 @@ def _known_tools(
     tools: tuple[Tool | OpaqueTool, ...], tool_subset: Callable[[Tool], Subset | None], ways: tuple[object, ...]
 ) -> _FittedTools | None:
     """The tools as the target takes them; None where it takes the caller's own."""
-    if not isinstance(tools, CachedTools) or not tools.untouched:
+    if not isinstance(tools, CachedTools):
         return _fit_tools(tools, tool_subset)
     if ways not in tools.fitted:
         tools.fitted[ways] = _fit_tools(tools, tool_subset)

@@ -14,7 +14,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -36,7 +36,6 @@ __all__ = [
     "ToolCache",
     "Written",
     "can_be_told_again",
-    "known_tools",
     "memory_of",
     "write_tools",
 ]
@@ -89,30 +88,19 @@ class CachedTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for
     """What the freeform ones are called."""
     is_marked: bool
     """Whether one has a mark for the prompt cache."""
-    is_sealed: bool
-    """Whether nobody can give a tool other members of its own."""
 
     def __reduce__(self) -> tuple[type, tuple[list[Tool]]]:
         """Pickled and copied as a plain tuple."""
         return tuple, (list(self),)
 
-    @property
-    def untouched(self) -> bool:
-        """Whether nobody gave a tool members of its own since they were read."""
-        return self.is_sealed or not any([tool.extra for tool in self])
 
-
-def known_tools(tools: list[Tool], *, sealed: bool = False) -> CachedTools:
-    """Equal tools whose schemas cannot be changed, of which nothing was written yet.
-
-    `sealed` ones have no notes and the members of their own that they came with, and nobody can give them others.
-    """
-    known = CachedTools([_sealed(tool) if sealed else _with_read_only_schema(tool) for tool in tools])
+def _known_tools(tools: list[Tool]) -> CachedTools:
+    """Equal tools whose schemas and members cannot be changed, of which nothing was written yet."""
+    known = CachedTools([_read_only_tool(tool) for tool in tools])
     known.written, known.fitted = {}, {}
     known.names = frozenset([tool.name for tool in tools])
     known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
     known.is_marked = any([_is_marked(tool) for tool in tools])
-    known.is_sealed = sealed
     return known
 
 
@@ -121,12 +109,9 @@ def _is_marked(tool: Tool) -> bool:
     return tool.cache is not None or any("cache_control" in members for members in tool.extra.values())
 
 
-def _with_read_only_schema(tool: Tool, **members: Any) -> Tool:
-    return msgspec.structs.replace(tool, parameters=read_only(tool.parameters), **members)
-
-
-def _sealed(tool: Tool) -> Tool:
-    return _with_read_only_schema(tool, metadata=NO_EXTRA, extra=read_only(tool.extra) if tool.extra else NO_EXTRA)
+def _read_only_tool(tool: Tool) -> Tool:
+    extra = read_only(tool.extra) if tool.extra else NO_EXTRA
+    return msgspec.structs.replace(tool, parameters=read_only(tool.parameters), metadata=NO_EXTRA, extra=extra)
 
 
 class ToolCache:
@@ -174,7 +159,7 @@ class ToolCache:
         """
         plain = [tool for tool in tools if isinstance(tool, Tool)]
         if plain and len(plain) == len(tools) and memory_of(text) <= self._max_bytes:
-            self._put(text, known_tools(plain, sealed=True) if text in self._young or text in self._old else None)
+            self._put(text, _known_tools(plain) if text in self._young or text in self._old else None)
 
     def _put(self, text: bytes, known: CachedTools | None) -> None:
         if text not in self._young:

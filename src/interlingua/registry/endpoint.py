@@ -33,9 +33,7 @@ CREDENTIAL_HEADERS = {"bearer": "authorization"}
 _NO_KEY_HERE = "api_key= is empty: give one, or leave it out, and the provider's variable is read"
 DIGEST_DIGITS = 12
 """Hexadecimal digits that tell the identities of a target apart; too few to search for a key by them."""
-MAX_KEYS = 64
-"""With how many keys the same headers are remembered."""
-_FORM_BYTES = 1_000
+_NAMES_BYTES = 1_000
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,29 +96,34 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises: ConfigError for a missing or unreadable key, unless `headers` bring one or none is wanted.
         """
-        asked = id(self), id(encoded.headers), id(headers), encoded.path, stream
-        form = _forms.get(asked)
-        if form is None:
-            form = _Form(self, encoded.headers, headers, encoded.path, stream=stream)
-            _forms.put(asked, form)
-        headers = form.merged.headers
-        if with_credential and form.credential:
+        path, body, dialects, callers = encoded.path, encoded.body, encoded.headers, headers
+        if self.operations:
+            from interlingua.registry.operation import operation_at, operation_body, operation_path  # few providers do
+
+            operation = operation_at(self.operations, path)
+            if operation is not None:
+                path = operation_path(operation, path, self.model, stream=stream)
+                body = operation_body(operation, body) if body else body
+        if self.headers_left_out:
+            dialects, callers = self._without_left_out(dialects), self._without_left_out(callers)
+        accept = stream_type(self.dialect) if stream else "application/json"
+        sent, names = _merged[accept, dialects, self.headers, callers]
+        header = CREDENTIAL_HEADERS.get(self.auth, self.auth)
+        if with_credential and self.auth != "none" and self.login is None and header not in names:
             key = self.credential.reveal()
-            known, keyed = form.keyed
-            if key is not None and key == known:
-                headers = keyed
-            elif key is not None:
-                headers = form.merged.with_key(form.credential, key)
-                form.keyed = key, headers
+            if key is not None:
+                sent = (*sent, (header, f"Bearer {key}" if header == CREDENTIAL_HEADERS["bearer"] else key))
             elif self.key_required:
                 hint = _NO_KEY_HERE if self.credential.source == ARGUMENT else self.key_hint
                 raise ConfigError(f"{self.provider}: no key; {hint}")
-        body = encoded.body
-        if form.operation is not None and body:
-            from interlingua.registry.operation import operation_body  # few providers need it
+        url = f"{self.base_url}{path}"
+        if self.query:
+            url = _with_query(url, self.query)
+        return HttpRequest(url=url, headers=sent, body=body, dialect=self.dialect, target=self.spec)
 
-            body = operation_body(form.operation, body)
-        return HttpRequest(url=form.url, headers=headers, body=body, dialect=self.dialect, target=self.spec)
+    def _without_left_out(self, headers: Headers) -> Headers:
+        """Headers without those that the provider does not get."""
+        return tuple([pair for pair in headers if pair[0].lower() not in self.headers_left_out])
 
 
 def _find_identity(key: tuple[str, tuple[tuple[str, str], ...], Headers, Headers, tuple[str, ...]]) -> str:
@@ -134,88 +137,24 @@ def _find_identity(key: tuple[str, tuple[tuple[str, str], ...], Headers, Headers
 _identities = ByteCache(1_000_000, _find_identity)
 
 
-class _Merged:
-    """The headers of requests that differ in their credential alone; they are the same object for the same key."""
-
-    __slots__ = ("_with_keys", "headers", "names")
-
-    def __init__(self, headers: dict[str, str]) -> None:
-        self.headers: Headers = tuple(headers.items())
-        self.names = frozenset(headers)
-        self._with_keys: dict[tuple[str, str], Headers] = {}
-
-    def with_key(self, name: str, key: str) -> Headers:
-        """The headers with the credential at their end."""
-        known = self._with_keys.get((name, key))
-        if known is None:
-            if len(self._with_keys) >= MAX_KEYS:
-                self._with_keys = {}
-            told = f"Bearer {key}" if name == CREDENTIAL_HEADERS["bearer"] else key
-            known = self._with_keys[name, key] = (*self.headers, (name, told))
-        return known
-
-
-def _merge(key: tuple[str, Headers, Headers, Headers]) -> _Merged:
-    """Every header but the credential."""
+def _merge(key: tuple[str, Headers, Headers, Headers]) -> tuple[Headers, frozenset[str]]:
+    """Every header but the credential, and their names."""
     accept, dialects, rows, callers = key
     ours = (("content-type", "application/json"), ("accept", accept), ("user-agent", "interlingua"))
-    return _Merged(dict((*ours, *dialects, *rows, *[(name.lower(), value) for name, value in callers])))
+    merged = dict((*ours, *dialects, *rows, *[(name.lower(), value) for name, value in callers]))
+    return tuple(merged.items()), frozenset(merged)
 
 
-def _weigh_merged(key: tuple[str, Headers, Headers, Headers], merged: _Merged) -> int:
-    return weight_of(key, merged.headers) + _FORM_BYTES
+def _weigh_merged(key: tuple[str, Headers, Headers, Headers], merged: tuple[Headers, frozenset[str]]) -> int:
+    return weight_of(key, merged[0]) + _NAMES_BYTES
 
 
 _merged = ByteCache(2_000_000, _merge, weigh=_weigh_merged)
+"""Calls of one target seldom differ in their headers."""
 
 
-def _find_address(key: tuple[str, str, Headers]) -> str:
-    """The address of an operation."""
-    base_url, path, query = key
-    url = f"{base_url}{path}"
-    if not query:
-        return url
+def _with_query(url: str, query: Headers) -> str:
+    """An address with further query parameters."""
     from urllib.parse import urlencode  # only who has a query pays for it
 
     return f"{url}{'&' if '?' in url else '?'}{urlencode(query)}"
-
-
-_addresses = ByteCache(1_000_000, _find_address)
-
-
-class _Form:
-    """Requests of one target for one operation, body and credential aside."""
-
-    __slots__ = ("_held", "credential", "keyed", "merged", "operation", "url")
-
-    def __init__(self, endpoint: Endpoint, dialects: Headers, callers: Headers, path: str, *, stream: bool) -> None:
-        self._held = endpoint, dialects, callers  # by whose identities it is found
-        self.operation: Operation | None = None
-        """What the provider has in place of the dialect's operation; None where it has that."""
-        if endpoint.operations:
-            from interlingua.registry.operation import operation_at, operation_path  # few providers need it
-
-            self.operation = operation_at(endpoint.operations, path)
-            if self.operation is not None:
-                path = operation_path(self.operation, path, endpoint.model, stream=stream)
-        if endpoint.headers_left_out:
-            left_out = endpoint.headers_left_out
-            dialects, callers = (
-                tuple([pair for pair in pairs if pair[0].lower() not in left_out]) for pairs in (dialects, callers)
-            )
-        accept = stream_type(endpoint.dialect) if stream else "application/json"
-        self.merged = _merged[accept, dialects, endpoint.headers, callers]
-        name = CREDENTIAL_HEADERS.get(endpoint.auth, endpoint.auth)
-        is_none = endpoint.auth == "none" or endpoint.login is not None or name in self.merged.names
-        self.credential = "" if is_none else name
-        """The header that a key goes into; empty where none is wanted."""
-        self.keyed: tuple[str | None, Headers] = (None, ())
-        """The key that went along last, and the headers with it."""
-        self.url = _addresses[endpoint.base_url, path, endpoint.query]
-
-
-def _weight(key: tuple[int, int, int, str, bool], form: _Form) -> int:
-    return weight_of(key, form.url, form.merged.headers) + _FORM_BYTES
-
-
-_forms = ByteCache[tuple[int, int, int, str, bool], _Form](2_000_000, weigh=_weight)

@@ -1,4 +1,4 @@
-"""One request on the wire of one target: what calls have in common is written once, `strict` is held to.
+"""One request on the wire of one target, held to `strict`.
 
 Not responsible for: media that a target does not take as they are (`core.prepared`), sending (`core`).
 """
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.client.call.effect import Work
-from interlingua.client.shared.tools import shared_tools
 from interlingua.dialects._contract import EncodeOptions
 from interlingua.errors import UnsupportedError
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from interlingua.client.options import Settings
     from interlingua.dialects._contract import Encoded, Target
     from interlingua.types.change import Change
-    from interlingua.types.request import Request
 
 __all__ = ["encode", "encode_options", "encoding", "settled"]
 
@@ -33,8 +31,6 @@ def encode(job: Job, lane: Lane, *, stream: bool, fitted: tuple[Change, ...] = (
     """
     settings, endpoint, request = job.settings, lane.endpoint, job.request
     options = encode_options(endpoint.target, settings, stream=stream)
-    if settings.warns:
-        request = _with_memory(request)
     if job.typed and not settings.strict:
         from interlingua.client.typed.ladder import encode_typed  # only typed answers need it
 
@@ -73,12 +69,6 @@ def _loses(change: Change) -> bool:
     """Whether a change takes something from what was said; the most tokens that an answer may have takes nothing."""
     is_insisted_on = change.code == "parameter_added" and change.path == "/max_tokens"
     return change.action in ("dropped", "approximated") and not is_insisted_on
-
-
-def _with_memory(request: Request) -> Request:
-    """The request with what it has in common with earlier ones, to encode alone: a response holds what was given."""
-    tools = shared_tools(request.tools)
-    return request if tools is request.tools else msgspec.structs.replace(request, tools=tools)
 
 
 def encode_options(target: Target, settings: Settings, *, stream: bool) -> EncodeOptions:

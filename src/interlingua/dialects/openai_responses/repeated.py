@@ -103,7 +103,7 @@ def _choice(request: Request) -> Any:
 def _tools(request: Request) -> list[Any] | Raw:
     """The tools; as text where they are known, which is written once."""
     tools = request.tools
-    if type(tools) is not CachedTools or not tools.untouched:
+    if type(tools) is not CachedTools:
         return _told_tools(request)
     known = tools.written.get(_REPEATED)
     if known is None:

@@ -1,1 +1,0 @@
-"""What several calls have in common, made once."""
