@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import socket
 import subprocess
 import sys
@@ -22,14 +21,12 @@ from interlingua.gateway.serving.serve import (
     check_address,
     client_room,
     is_loopback,
-    keep_freed,
     listen,
     make_room,
 )
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import default_registry
 from tests.contract.source import ROOT
-from tests.support.trying import at_best
 
 DIGEST = hash_key("a key")
 WHOLE = f"""
@@ -312,20 +309,3 @@ def test_too_few_open_files_are_told_before_anything_is_served(monkeypatch: pyte
         make_room()
     told = "this process may have 12 files open at once (`ulimit -n`); a gateway needs 64 or more"
     assert str(caught.value) == told
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library gives memory back in its own way")
-def test_a_serving_process_keeps_what_it_freed() -> None:
-    """Bodies of a megabyte find their pages made; each would have 245 of them made anew."""
-    import resource
-
-    keep_freed()
-
-    def made_anew() -> int:
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for _ in range(20):
-            bytearray().join([b"x" * 1_000_000])
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-    made_anew()
-    assert at_best(lambda: made_anew() < 100)  # a system without memory may take pages back now and then

@@ -9,7 +9,6 @@ Rules
 
 from __future__ import annotations
 
-import ctypes
 import ipaddress
 import os
 import signal
@@ -38,7 +37,6 @@ __all__ = [
     "client_room",
     "hearing_hangup",
     "is_loopback",
-    "keep_freed",
     "listen",
     "make_room",
     "serve_until_stopped",
@@ -52,9 +50,6 @@ MIN_OPEN_FILES = 64
 """How many open files a gateway needs: its loop, its databases, and a connection on either side of a few requests."""
 SPARE_FILES = 32
 """How many of them are left to everything that is no connection of a client, and not made for one."""
-KEPT_FREE_BYTES = 4_194_304
-"""How much memory that was freed stays with a serving process."""
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as glibc's malloc.h numbers them
 
 
 def check_address(host: str, *, has_keys: bool) -> None:
@@ -105,7 +100,6 @@ def serve_until_stopped(
 
     `reload` keeps the gateway as its file says; a worker ends with its `supervisor`.
     """
-    keep_freed()
     server = GatewayServer(gateway)
     server.supervisor = supervisor
     server.room = client_room()
@@ -173,16 +167,3 @@ def client_room() -> int:
         return sys.maxsize
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return sys.maxsize if soft == resource.RLIM_INFINITY else (soft - SPARE_FILES) // 3
-
-
-def keep_freed() -> None:
-    """Have glibc keep what was freed for the next request.
-
-    It gives memory back with each body of some 100 kB, and the system makes every page of the next one anew.
-    """
-    if sys.platform != "linux":
-        return
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:  # musl has none
-        mallopt(_TRIM_THRESHOLD, KEPT_FREE_BYTES)
-        mallopt(_MMAP_THRESHOLD, KEPT_FREE_BYTES // 2)
