@@ -7,7 +7,10 @@ import sys
 
 import pytest
 
-NEEDLESS = ("asyncio", "jsonschema_rs", "PIL", "httptools", "interlingua.client.aio", "interlingua.schema.reflect")
+NEEDLESS = (
+    *("asyncio", "jsonschema_rs", "PIL", "httptools", "interlingua.client.aio", "interlingua.schema.reflect"),
+    *("interlingua.client.batch", "interlingua.dialects._batches"),
+)
 
 
 @pytest.mark.parametrize(

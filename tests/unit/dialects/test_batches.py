@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import interlingua as il
 from interlingua.dialects._batches import (
@@ -317,6 +320,33 @@ def test_which_dialects_have_batches() -> None:
         "google": ["vendor"],
         "ollama": [],
     }
+
+
+_NAMES = (
+    "id", "name", "status", "processing_status", "data", "has_more", "last_id", "error", "errors", "code", "message",
+    "metadata", "interlingua", "state", "displayName", "createTime", "batchStats", "requestCount", "request_counts",
+    "total", "completed", "failed", "processing", "created_at", "output_file_id", "error_file_id", "output_file",
+    "error_file", "custom_id", "response", "status_code", "request_id", "body", "result", "type", "operations",
+    "nextPageToken", "inlinedResponses", "output", "key", "page",
+)  # fmt: skip
+_VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.sampled_from(["ended", "succeeded", "12"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(_NAMES), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(body=_VALUES | st.dictionaries(st.sampled_from(_NAMES), _VALUES))
+def test_whatever_comes_is_read_or_a_decode_error(name: str, body: Any) -> None:
+    """A reply of any form gives values, or the one error: nothing else is raised."""
+    reply, batches = _reply(body), ALL[name]
+    with suppress(il.DecodeError, il.LimitExceededError):
+        batches.read(reply)
+    with suppress(il.DecodeError, il.LimitExceededError):
+        batches.read_list(reply)
+    with suppress(il.DecodeError, il.LimitExceededError):
+        list(batches.results(reply))
 
 
 def test_which_rows_have_batches() -> None:

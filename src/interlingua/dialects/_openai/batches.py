@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._batches import BatchState
     from interlingua.dialects._contract import Encoded
 
-__all__ = ["BATCHES", "MARK", "file_id", "posted", "read_results", "uploading"]
+__all__ = ["BATCHES", "MARK", "file_calls", "file_id", "posted", "read_results", "uploading"]
 
 MARK = "interlingua"
 """The member of a batch's metadata that holds our own word for it."""
@@ -77,6 +77,12 @@ def file_id(reply: HttpReply) -> str:
     Raises: DecodeError for a reply without one.
     """
     return text_at(decode_any(reply.body), "id")
+
+
+def file_calls(body: Any, *names: str) -> tuple[BatchCall, ...]:
+    """The calls that fetch the files whose ids stand in these members."""
+    files = [member(body, name) for name in names]
+    return tuple([BatchCall(f"/files/{quote(str(file), safe='')}/content") for file in files if file])
 
 
 def read_results(reply: HttpReply) -> Iterator[BatchResult]:
@@ -130,7 +136,6 @@ def _read(reply: HttpReply) -> BatchInfo:
 
 def _info(body: Any) -> BatchInfo:
     status, counts = text_at(body, "status"), counts_at(body, "request_counts")
-    files = [member(body, kind) for kind in ("output_file_id", "error_file_id")]
     problems = list_at(body, "errors", "data")
     return BatchInfo(
         id=text_at(body, "id"),
@@ -142,7 +147,7 @@ def _info(body: Any) -> BatchInfo:
         done=counts["completed"] + counts.get("failed", 0) if "completed" in counts else None,
         message="; ".join([str(member(problem, "message")) for problem in problems]),
         is_over_quota=any(member(problem, "code") == _OVER_QUOTA for problem in problems),
-        results=tuple([BatchCall(f"/files/{quote(file, safe='')}/content") for file in files if file]),
+        results=file_calls(body, "output_file_id", "error_file_id"),
     )
 
 

@@ -23,7 +23,7 @@ from interlingua.dialects._batches import (
     text_at,
     whole_number,
 )
-from interlingua.dialects._openai.batches import MARK, file_id, posted, read_results, uploading
+from interlingua.dialects._openai.batches import MARK, file_calls, file_id, posted, read_results, uploading
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ def _read(reply: HttpReply) -> BatchInfo:
 
 def _info(body: Any) -> BatchInfo:
     status = text_at(body, "status")
-    files = [member(body, kind) for kind in ("output_file", "error_file")]
     return BatchInfo(
         id=text_at(body, "id"),
         state=_STATES.get(status, "running"),
@@ -76,7 +75,7 @@ def _info(body: Any) -> BatchInfo:
         total=whole_number(member(body, "total_requests")),
         done=whole_number(member(body, "completed_requests")),
         message="; ".join([str(member(problem, "message")) for problem in list_at(body, "errors")]),
-        results=tuple([BatchCall(f"/files/{quote(file, safe='')}/content") for file in files if file]),
+        results=file_calls(body, "output_file", "error_file"),
     )
 
 

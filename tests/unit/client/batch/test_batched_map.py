@@ -19,7 +19,9 @@ import interlingua as il
 from interlingua import aio
 from interlingua.client.batch import run
 from interlingua.client.batch.batch import batches_at, providers_with_batches
+from interlingua.client.batch.service import Pauses
 from interlingua.client.journal import Journal
+from interlingua.dialects._batches import Batches
 from interlingua.testing import FakeModel, use
 from interlingua.testing.upstream import BatchPlan
 from tests.support.batches import SERVICES, live_calls, serving
@@ -206,6 +208,53 @@ def test_r68_batches_are_cut(
         monkeypatch.setattr(run, "MAX_ANSWER_BYTES", 3 * (4 * 1_000 + 1_024))
         face.map(point(service, dsn), tmp_path / "long.jsonl", max_tokens=1_000)
         assert [len(batch.requests) for batch in desk.batches.values()][3:] == [3, 3, 1]
+
+
+def test_r68_batches_are_cut_by_their_bytes(
+    face: Face, point: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch has no more bytes than its service takes; what is larger than that alone is asked live."""
+    most = 2_000
+
+    def small(endpoint: Any) -> Batches:
+        batches = batches_at(endpoint)
+        assert batches is not None
+        return msgspec.structs.replace(batches, max_bytes=most)
+
+    def ending(text: str) -> str:
+        return text[-11:]
+
+    monkeypatch.setattr(run, "_BYTES_AROUND", 0)
+    monkeypatch.setattr(run, "batches_at", small)
+    large = f"{'x' * most} square of 7"
+    with serving("openai-chat", BatchPlan(), '{"of": 7, "is_": 49}') as (upstream, dsn, desk):
+        items = face.map(point("openai-chat", dsn), tmp_path / "run.jsonl", [*INPUTS, large], key=ending)
+        _right(items, [*INPUTS, "square of 7"])
+        assert len(live_calls(upstream)) == 1
+        sizes = [len(text) for text in desk.files.values()]
+        assert sum(len(batch.requests) for batch in desk.batches.values()) == 7
+    assert len(sizes) > 1
+    assert most / 2 < max(sizes) <= most
+
+
+def test_pauses_grow_up_to_a_bound() -> None:
+    """From two seconds by half, up to the longest one; a short bound is the first pause."""
+    pauses = Pauses(10.0)
+    assert [pauses.next().seconds for _ in range(6)] == [2.0, 3.0, 4.5, 6.75, 10.0, 10.0]
+    assert Pauses(0.5).next().seconds == 0.5
+
+
+def test_a_service_that_fails_for_long(
+    face: Face, point: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ends the map after so many failures in a row, with the error of the last one; a rerun finds the batch."""
+    monkeypatch.setattr("interlingua.client.batch.service.MAX_FAILURES", 3)
+    with serving("google", BatchPlan(refused=3)) as (_, dsn, desk):
+        spec = point("google", dsn)
+        with pytest.raises(il.OverloadedError):
+            face.map(spec, tmp_path / "run.jsonl")
+        _right(face.map(spec, tmp_path / "run.jsonl"))
+        assert len(desk.batches) == 1
 
 
 def test_r68_a_lost_reply(face: Face, service: str, point: Callable[[str, str], str], tmp_path: Path) -> None:
