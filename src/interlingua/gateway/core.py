@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.dialects.table import DEFAULT_DIALECT, services
+from interlingua.dialects.table import DEFAULT_DIALECT, DIALECTS, services
 from interlingua.errors import BadRequestError, Error, NotFoundError
 from interlingua.gateway.calls.head import body_of
 from interlingua.gateway.calls.plan import Plans, Targets
@@ -33,7 +33,7 @@ from interlingua.gateway.offload.pool import Offload
 from interlingua.gateway.records.observing import observed
 from interlingua.gateway.records.record import origin_of, told_of
 from interlingua.gateway.records.recorder import Recorder
-from interlingua.gateway.routes import find_route, meant_path, methods_of
+from interlingua.gateway.routes import find_route, meant_path, methods_of, packaged_dialect
 from interlingua.gateway.serving.bodies import too_large
 from interlingua.gateway.serving.receiving import Receiving
 from interlingua.gateway.settings import GatewaySettings
@@ -380,6 +380,9 @@ def _unknown(request: GatewayRequest) -> Error:
     if allowed:
         told = f"{' and '.join(allowed)} {'is' if len(allowed) == 1 else 'are'}"
         return BadRequestError(f"{request.method[:20]} is not answered at {path}; {told}", status=405)
+    if packaged := packaged_dialect(request.method, request.path):
+        told = f"{packaged} is spoken to providers alone; clients of this gateway speak {', '.join(DIALECTS)}"
+        return NotFoundError(f"nothing is answered at {path}: {told}", status=404, code="unknown_url")
     meant = meant_path(request.method, request.path)
     way = f"{meant} is: look at the base URL of your client" if meant else "GET /openapi.json lists the routes"
     return NotFoundError(f"nothing is answered at {path}; {way}", status=404, code="unknown_url")

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from interlingua.dialects._service import ServicePath, passed_on
-from interlingua.dialects.table import DEFAULT_DIALECT, OWN_DIALECT, services
+from interlingua.dialects.table import DEFAULT_DIALECT, OWN_DIALECT, get_service, services
+from interlingua.errors import Error
 from interlingua.gateway.calls.exchange import converse
 from interlingua.gateway.console import health
 from interlingua.gateway.console.live import live as live_feed
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayReply, GatewayRequest
 
-__all__ = ["ROUTES", "Handler", "Route", "find_route", "meant_path", "methods_of"]
+__all__ = ["ROUTES", "Handler", "Route", "find_route", "meant_path", "methods_of", "packaged_dialect"]
 
 Handler: TypeAlias = "Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]"
 """Answers one kind of request; an `Error` that it raises is told in the dialect of its route."""
@@ -140,6 +142,19 @@ def find_route(method: str, path: str) -> Route | None:
     if method == "HEAD" and path in _HEADS:
         return _HEADS[path]
     return next((route for route in _PATTERNS if route.method == method and _fits(route.pattern, path)), None)
+
+
+def packaged_dialect(method: str, path: str) -> str:
+    """The dialect of an installed package whose clients ask at a path; empty for none that can be loaded."""
+    from interlingua.dialects._installed import find_installed, installed_names  # only an unknown path looks for them
+
+    for name in sorted(installed_names("interlingua.dialects")):
+        with suppress(Error):
+            paths = get_service(name).paths
+            installed = find_installed("interlingua.dialects", name)
+            if installed is not None and any([one.method == method and _fits(one.pattern, path) for one in paths]):
+                return f"{name} (of {installed.origin})"
+    return ""
 
 
 def methods_of(path: str) -> tuple[str, ...]:

@@ -356,10 +356,11 @@ class Registry:
         return {name: variable for name, variable in Reader(self.environment()).entries().items() if name not in taken}
 
     def providers(self) -> tuple[ProviderStatus, ...]:
-        """Every provider that can be named, those with a bad entry too: configured ones first, then the rows."""
+        """Every provider that can be named, also by a bad entry: configured ones, those of packages, the rows."""
         reader = Reader(self.environment())
         of_environment = [name for name in reader.entries() if self._sources.entry_text(name, reader)]
-        tables = (self._sources.providers, self._sources.file_providers, of_environment, ROWS)
+        packaged = self._sources.packaged_names()
+        tables = (self._sources.providers, self._sources.file_providers, of_environment, packaged, ROWS)
         names = dict.fromkeys(name for table in tables for name in list(table))
         return tuple(status_of(self._sources, name, reader) for name in names)
 

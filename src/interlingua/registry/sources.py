@@ -214,6 +214,10 @@ class Sources:
         tables = (ROWS, self.providers, self.file_providers, self.aliases, self.file_aliases, ours, packaged)
         return tuple(dict.fromkeys(name for table in tables for name in list(table)))
 
+    def packaged_names(self) -> list[str]:
+        """The providers that installed packages add; one of our own names stays ours."""
+        return sorted([name for name in installed_names(_PACKAGES) if _row_name(name) not in ROWS])
+
     def _of_row(self, row: Provider, reader: Reader) -> Keyed:
         """A row, at the address that the first of its vendor's variables holds, else at its own."""
         if row.token_env and not any(map(reader.get, row.key_env)) and any(map(reader.get, row.token_env)):

@@ -52,7 +52,7 @@ class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
 def key_hint(keyed: Keyed) -> str:
     """What to set when a provider has no key."""
     names = " or ".join(keyed.provider.key_env)
-    if keyed.origin == "built in":
+    if keyed.origin == "built in" or not (names or keyed.credential.source):
         host = keyed.provider.base_url.partition("://")[2].partition("/")[0]
         name = keyed.provider.name
         return f"set {names}{' or ' if names else ''}{variable_of(name)}={name}://TOKEN@{host}"

@@ -12,6 +12,7 @@ PACKAGE = """
 print("imported")
 import interlingua as il
 from msgspec.structs import replace
+from interlingua.dialects._service import ServicePath
 from interlingua.dialects.table import get_dialect
 
 class Echo:
@@ -24,7 +25,9 @@ def lab(dsn):
     return echo
 
 ROW = il.Provider(name="mine", base_url="https://corp.example/v1", dialects=("corp-chat", "openai-chat"))
-DIALECT = replace(get_dialect("openai-chat"), name="corp-chat")
+CHAT = get_dialect("openai-chat")
+PATHS = (ServicePath("conversation", "/corp/v1/talk"), *CHAT.service.paths)
+DIALECT = replace(CHAT, name="corp-chat", service=replace(CHAT.service, paths=PATHS))
 WRONG = 7
 """
 ENTRIES = """
@@ -132,3 +135,52 @@ def test_two_packages_that_offer_one_name_are_refused(site: Path) -> None:
         "corp-echo is offered by the package corp-llm 1.2 and the package other-llm 1.2 (entry points "
         "interlingua.providers): uninstall all but one"
     )
+
+
+def test_providers_of_packages_are_listed(site: Path) -> None:
+    """With their package; one that needs an address says so, one that cannot be loaded why; our rows stay ours."""
+    code = (
+        "from interlingua.registry.resolve import Registry\n"
+        "known = {one.name: one for one in Registry({}).providers()}\n"
+        "for name in ('corp-echo', 'corp-row', 'corp-lab', 'corp-gone', 'openai'):\n"
+        "    one = known[name]\n"
+        "    print(name, '|', one.origin, '|', one.dialect, '|', one.problem)\n"
+    )
+    lines = dict([line.split(" | ", 1) for line in run(site, code) if " | " in line])
+    package = "the package corp-llm 1.2"
+    assert lines["corp-echo"] == f"{package} | unified | "
+    assert lines["corp-row"].endswith("no key; set LLM_CORP_ROW=corp-row://TOKEN@corp.example")
+    assert lines["corp-lab"].startswith(
+        "corp-lab | None | corp-lab: no address; set LLM_CORP_LAB=corp-lab://TOKEN@HOST"
+    )
+    assert lines["corp-gone"].endswith(
+        "corp_llm:GONE cannot be loaded for corp-gone: an AttributeError: module 'corp_llm' has no attribute 'GONE'"
+    )
+    assert lines["openai"].startswith("built in | ")
+
+
+def test_il_providers_lists_what_packages_add(site: Path) -> None:
+    """In the command line, too."""
+    lines = run(site, "from interlingua.cli.main import main\nmain(['providers', 'corp-echo', 'corp-row'])\n")
+    assert [line.split()[:2] for line in lines if line.startswith("corp")] == [
+        ["corp-echo", "unified"],
+        ["corp-row", "corp-chat"],
+    ]
+
+
+def test_a_dialect_of_a_package_is_none_of_the_gateways_clients(site: Path) -> None:
+    """A path of its own is refused with a sentence; one that it shares with ours is ours."""
+    code = (
+        "import asyncio\n"
+        "from interlingua.gateway.core import Gateway\n"
+        "from interlingua.gateway.http import GatewayRequest\n"
+        "def ask(path):\n"
+        "    request = GatewayRequest(method='POST', path=path, headers=(), body=b'{}')\n"
+        "    reply = asyncio.run(Gateway()(request))\n"
+        "    print(reply.status, reply.body.decode())\n"
+        "ask('/corp/v1/talk')\nask('/v1/chat/completions')\n"
+    )
+    *_, refused, _ = run(site, code)
+    told = "corp-chat (of the package corp-llm 1.2) is spoken to providers alone; clients of this gateway speak openai"
+    assert refused.startswith("404 ")
+    assert told in refused
