@@ -66,7 +66,7 @@ def read_run_input(body: Mapping[str, Any], signer: Signer) -> WebChat:
             case role:
                 raise bad(f"{path}/role", f"no role of AG-UI is {role!r:.40}")
     approvals = _approvals(body, thread_id, calls, signer)
-    return WebChat(
+    chat = WebChat(
         protocol="ag-ui",
         id=thread_id,
         run_id=text_of(body, "runId", ""),
@@ -75,6 +75,8 @@ def read_run_input(body: Mapping[str, Any], signer: Signer) -> WebChat:
         tools=tuple([_tool(members, f"/tools/{place}") for place, members in enumerate(list_of(body, "tools", ""))]),
         signer=signer,
     )
+    signer.accept()
+    return chat
 
 
 def _user(members: Mapping[str, Any], path: str) -> list[Message]:
@@ -143,6 +145,8 @@ def _approvals(
             raise bad(f"{path}/interruptId", "no call of the last turn waits for that")
         signer.check(thread_id, mine[call_id][0], signature, path)
         approvals[call_id] = _verdict(entry)
+        if approvals[call_id] is True:
+            signer.approve(signature)
     return approvals
 
 

