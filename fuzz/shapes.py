@@ -81,6 +81,7 @@ _RESULTS: dict[str, Body] = {
     "anthropic": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "x"}]},
     "google": {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}]},
     "ollama": {"role": "tool", "tool_name": "f", "content": "x"},
+    "cohere": {"role": "tool", "tool_call_id": "c", "content": "x"},
     "unified": {"role": "tool", "parts": [{"type": "tool_result", "id": "c", "name": "f", "content": "x"}]},
 }
 

@@ -56,6 +56,7 @@ RESPONSES = "POST /v1/responses HTTP/1.1"
 MESSAGES = "POST /v1/messages HTTP/1.1"
 GEMINI = "POST /v1beta/models/some-model:{} HTTP/1.1"
 OLLAMA = "POST /api/chat HTTP/1.1"
+COHERE = "POST /v2/chat HTTP/1.1"
 UNIFIED = "POST /unified/v1/generate HTTP/1.1"
 WIRES = {
     "openai-chat": Wire(CHAT, CHAT, BEARER, {}),
@@ -68,10 +69,11 @@ WIRES = {
         {},
     ),
     "ollama": Wire(OLLAMA, OLLAMA, BEARER, {}, "application/x-ndjson"),
+    "cohere": Wire(COHERE, COHERE, BEARER, {}),
     "unified": Wire(UNIFIED, UNIFIED, BEARER, {}),
 }
 PAIRS = list(permutations(WIRES, 2))
-NO_SEALS = ("ollama", "unified")
+NO_SEALS = ("ollama", "cohere", "unified")
 """Dialects without sealed state of their own."""
 RELAYS = ("unified",)
 """Dialects that carry the sealed state of every other one to whoever issued it."""
@@ -174,7 +176,8 @@ def test_an_answer(dialect: str, face: Face, ask: Any, streamed: bool, monkeypat
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (9, 4)
     assert reply.usage.cache_read_tokens == (None if dialect == "ollama" else 2)
     # Only our own format keeps apart what served and what its provider calls it; this server says nothing of that.
-    named = None if dialect == "unified" else "some-model"
+    # Nor does an answer of Cohere name its model.
+    named = None if dialect in ("cohere", "unified") else "some-model"
     assert (reply.model, reply.wire_model) == (f"my-{dialect}/some-model", named)
     [asked] = chat.requests
     assert (asked.model, asked.stream) == ("some-model", streamed)
@@ -238,6 +241,7 @@ COUNTS = {
     "anthropic": {"input_tokens": 7, "cache_read_input_tokens": 2, "output_tokens": 4},
     "google": {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": 1},
     "ollama": {"prompt_eval_count": 9, "eval_count": 4},
+    "cohere": {"tokens": {"input_tokens": 9, "output_tokens": 4}, "cached_tokens": 2},
     "unified": {"input_tokens": 9, "cache_read_tokens": 2, "output_tokens": 4, "reasoning_tokens": 1},
 }
 """What each dialect calls nine tokens in, two of them cached, and four out, one of them thought."""
@@ -263,6 +267,7 @@ RESULTS: dict[str, list[Any]] = {
             ],
         }
     ],
+    "cohere": [_chat_result("call_oslo", FOUND), _chat_result("call_bergen", f"ERROR: {LOST}")],
     "ollama": [_native("call_oslo", FOUND), _native("call_bergen", f"ERROR: {LOST}")],
     "unified": [
         {
@@ -293,12 +298,12 @@ def test_r14_results_are_grouped_as_the_wire_page_says(dialect: str, monkeypatch
 
 
 def test_r13_arguments_go_back_in_their_own_form(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R13: a string of JSON for OpenAI's dialects, an object for the others."""
+    """R13: a string of JSON for OpenAI's dialects and for Cohere, an object for the others."""
     with chat_serving(_weather(dialect), dialect=dialect) as chat:
         model = _model(BLOCKING, chat, monkeypatch, tools=[get_weather])
         calls = model.generate("Hi")
         model.generate(il.Toolbox([get_weather]).execute(calls.tool_calls), history=calls)
-    is_text = dialect.startswith("openai")
+    is_text = dialect.startswith("openai") or dialect == "cohere"
     body = chat.server.seen[1].body
     assert (body.count(b'"arguments":"{\\"city\\":\\"Oslo\\"}"') == 1) is is_text
     assert (body.count(b':{"city":"Oslo"}') == 1) is not is_text

@@ -62,6 +62,7 @@ SIDES: dict[str, Side] = {
     "anthropic": Side("anthropic", "claude-opus-5", {"signature": _seal("anthropic")}),
     "google": Side("google", "gemini-3-pro", None, {"thoughtSignature": _seal("google")}),
     "ollama": Side("ollama", "qwen3-vl"),
+    "cohere": Side("cohere", "command-a-vision-07-2025"),
     "unified": Side("interlingua", "smart"),
 }
 """Dialect -> a provider that speaks it; in Chat that is OpenRouter, since OpenAI shows reasoning in Responses only."""
@@ -108,13 +109,18 @@ def _thinker(dialect: str) -> Callable[[DecodedRequest], il.Response[Any]]:
     return answer
 
 
+def _thinking(dialect: str) -> dict[str, Any]:
+    """What asks for hard thinking; Cohere has a budget instead of efforts."""
+    return {"thinking_budget": 2000} if dialect == "cohere" else {"effort": "high"}
+
+
 def _model(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> il.Model:
     """A model of the provider's own row, whose address is the server."""
     side = SIDES[chat.dialect]
     scheme = side.provider if chat.dialect != "openai-responses" else "openai-responses"
     address = f"{scheme}://{KEY}@127.0.0.1:{chat.server.port}?tls=0"
     monkeypatch.setenv(f"LLM_{side.provider.upper()}", address)
-    return il.model(f"{side.provider}/{side.model}", tools=TOOLS, effort="high", max_tokens=4000)
+    return il.model(f"{side.provider}/{side.model}", tools=TOOLS, max_tokens=4000, **_thinking(chat.dialect))
 
 
 def _request(chat: ChatServer, seen: Seen) -> HttpRequest:
@@ -167,7 +173,9 @@ def test_r22_a_switch_and_back_inside_a_thinking_tool_loop(
         answer = ask(issuer, TOOLS.execute(taken.tool_calls), history=taken)
     assert [call.arguments["city"] for call in (*begun.tool_calls, *taken.tool_calls)] == ["Oslo", "Bergen", "Narvik"]
     assert (begun.thinking, taken.thinking) == (THOUGHT, THOUGHT)
-    assert [asked.request.effort for asked in (*one.requests, *other.requests)] == ["high"] * 3
+    asked = [_thinking(first), _thinking(first), _thinking(second)]
+    for request, wish in zip((*one.requests, *other.requests), asked, strict=True):
+        assert {name: getattr(request.request, name) for name in wish} == wish
     assert answer.text == ANSWER
     assert _refusals(one) == []
     assert _refusals(other) == []
@@ -185,6 +193,7 @@ SPECS = {
     "anthropic": "anthropic/claude-opus-5",
     "google": "google/gemini-3-pro",
     "ollama": "ollama/qwen3-vl",
+    "cohere": "cohere/command-a-vision-07-2025",
     "unified": "interlingua/smart",
 }
 """Dialect -> a model of the service that the strict upstream imitates."""
@@ -201,7 +210,7 @@ def _strict_model(dialect: str, base_url: str, monkeypatch: pytest.MonkeyPatch) 
     host = base_url.partition("//")[2].partition("/")[0]
     address = f"{ADDRESSES.get(dialect, provider)}://{KEY}@{host}?tls=0{OPTIONS.get(dialect, '')}"
     monkeypatch.setenv(f"LLM_{provider.replace('-', '_').upper()}", address)
-    return il.model(SPECS[dialect], tools=TOOLS, effort="high", max_tokens=4000)
+    return il.model(SPECS[dialect], tools=TOOLS, max_tokens=4000, **_thinking(dialect))
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "stream"])

@@ -22,6 +22,7 @@ from interlingua.dialects._errors.classes import STATUS_CLASSES
 from interlingua.dialects._errors.words import LACKS, PHRASES, WORDS
 from interlingua.dialects._openai.errors import CODE_CLASSES, RETRYABLE_CODES, TYPE_CLASSES
 from interlingua.dialects.anthropic import reasons as anthropic
+from interlingua.dialects.cohere import reasons as cohere
 from interlingua.dialects.google import reasons as google
 from interlingua.dialects.ollama import reasons as ollama
 from interlingua.dialects.openai_responses import reasons as openai_responses
@@ -47,6 +48,7 @@ TABLES: dict[str, dict[str, type[Error]]] = {
     "anthropic": anthropic.WORD_CLASSES,
     "google": google.WORD_CLASSES,
     "ollama": ollama.CODE_CLASSES,
+    "cohere": cohere.CODE_CLASSES,
 }
 FACTS = ("message", "code", "retry_after_s", "request_id", "lacking")
 

@@ -18,8 +18,15 @@ from interlingua.testing.upstream import judge, judge_body
 from interlingua.wire.http import HttpRequest
 
 FOLDER = Path(__file__).parent
-DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama")
-BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta", "ollama": ""}
+DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
+BASES = {
+    "openai-chat": "/v1",
+    "openai-responses": "/v1",
+    "anthropic": "/v1",
+    "google": "/v1beta",
+    "ollama": "",
+    "cohere": "/v2",
+}
 CASES = [
     (dialect, path.parent.name) for dialect in DIALECTS for path in sorted((FOLDER / dialect).glob("*/request.json"))
 ]
@@ -32,6 +39,9 @@ NOT_OURS: dict[tuple[str, str], str] = {
     ("openai-responses", "compaction"): "an item that nobody knows passes through in the same dialect",
     ("openai-responses", "unknown-members"): "what nobody knows passes through in the same dialect",
     ("anthropic", "later-system"): "a block of a beta whose header the case does not name",
+    ("cohere", "documents-alone"): "a document of an older form passes through in the same dialect",
+    ("cohere", "odd-choice"): "words and types that nobody knows pass through in the same dialect",
+    ("cohere", "unknown-members"): "what nobody knows passes through in the same dialect",
     ("google", "unknown-members"): "what nobody knows passes through in the same dialect",
 }
 """Cases that speak to another server of the dialect, or that keep what only another one takes."""

@@ -60,7 +60,9 @@ VALUES: dict[str, Any] = {
 }
 """Another value of each field."""
 NOT_MISSED = {("anthropic", "schema_name"), ("google", "schema_name"), ("ollama", "schema_name")} | {
-    ("anthropic", "schema_strict")
+    ("anthropic", "schema_strict"),
+    ("cohere", "schema_name"),
+    ("cohere", "schema_strict"),
 }
 """What changes nothing: a name that no place of the wire has, and strictness where every schema binds."""
 

@@ -37,6 +37,10 @@ ODD: dict[str, list[dict[str, Any]]] = {
         {"tools": [{"functionDeclarations": [{"name": "f"}]}], "cachedContent": "c"},
     ],
     "ollama": [{"options": {}, "format": {}}, {"tools": [{"type": "function", "function": {"name": "f"}}]}],
+    "cohere": [
+        {"citation_options": {}, "response_format": {"type": "json_object", "json_schema": {}}},
+        {"tools": [{"type": "function", "function": {"name": "f"}}], "documents": [{"data": {}}]},
+    ],
     "unified": [
         {"metadata": {}, "output_schema": {}, "logit_bias": {}},
         {"tools": [{"name": "f", "description": "An f.", "parameters": {}}], "extra": {"x": {}}},

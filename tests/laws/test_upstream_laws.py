@@ -34,8 +34,16 @@ MODELS = [
     ("google", "gemini-2.5-flash"),
     ("google", "gemini-3-pro"),
     ("ollama", "qwen3"),
+    ("cohere", "command-a-03-2025"),
 ]
-BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta", "ollama": ""}
+BASES = {
+    "openai-chat": "/v1",
+    "openai-responses": "/v1",
+    "anthropic": "/v1",
+    "google": "/v1beta",
+    "ollama": "",
+    "cohere": "/v2",
+}
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).map(lambda text: f"a{text}z")
 _ids = st.text("abc:./|@ -_0", min_size=1, max_size=60)

@@ -30,6 +30,7 @@ CONVERSATION: dict[str, dict[str, Any]] = {
     "anthropic": {"messages": [{"role": "user", "content": "Hi."}], "max_tokens": 9},
     "google": {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}]},
     "ollama": {"messages": [{"role": "user", "content": "Hi."}]},
+    "cohere": {"messages": [{"role": "user", "content": "Hi."}]},
     "unified": {"model": "m", "messages": [{"role": "user", "content": "Hi."}]},
 }
 TARGETS = (

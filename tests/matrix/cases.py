@@ -23,7 +23,7 @@ __all__ = [
 
 GIVEN = Path(__file__).parent / "given"
 ENVIRONMENT = {
-    **{f"{vendor}_API_KEY": "key-of-nobody" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI", "OPENROUTER")},
+    **{f"{vendor}_API_KEY": "key-of-nobody" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI", "OPENROUTER", "CO")},
     "LLM_INTERLINGUA": "interlingua://key-of-nobody@gateway.example",
 }
 
@@ -55,6 +55,7 @@ SPOKEN: dict[str, Spoken] = {
     "anthropic": Spoken("anthropic/claude-opus-5", "/v1/messages", "/v1/messages", {"stream": True}),
     "google": Spoken("google/gemini-3-pro", f"{GEMINI}:generateContent", f"{GEMINI}:streamGenerateContent?alt=sse", {}),
     "ollama": Spoken("ollama/qwen3-vl", "/api/chat", "/api/chat", {"stream": True}, {"stream": False}),
+    "cohere": Spoken("cohere/command-a-03-2025", "/v2/chat", "/v2/chat", {"stream": True}, {"stream": False}),
     "unified": Spoken("interlingua/smart", "/unified/v1/generate", "/unified/v1/generate", {"stream": True}),
 }
 """Dialect -> how it is spoken."""
@@ -158,7 +159,7 @@ def stream(dialect: str, name: str) -> bytes | None:
 
 
 def _sayable(source: str, case: str) -> bool:
-    """Whether the source dialect can ask this at all; an Ollama client cannot show a document."""
+    """Whether the source dialect can ask this at all; a client of Ollama or Cohere cannot show this document."""
     return case in ERRORS or (GIVEN / source / "requests" / f"{CASES[case].request}.json").exists()
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 __all__ = ["JUDGED", "answer_problems", "request_problems", "stream_problems"]
 
-JUDGED = ("openai-chat", "openai-responses", "anthropic", "google", "ollama")
+JUDGED = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
 """The dialects that have an official SDK."""
 
 BEYOND: dict[str, re.Pattern[str]] = {
@@ -26,6 +26,8 @@ BEYOND: dict[str, re.Pattern[str]] = {
     "openai-responses": re.compile(r"^(/response)?/(store|error/code)$"),
     "anthropic": re.compile(r"$^"),
     "google": re.compile(r"$^"),
+    # wire/cohere.md §3: the lists of the first event. Our own: status and code beside the sentence of an error.
+    "cohere": re.compile(r"^/delta/(message/(content|tool_plan|tool_calls|citations)|status|code)$"),
     # wire/ollama.md §1: the server's ids and places of calls are unknown to the SDK 0.6.3; `additionalProperties` too.
     "ollama": re.compile(r"/tool_calls/\d+/(id|function/index)$|/tool_call_id$|/parameters/"),
 }
@@ -56,6 +58,11 @@ def _adapters(dialect: str) -> dict[str, TypeAdapter[Any]]:
             from google.genai.types import GenerateContentResponse
 
             return _three(TypeAdapter(dict[str, Any]), GenerateContentResponse, GenerateContentResponse)
+        case "cohere":
+            from cohere import V2ChatResponse
+            from cohere.v2.types import V2ChatStreamResponse
+
+            return _three(TypeAdapter(dict[str, Any]), V2ChatResponse, *_members(V2ChatStreamResponse))
         case _:
             from ollama import ChatResponse
 
@@ -216,8 +223,35 @@ def _ollama_parts(body: Any) -> Iterator[tuple[TypeAdapter[Any], Any]]:
         yield _ollama_members().get(name, NOTHING), bare
 
 
+@cache
+def _cohere_members() -> dict[str, TypeAdapter[Any]]:
+    from cohere import CitationOptions, ResponseFormatV2, Thinking, ToolV2
+    from cohere.types import ChatMessages
+
+    return {
+        "messages": TypeAdapter(ChatMessages),
+        "tools": TypeAdapter(list[ToolV2]),
+        "response_format": TypeAdapter(ResponseFormatV2),
+        "thinking": TypeAdapter(Thinking),
+        "citation_options": TypeAdapter(CitationOptions),
+        "tool_choice": TypeAdapter(Literal["REQUIRED", "NONE"]),
+        "documents": TypeAdapter(list[Any]),
+        "model": TypeAdapter(str),
+        "stop_sequences": TypeAdapter(list[str]),
+        **dict.fromkeys(("stream", "strict_tools", "logprobs"), TypeAdapter(bool)),
+        **dict.fromkeys(("max_tokens", "seed", "k", "priority"), TypeAdapter(int)),
+        **dict.fromkeys(("temperature", "p", "frequency_penalty", "presence_penalty"), TypeAdapter(float)),
+    }
+
+
+def _cohere_parts(body: Any) -> Iterator[tuple[TypeAdapter[Any], Any]]:
+    for name, member in body.items():
+        yield _cohere_members().get(name, NOTHING), member
+
+
 PARTWISE: dict[str, Callable[[Any], Iterator[tuple[TypeAdapter[Any], Any]]]] = {
     "google": _google_parts,
     "ollama": _ollama_parts,
+    "cohere": _cohere_parts,
 }
 """Dialect -> the members of a request, each with its type."""

@@ -74,9 +74,9 @@ def test_every_dialect_is_in_the_matrix() -> None:
 
 
 def test_only_a_document_cannot_be_asked_by_everyone() -> None:
-    """The one request that a client cannot make: Ollama's dialect has no documents."""
+    """The one request that a client cannot make: Ollama's dialect has no documents, Cohere's has texts alone."""
     missing = {(one, case) for one in DIALECTS for case in ORDER} - {(cell.source, cell.case) for cell in CELLS}
-    assert missing == {("ollama", "document")}
+    assert missing == {("ollama", "document"), ("cohere", "document")}
 
 
 def test_nothing_is_left_over() -> None:
@@ -176,6 +176,7 @@ def test_the_strict_upstream_judges_requests(dialect: str) -> None:
         ("anthropic", {"max_tokens": "many"}),
         ("google", {"temperature": 1}),
         ("ollama", {"format": 3}),
+        ("cohere", {"max_tokens": "many"}),
     ],
 )
 def test_the_sdks_judge_requests(dialect: str, members: dict[str, Any]) -> None:

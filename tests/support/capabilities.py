@@ -103,7 +103,7 @@ def _asking(*parts: Any, **members: Any) -> Request:
 
 def _step() -> ServerToolPart:
     """A search of another provider, with what it found."""
-    return ServerToolPart("cohere", "web", {"web": "q"}, "web", None, {"query": "q"}, "rain")
+    return ServerToolPart("elsewhere", "web", {"web": "q"}, "web", None, {"query": "q"}, "rain")
 
 
 def _answered(call: ToolCall, content: Any, **members: Any) -> Request:
@@ -173,7 +173,7 @@ def _codes(changes: tuple[Change, ...], action: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(change.code for change in changes if change.action == action))
 
 
-REMOTE = OpaquePart("cohere", "media_ref", {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}})
+REMOTE = OpaquePart("elsewhere", "media_ref", {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}})
 RUN = ToolCall("call_1", "run", '{"input":"ls"}', freeform=True)
 BROKEN = BrokenToolCall("call_1", "get_weather", '{"city"', "malformed")
 BROKEN_RESULT = Message("tool", (ToolResult("call_1", "get_weather", "not JSON", is_error=True),))
@@ -197,7 +197,9 @@ REQUESTS: tuple[Probe, ...] = (
     ),
     _request("R12", "tool definitions", _asking(tools=TOOLS)),
     _request("R12", "freeform tools", _asking(tools=(Tool(name="run", description="A shell.", freeform=Freeform()),))),
-    _request("R12", "tools that another provider runs", _asking(tools=(OpaqueTool("cohere", "web", {"type": "web"}),))),
+    _request(
+        "R12", "tools that another provider runs", _asking(tools=(OpaqueTool("elsewhere", "web", {"type": "web"}),))
+    ),
     _request(
         "R63",
         "steps of tools that another provider ran",
@@ -271,7 +273,7 @@ COUNTED = Usage(
     input_tokens=1200, output_tokens=90, cache_read_tokens=1024, cache_write_tokens=128, reasoning_tokens=30
 )
 OTHER = Alternative(parts=(TextPart("b"),), finish_reason="stop")
-CITED = TextPart("Tønsberg.", (Citation("cohere", {"document": "1"}, "https://a.test", "A"),))
+CITED = TextPart("Tønsberg.", (Citation("elsewhere", {"document": "1"}, "https://a.test", "A"),))
 
 ANSWERS: tuple[Probe, ...] = (
     _whole("R08", "text", _response(TextPart("Hello"))),

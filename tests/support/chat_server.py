@@ -38,11 +38,11 @@ STREAM_HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nx-request-id: req_stream\r\ntransfer-encoding: chunked\r\n\r\n"
 )
 STREAM_TYPES = {"ollama": "application/x-ndjson"}
-JUDGED = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"})
+JUDGED = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"})
 """The dialects whose real service is imitated strictly."""
 COMPATIBLE = frozenset({("reasoning",), ("reasoning_content",), ("reasoning_details",), ("cache_control",)})
 """Members of Chat that only compatible servers take: the server stands for one of those."""
-PATHS = {"google": "/v1beta", "ollama": "", "unified": ""}
+PATHS = {"google": "/v1beta", "ollama": "", "cohere": "/v2", "unified": ""}
 """The path of a base URL, where it is not `/v1`."""
 SCHEMES = {"unified": "interlingua"}
 """The scheme of a DSN, where it is not the name of the dialect."""

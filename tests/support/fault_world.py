@@ -45,6 +45,7 @@ SCHEMES = {
     "anthropic": "anthropic",
     "google": "google",
     "ollama": "ollama",
+    "cohere": "cohere",
     "unified": "interlingua",
 }
 """Dialect -> the scheme that names it."""

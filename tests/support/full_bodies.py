@@ -326,6 +326,52 @@ BODIES: dict[str, tuple[str, dict[str, Any]]] = {
             "stream": False,
         },
     ),
+    "cohere": (
+        "/v2/chat",
+        {
+            "messages": [
+                {"role": "system", "content": "s"},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "hi"},
+                        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{P64}", "detail": "low"}},
+                    ],
+                },
+                {
+                    "role": "assistant",
+                    "content": [{"type": "thinking", "thinking": "t"}],
+                    "tool_plan": "p",
+                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "w", "arguments": "{}"}}],
+                    "citations": [{"start": 0, "end": 1, "text": "p", "sources": [], "type": "PLAN"}],
+                },
+                {
+                    "role": "tool",
+                    "tool_call_id": "a",
+                    "content": [{"type": "document", "document": {"id": "d", "data": {"text": "r"}}}],
+                },
+            ],
+            "tools": [{"type": "function", "function": {"name": "w", "description": "d", "parameters": SCHEMA}}],
+            "strict_tools": False,
+            "tool_choice": "REQUIRED",
+            "documents": ["d", {"id": "d", "data": {"title": "t", "text": "x"}}],
+            "citation_options": {"mode": "FAST"},
+            "response_format": {"type": "json_object", "json_schema": SCHEMA},
+            "safety_mode": "STRICT",
+            "max_tokens": 5,
+            "stop_sequences": ["a"],
+            "temperature": 1,
+            "seed": 1,
+            "frequency_penalty": 0.5,
+            "presence_penalty": 0.5,
+            "k": 1,
+            "p": 0.5,
+            "logprobs": True,
+            "thinking": {"type": "enabled", "token_budget": 5},
+            "priority": 1,
+            "stream": False,
+        },
+    ),
     "unified": (
         "/unified/v1/generate",
         {

@@ -37,6 +37,7 @@ MODELS = {
     "anthropic": "anthropic/claude-opus-4-5",
     "google": "google/gemini-2.5-pro",
     "ollama": "ollama/qwen3",
+    "cohere": "cohere/command-a-03-2025",
     "unified": "hub/some-model",
 }
 """A model of a target for each upstream dialect; `hub` is the unified one."""
@@ -101,6 +102,7 @@ _PATHS = {
     "openai-responses": "/v1/responses",
     "anthropic": "/v1/messages",
     "ollama": "/api/chat",
+    "cohere": "/v2/chat",
     "unified": "/unified/v1/generate",
 }
 

@@ -82,7 +82,7 @@ __all__ = [
     "usages",
 ]
 
-DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified")
+DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified")
 
 
 def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

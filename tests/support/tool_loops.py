@@ -42,6 +42,7 @@ _DESCRIBED = {"city": {"type": "string", "description": "City."}, "days": {"type
 TOOLS: dict[str, Any] = {
     "openai-chat": [{"type": "function", "function": {"name": "get_weather", "parameters": SCHEMA}}],
     "ollama": [{"type": "function", "function": {"name": "get_weather", "description": "w", "parameters": SCHEMA}}],
+    "cohere": [{"type": "function", "function": {"name": "get_weather", "description": "w", "parameters": SCHEMA}}],
     "openai-responses": [{"type": "function", "name": "get_weather", "parameters": SCHEMA}],
     "anthropic": [{"name": "get_weather", "input_schema": SCHEMA}],
     "google": [{"functionDeclarations": [{"name": "get_weather", "parametersJsonSchema": SCHEMA}]}],
@@ -262,6 +263,15 @@ def _ollama_turn(response: Response[Any]) -> list[Any]:
     return [{"role": "assistant", "content": response.text, **({"tool_calls": calls} if calls else {})}]
 
 
+def _cohere_turn(response: Response[Any]) -> list[Any]:
+    """The text of a turn with calls is its plan."""
+    [message] = _chat_turn(response)
+    if "tool_calls" not in message:
+        return [message]
+    plan = {"tool_plan": response.text} if response.text else {}
+    return [{"role": "assistant", **plan, "tool_calls": message["tool_calls"]}]
+
+
 def _responses_turn(response: Response[Any]) -> list[Any]:
     said: list[Any] = [{"role": "assistant", "content": response.text}] if response.text else []
     return said + [
@@ -329,6 +339,7 @@ def _unified_results(told: Told) -> list[Any]:
 _PATHS = {
     "openai-chat": "/v1/chat/completions",
     "ollama": "/api/chat",
+    "cohere": "/v2/chat",
     "openai-responses": "/v1/responses",
     "anthropic": "/v1/messages",
     "google": "",
@@ -337,6 +348,7 @@ _PATHS = {
 _TURNS = {
     "openai-chat": _chat_turn,
     "ollama": _ollama_turn,
+    "cohere": _cohere_turn,
     "openai-responses": _responses_turn,
     "anthropic": _anthropic_turn,
     "google": _google_turn,
@@ -345,6 +357,7 @@ _TURNS = {
 _RESULTS = {
     "openai-chat": _chat_results,
     "ollama": _ollama_results,
+    "cohere": _chat_results,
     "openai-responses": _responses_results,
     "anthropic": _anthropic_results,
     "google": _google_results,

@@ -160,12 +160,37 @@ _OLLAMA: dict[str, Any] = {
     "think": True,
     "options": {"temperature": 0, "num_predict": 100},
 }
+_COHERE: dict[str, Any] = {
+    "model": "command-a-03-2025",
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Weather?"},
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "tool_plan": "I will look.",
+            "tool_calls": [{"id": "time_a", "type": "function", "function": {"name": "time", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "time_a", "content": "ERROR: no clock"},
+    ],
+    "tools": [{"type": "function", "function": {"name": "time", "parameters": LOOSE}}],
+    "tool_choice": "REQUIRED",
+    "thinking": {"type": "enabled", "token_budget": 50},
+    "max_tokens": 100,
+    "temperature": 0,
+}
 _REQUESTS = {
     "openai-chat": _CHAT,
     "openai-responses": _RESPONSES,
     "anthropic": _ANTHROPIC,
     "google": _GOOGLE,
     "ollama": _OLLAMA,
+    "cohere": _COHERE,
 }
 
 

@@ -116,6 +116,16 @@ def _function_calls() -> list[dict[str, Any]]:
     return [{"functionCall": call, "thoughtSignature": "c2ln"} for call in calls]
 
 
+def _cohere(message: dict[str, Any], reason: str) -> dict[str, Any]:
+    tokens = {"input_tokens": 9, "output_tokens": 12}
+    return {
+        "id": "c-1",
+        "message": {"role": "assistant", **message},
+        "finish_reason": reason,
+        "usage": {"billed_units": tokens, "tokens": tokens, "cached_tokens": 2},
+    }
+
+
 def _line(message: dict[str, Any], reason: str) -> dict[str, Any]:
     counts = {"prompt_eval_count": 9, "prompt_eval_duration": 4, "eval_count": 12, "eval_duration": 5}
     return {
@@ -232,6 +242,13 @@ ANSWERS: dict[str, tuple[dict[str, Any], ...]] = {
         _line({"content": "It is mild \U0001f326."}, "stop"),
         _line({"content": "It is", "thinking": "Hm."}, "length"),
         _line({"content": "", "tool_calls": _line_calls()}, "stop"),
+    ),
+    "cohere": (
+        _cohere({"content": [{"type": "text", "text": "It is mild \U0001f326."}]}, "COMPLETE"),
+        _cohere(
+            {"content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "It is"}]}, "MAX_TOKENS"
+        ),
+        _cohere({"tool_plan": "Looking.", "tool_calls": _chat_calls()}, "TOOL_CALL"),
     ),
     "openai-responses": (
         _responses(_said("It is mild \U0001f326.")),

@@ -31,6 +31,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "anthropic": [{"name": "get_weather", "description": "Weather of a city.", "input_schema": PARAMETERS}],
     "google": [{"functionDeclarations": [DECLARED]}],
     "ollama": [{"type": "function", "function": PLAIN}],
+    "cohere": [{"type": "function", "function": PLAIN}],
     "unified": [PLAIN],
 }
 """The one tool, as each dialect's `tools` member says it."""
@@ -73,6 +74,15 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "done": True,
         "done_reason": "stop",
     },
+    "cohere": {
+        "message": {
+            "role": "assistant",
+            "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"a":1}'}}
+            ],
+        },
+        "finish_reason": "COMPLETE",
+    },
     "unified": {
         "model": "m",
         "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": {"a": 1}}],
@@ -113,6 +123,10 @@ MESSAGES: dict[str, list[dict[str, Any]]] = {
     "ollama": [
         {"role": "tool", "content": "4 °C", "tool_name": "get_weather", "tool_call_id": "c1"},
         {"role": "tool", "content": "ERROR: no such city", "tool_name": "get_weather", "tool_call_id": "c2"},
+    ],
+    "cohere": [
+        {"role": "tool", "content": "4 °C", "tool_call_id": "c1"},
+        {"role": "tool", "content": "ERROR: no such city", "tool_call_id": "c2"},
     ],
     "unified": [
         {
@@ -245,6 +259,10 @@ NAMELESS: list[tuple[str, dict[str, Any]]] = [
     ("anthropic", {"content": [{"type": "tool_use", "id": "c", "input": {}}]}),
     ("google", {"candidates": [{"content": {"parts": [{"functionCall": {"args": {}}}]}}]}),
     ("ollama", {"message": {"tool_calls": [{"function": {"arguments": {}}}]}, "done": True}),
+    (
+        "cohere",
+        {"message": {"tool_calls": [{"id": "c", "function": {"arguments": "{}"}}]}, "finish_reason": "COMPLETE"},
+    ),
     (
         "unified",
         {

@@ -38,6 +38,7 @@ DIALECTS: dict[str, str] = {
     "anthropic": "interlingua.dialects.anthropic",
     "google": "interlingua.dialects.google",
     "ollama": "interlingua.dialects.ollama",
+    "cohere": "interlingua.dialects.cohere",
     "unified": "interlingua.dialects.unified",
 }
 """Dialect name -> the module that holds its `DIALECT`."""

@@ -518,6 +518,18 @@ _OTHER_DIALECTS = (
         quirks=OLLAMA,
         note="A server of the Ollama family; its address comes from LLM_FOREMAN=foreman://[token@]host.",
     ),
+    # [SDK cohere]: the members and their bounds. Names of tools, and that a schema together with tools is a 400: our
+    # notes on the vendor's pages.
+    Provider(
+        name="cohere",
+        title="Cohere",
+        base_url="https://api.cohere.com/v2",
+        dialects=("cohere",),
+        models=("command-", "c4ai-"),
+        address_env=(("CO_API_URL", "/v2"),),
+        key_env=("CO_API_KEY", "COHERE_API_KEY"),
+        quirks=Quirks(name_rule="unified", output_schema_with_tools=False, bounds="vendor"),
+    ),
     Provider(
         name="interlingua",
         title="another interlingua",

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 from interlingua.errors import ConfigError
 from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
+from interlingua.testing.wirefacts.cohere import READER as COHERE
 from interlingua.testing.wirefacts.google_stream import READER as GOOGLE
 from interlingua.testing.wirefacts.marks import cache_marks, strict_tools
 from interlingua.testing.wirefacts.ollama import READER as OLLAMA
@@ -59,6 +60,7 @@ __all__ = [
 
 READERS: dict[str, FactReader] = {
     "anthropic": ANTHROPIC,
+    "cohere": COHERE,
     "google": GOOGLE,
     "ollama": OLLAMA,
     "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error, "openai-chat"),
@@ -161,7 +163,14 @@ def _with_origins(name: str, facts: Facts, body: Any) -> Facts:
     further: list[Facts] = [*origins["choices"], *[{"call_ids": [], "citations": []}] * len(facts["choices"])]
     pairs = enumerate(zip(facts["choices"], further, strict=False))
     choices = [{**choice, **more, "steps": answer_steps(name, body, at)} for at, (choice, more) in pairs]
-    return {**facts, "choices": choices, "id": origins["id"], "has_id": name != "ollama", "finishes": FINISHES[name]}
+    return {
+        **facts,
+        "choices": choices,
+        "id": origins["id"],
+        "has_id": name != "ollama",
+        "has_model": name != "cohere",
+        "finishes": FINISHES[name],
+    }
 
 
 _EVERY = frozenset({"stop", "length", "tool_calls"})
@@ -169,6 +178,7 @@ FINISHES: dict[str, frozenset[str]] = {
     "anthropic": _EVERY | {"content_filter", "pause"},
     "google": _EVERY | {"content_filter"},
     "ollama": _EVERY,
+    "cohere": _EVERY,
     "openai-chat": _EVERY | {"content_filter", "refusal"},
     "openai-responses": _EVERY | {"content_filter", "refusal"},
     "unified": _EVERY | {"content_filter", "refusal", "pause", "error", "other"},

@@ -33,6 +33,7 @@ class FinishWords(NamedTuple):
 
 
 CHAT, RESPONSES, ANTHROPIC, GOOGLE, OLLAMA = "openai-chat", "openai-responses", "anthropic", "google", "ollama"
+COHERE = "cohere"
 OPENAI_PAGE = "vendor reference 'Create chat completion', our notes"
 REPORT = "a user's report, November 2026; neither recorded nor read on a page"
 ASSUMED = "assumed of proxies that pass a word on; not recorded on this wire"
@@ -40,6 +41,8 @@ BUILDS = "llama.cpp, old builds (our notes)"
 GLM_PAGE = "a user's report on GLM, November 2026; the vendor's page was not read"
 CLAUDE_PAGE = "vendor page 'Handling stop reasons', our notes"
 GEMINI_PAGE = "vendor page 'FinishReason', our notes"
+COHERE_TYPES = "Cohere's types, our notes"
+COHERE_FIRST = "types of Cohere's first version, our notes"
 OPENAI_TYPES = "types of the official client, November 2026"
 
 FINISH_WORDS: tuple[FinishWords, ...] = (
@@ -90,6 +93,12 @@ FINISH_WORDS: tuple[FinishWords, ...] = (
     FinishWords(OLLAMA, "stop", ("stop",), "b5790b023fb6"),
     FinishWords(OLLAMA, "length", ("length",), "7322dfc72620"),
     FinishWords(OLLAMA, "stop", ("load", "unload"), "server source, routes, August 2026"),
+    FinishWords(COHERE, "stop", ("COMPLETE", "STOP_SEQUENCE"), COHERE_TYPES + "; c960696ddf6d, eb247bda8e12"),
+    FinishWords(COHERE, "length", ("MAX_TOKENS",), COHERE_TYPES + "; 773ac5e1a0a1"),
+    FinishWords(COHERE, "tool_calls", ("TOOL_CALL",), COHERE_TYPES + "; 1402583f1e46"),
+    FinishWords(COHERE, "error", ("ERROR", "TIMEOUT"), COHERE_TYPES),
+    FinishWords(COHERE, "length", ("ERROR_LIMIT",), COHERE_FIRST),
+    FinishWords(COHERE, "content_filter", ("ERROR_TOXIC",), COHERE_FIRST),
 )  # fmt: skip
 """Every word that somebody is known to say."""
 

@@ -20,9 +20,10 @@ SPECS = {
     "anthropic": "anthropic/claude-opus-5",
     "google": "google/gemini-3-pro",
     "ollama": "ollama/qwen3-vl",
+    "cohere": "cohere/command-a-03-2025",
     "unified": "hub/smart",
 }
-ENDS = {"openai-chat": -3}
+ENDS = {"openai-chat": -3, "cohere": -2}
 """Where the frames begin that tell the end of a stream, counted from behind; elsewhere it is one."""
 every = pytest.mark.parametrize("dialect", SPECS)
 both = pytest.mark.parametrize("face", FACES, ids=repr)

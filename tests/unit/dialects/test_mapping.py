@@ -103,6 +103,7 @@ FAILED: dict[str, tuple[str, Any]] = {
     "openai-chat": ("content", "ERROR: disk full"),
     "openai-responses": ("output", "ERROR: disk full"),
     "ollama": ("content", "ERROR: disk full"),
+    "cohere": ("content", "ERROR: disk full"),
     "anthropic": ("is_error", True),
     "google": ("response", {"error": "disk full"}),
     "unified": ("is_error", True),
@@ -171,6 +172,7 @@ FORMS: dict[str, tuple[tuple[str, ...], Any]] = {
         {"maxOutputTokens": 30_000, "responseMimeType": "application/json", "responseJsonSchema": SCHEMA},
     ),
     "ollama": (("format",), SCHEMA),
+    "cohere": (("response_format",), {"type": "json_object", "json_schema": SCHEMA}),
     "unified": (("output_schema",), SCHEMA),
 }
 """Where an output schema stands, and what stands there: a name where the service wants one, and strictness nowhere but

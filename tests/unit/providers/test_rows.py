@@ -103,7 +103,8 @@ def test_every_server_of_the_issue_has_a_row() -> None:
         *("groq", "mistral", "deepseek", "openrouter", "xai", "together", "fireworks", "perplexity", "cerebras"),
         *("nvidia", "huggingface", "zai", "moonshot", "qwen", "gemini-compat", "voyage", "jina"),
         *("ollama-compat", "vllm", "sglang", "llamacpp", "lmstudio"),
-        *("anthropic", "google", "vertex", "ollama", "ollama-cloud", "foreman", "interlingua"),
+        *("anthropic", "google", "vertex", "ollama", "ollama-cloud", "foreman", "cohere"),
+        "interlingua",
         *("azure-deployments", "azure-anthropic", "vertex-anthropic", "bedrock-anthropic"),
         *("local", "fake"),
     }

@@ -101,6 +101,20 @@ Called {name text(1..); arguments object; ...}
 Frame {model text(1..); created_at text(1..); message Message; done flag; ...}
 Error {error text(1..); ...}
 """
+COHERE = r"""
+Whole {id text(1..); finish_reason Finish; message Message; usage Usage; ...}
+Finish = "COMPLETE" | "STOP_SEQUENCE" | "MAX_TOKENS" | "TOOL_CALL" | "ERROR" | "TIMEOUT"
+Message {role "assistant"; content? [Block](1..); tool_plan? text(1..); tool_calls? [Call](1..); citations? [any]; ...}
+Block = Text | Thinking
+Text {type "text"; text text; ...}
+Thinking {type "thinking"; thinking text; ...}
+Call {id text(1..); type "function"; function Called; ...}
+Called {name text(1..); arguments text; ...}
+Usage {tokens Tokens; ...}
+Tokens {input_tokens, output_tokens number(0..); ...}
+Frame {type text(1..); index? integer(0..); delta? object; ...}
+Error {message text(1..); id? text; ...}
+"""
 UNIFIED = r"""
 Whole {model text(1..); text? text | null; tool_calls? [Shown] | null; parts [Part]; finish_reason Finish;
   usage? Usage | null; ...}
@@ -123,6 +137,7 @@ ANSWERS = {
     "anthropic": ANTHROPIC,
     "google": GOOGLE,
     "ollama": OLLAMA,
+    "cohere": COHERE,
     "unified": UNIFIED,
 }
 """The shapes of every service."""

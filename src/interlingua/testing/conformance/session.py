@@ -11,6 +11,7 @@ import msgspec
 from interlingua.testing.conformance.answers import shape_faults
 from interlingua.testing.conformance.anthropic import ANTHROPIC_TONGUE
 from interlingua.testing.conformance.chat import CHAT_TONGUE
+from interlingua.testing.conformance.cohere import COHERE_TONGUE
 from interlingua.testing.conformance.google import GOOGLE_TONGUE
 from interlingua.testing.conformance.ollama import OLLAMA_TONGUE
 from interlingua.testing.conformance.question import Question, Tongue
@@ -29,6 +30,7 @@ TONGUES: dict[str, Tongue] = {
     "anthropic": ANTHROPIC_TONGUE,
     "google": GOOGLE_TONGUE,
     "ollama": OLLAMA_TONGUE,
+    "cohere": COHERE_TONGUE,
     "unified": UNIFIED_TONGUE,
 }
 """How every dialect is spoken."""

@@ -149,6 +149,23 @@ def _ollama(answer: Body, model: str) -> Body:
     return {"model": model, "messages": messages, **({"tools": tools} if tools else {})}
 
 
+def _cohere(answer: Body, model: str) -> Body:
+    message = {"role": "assistant", **members(answer.get("message"))}
+    calls = objects(message.get("tool_calls"))
+    messages: list[Body] = [{"role": "user", "content": FIRST}, message]
+    messages += [
+        {"role": "tool", "tool_call_id": call.get("id"), "content": _marked(outcome_of(number))}
+        for number, call in enumerate(calls)
+    ]
+    if not calls:
+        messages.append({"role": "user", "content": NEXT})
+    tools: list[Body] = [
+        {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
+        for name in _once(word(members(call.get("function")).get("name")) for call in calls)
+    ]
+    return {"model": model, "messages": messages, **({"tools": tools} if tools else {})}
+
+
 def _unified(answer: Body, model: str) -> Body:
     parts = objects(answer.get("parts"))
     calls = [part for part in parts if part.get("type") == "tool_call"]
@@ -181,5 +198,6 @@ _ECHOES: dict[str, Callable[[Body, str], Body]] = {
     "anthropic": _anthropic,
     "google": _google,
     "ollama": _ollama,
+    "cohere": _cohere,
     "unified": _unified,
 }

@@ -50,6 +50,7 @@ MODELS = {
     "anthropic": "claude-opus-5",
     "google": "gemini-3-pro",
     "ollama": "qwen3",
+    "cohere": "command-a-03-2025",
     "unified": "some-model",
 }
 """A current model of each vendor."""
@@ -57,10 +58,13 @@ BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "g
 ADDRESSES = {
     "google": "https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent",
     "anthropic": "https://api.anthropic.com/v1/messages",
+    "cohere": "https://api.cohere.com/v2/chat",
     "ollama": "http://localhost:11434/api/chat",
 }
 """Where a client of a format asks, for those whose path means something."""
-HOMES = frozenset({"api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com", "localhost:11434"})
+HOMES = frozenset(
+    {"api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com", "localhost:11434", "api.cohere.com"}
+)
 """The hosts that are the services which the strict upstream imitates."""
 SHAPES = frozenset({"unknown_member", "unknown_value", "missing_member", "wrong_type", "bad_length"})
 """Rules of the shape alone: at home they are about words that the service itself had in its answer."""

@@ -424,7 +424,7 @@ def answer_differences(placed: PlacedAnswer, actual: Facts, excuses: Excuses, en
         _usage(matcher, placed.usage, actual["usage"])
     elif not any(choice.order for choice in placed.choices):
         return []  # nothing came before the stream broke, so nothing need be said of it
-    if placed.model:
+    if placed.model and actual["has_model"]:
         matcher.same("/model", placed.model, actual["model"])
     if placed.id is not None and actual["has_id"]:
         matcher.same("/id", placed.id, actual["id"])

@@ -75,6 +75,7 @@ DOORS: dict[str, Door] = {
         credential_status=403,
     ),
     "ollama": Door(path=r".*/api/(chat|generate)", headers=()),
+    "cohere": Door(path=r".*/v2/chat", credentials=(_BEARER,)),
     "unified": Door(path=r".*/unified/v1/generate"),
 }
 """The door of every service."""

@@ -31,6 +31,7 @@ from interlingua.testing.upstream.requests.anthropic import ANTHROPIC
 from interlingua.testing.upstream.requests.anthropic_hosted import ANTHROPIC_HOSTED
 from interlingua.testing.upstream.requests.anthropic_tools import ANTHROPIC_TOOLS
 from interlingua.testing.upstream.requests.chat import CHAT
+from interlingua.testing.upstream.requests.cohere import COHERE
 from interlingua.testing.upstream.requests.google import GOOGLE
 from interlingua.testing.upstream.requests.google_configs import GOOGLE_CONFIGS
 from interlingua.testing.upstream.requests.google_tools import GOOGLE_TOOLS
@@ -41,6 +42,7 @@ from interlingua.testing.upstream.requests.responses_tools import RESPONSES_TOOL
 from interlingua.testing.upstream.requests.unified import UNIFIED
 from interlingua.testing.upstream.rules.anthropic import ANTHROPIC_RULES
 from interlingua.testing.upstream.rules.chat import CHAT_RULES
+from interlingua.testing.upstream.rules.cohere import COHERE_RULES
 from interlingua.testing.upstream.rules.google import GOOGLE_RULES
 from interlingua.testing.upstream.rules.ollama import OLLAMA_RULES
 from interlingua.testing.upstream.rules.responses import RESPONSES_RULES
@@ -200,6 +202,11 @@ _LAWS: dict[str, Callable[[], Law]] = {
         source="Ollama; request types of the official client",
         root=lambda path: "GenerateRequest" if path.endswith("/generate") else "ChatRequest",
     ),
+    "cohere": lambda: Law(
+        reading=Reading(grammar=parse(COHERE)),
+        rules=COHERE_RULES,
+        source="Cohere; request types of the official client",
+    ),
     "unified": lambda: Law(
         reading=Reading(grammar=parse(UNIFIED)), rules=UNIFIED_RULES, source="the format's page and JSON Schema"
     ),
@@ -264,6 +271,7 @@ _ADDRESSES = {
     "anthropic": "https://api.anthropic.com/v1/messages",
     "google": "https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent",
     "ollama": "http://localhost:11434/api/chat",
+    "cohere": "https://api.cohere.com/v2/chat",
     "unified": "http://localhost:8000/unified/v1/generate",
 }
 _KEYS: Headers = (("content-type", "application/json"), ("authorization", "Bearer key"))

@@ -24,6 +24,7 @@ HOSTS: dict[str, tuple[str, ...]] = {
     "openai-responses": ("api.openai.com",),
     "anthropic": ("api.anthropic.com",),
     "google": ("generativelanguage.googleapis.com",),
+    "cohere": ("api.cohere.com",),
     "ollama": ("localhost:11434", "ollama.com"),
 }
 """The hosts that are the real service."""

@@ -83,6 +83,18 @@ OLLAMA_ERRORS: dict[int, str] = {
     503: "server busy, please try again.  maximum pending requests exceeded",
     529: "server busy, please try again.  maximum pending requests exceeded",
 }
+COHERE_ERRORS: dict[int, str] = {
+    400: "invalid request: the request is not valid",
+    401: "invalid api token",
+    403: "your account is not allowed to use this model",
+    404: "model not found, make sure the correct model ID was used and that you have access to the model",
+    405: "method not allowed",
+    413: "request body too large",
+    429: "You are past the per minute request limit, please wait and try again later.",
+    500: "internal server error, this has been reported to our developers",
+    503: "service unavailable",
+    529: "service unavailable",
+}
 UNIFIED_ERRORS = {
     400: "bad_request_error",
     401: "authentication_error",
@@ -133,6 +145,10 @@ def _ollama(status: int, message: str | None, _: Problem | None) -> dict[str, An
     return {"error": message or OLLAMA_ERRORS.get(status, OLLAMA_ERRORS[500])}
 
 
+def _cohere(status: int, message: str | None, _: Problem | None) -> dict[str, Any]:
+    return {"id": "e-upstream", "message": message or COHERE_ERRORS.get(status, COHERE_ERRORS[500])}
+
+
 def _unified(status: int, message: str | None, problem: Problem | None) -> dict[str, Any]:
     error: dict[str, Any] = {
         "type": UNIFIED_ERRORS.get(status, "internal_server_error"),
@@ -159,6 +175,7 @@ _BODIES: dict[str, Callable[[int, str | None, Problem | None], dict[str, Any]]] 
     "anthropic": _anthropic,
     "google": _google,
     "ollama": _ollama,
+    "cohere": _cohere,
     "unified": _unified,
 }
 _HEADERS: dict[str, Headers] = {
@@ -172,7 +189,7 @@ _RETRY: dict[str, Headers] = {
     "anthropic": (("retry-after", str(RETRY_AFTER_S)), ("anthropic-ratelimit-requests-remaining", "0")),
     "unified": (("retry-after", str(RETRY_AFTER_S)),),
 }
-_SENT_AS = {("openai-chat", 529): 503, ("openai-responses", 529): 503, ("google", 529): 503, ("ollama", 529): 503}
+_SENT_AS = {(name, 529): 503 for name in ("openai-chat", "openai-responses", "google", "ollama", "cohere")}
 """529 is Anthropic's own; what the others answer when they are overloaded."""
 
 

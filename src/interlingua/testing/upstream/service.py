@@ -28,6 +28,7 @@ import msgspec
 from interlingua.errors import APIConnectionError
 from interlingua.testing.upstream.answers.anthropic import fail_anthropic, stream_anthropic, whole_anthropic
 from interlingua.testing.upstream.answers.chat import fail_chat, stream_chat, whole_chat
+from interlingua.testing.upstream.answers.cohere import fail_cohere, stream_cohere, whole_cohere
 from interlingua.testing.upstream.answers.glance import answer
 from interlingua.testing.upstream.answers.google import as_array, fail_google, stream_google, whole_google
 from interlingua.testing.upstream.answers.ollama import fail_ollama, stream_ollama, whole_ollama
@@ -80,6 +81,7 @@ SPEECHES: dict[str, Speech] = {
     "anthropic": Speech(whole_anthropic, stream_anthropic, fail_anthropic),
     "google": Speech(whole_google, stream_google, fail_google),
     "ollama": Speech(whole_ollama, stream_ollama, fail_ollama, "application/x-ndjson"),
+    "cohere": Speech(whole_cohere, stream_cohere, fail_cohere),
     "unified": Speech(whole_unified, stream_unified, fail_unified),
 }
 """How every service answers."""

@@ -103,6 +103,8 @@ def strict_tools(dialect: str, body: Any) -> list[Any]:
             declared = body.get("tools")
             listed = objects([declared] if isinstance(declared, dict) else declared)
             return [strict for tool in listed for _ in objects(tool.get("functionDeclarations"))]
+        case "cohere":
+            return [body.get("strict_tools") for tool in tools if "function" in tool]
         case "openai-chat":
             named = [*tools, *[{"function": function} for function in objects(body.get("functions"))]]
             return [

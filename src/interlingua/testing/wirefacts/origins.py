@@ -59,6 +59,10 @@ def answer_origins(dialect: str, body: Any) -> Facts:
         case "google":
             body = camel(body)
             return _origins(body.get("responseId"), [_google(one) for one in objects(body.get("candidates"))])
+        case "cohere":
+            message = members(body.get("message"))
+            calls = objects(message.get("tool_calls"))
+            return _origins(body.get("id"), [_choice([call.get("id") for call in calls], _cohere_citations(message))])
         case "ollama":
             calls = objects(members(body.get("message")).get("tool_calls"))
             return _origins(None, [_choice([call.get("id") for call in calls], [])])
@@ -112,6 +116,12 @@ def _google_citations(candidate: dict[str, Any]) -> list[Any]:
         metadata = members(candidate["citationMetadata"])
         result += objects(metadata.get("citationSources")) or objects(metadata.get("citations")) or [metadata]
     return result
+
+
+def _cohere_citations(message: dict[str, Any]) -> list[Any]:
+    """A citation for each source that one rests on; one without sources is one."""
+    cited = objects(message.get("citations"))
+    return [source for one in cited for source in (objects(one.get("sources")) or [one])]
 
 
 def _chat(choice: dict[str, Any]) -> Facts:

@@ -7,7 +7,7 @@ Rules
 - An effort that is none of the contract's words is a member of the format, not a setting.
 
 Source: wire/openai-chat.md §1, wire/openai-responses.md §1, wire/anthropic.md §1, wire/google.md §1 and §8,
-wire/ollama.md §1, docs/dialects/unified.md.
+wire/ollama.md §1, wire/cohere.md §1, docs/dialects/unified.md.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ SETTINGS = (
 """The settings that are facts, by the contract's names."""
 DEFAULTS: dict[str, Facts] = {
     "anthropic": {"schema_strict": True},
+    "cohere": {"schema_strict": True},
     "google": {"parallel_tool_calls": True},
     "ollama": {"parallel_tool_calls": True},
     "openai-chat": {"thinking_summary": "none"},
@@ -184,12 +185,27 @@ def _ollama(body: dict[str, Any]) -> Facts:
     }
 
 
+def _cohere(body: dict[str, Any]) -> Facts:
+    thinking = members(body.get("thinking"))
+    knobs = ("max_tokens", "temperature", "seed", "presence_penalty", "frequency_penalty")
+    return {
+        **_same(body, *knobs),
+        "top_p": body.get("p"),
+        "top_k": body.get("k"),
+        "stop": _stop(body.get("stop_sequences")),
+        "logprobs": 0 if body.get("logprobs") else None,
+        "thinking": {"enabled": True, "disabled": False}.get(word(thinking.get("type"))),
+        "thinking_budget": thinking.get("token_budget"),
+    }
+
+
 def _unified(body: dict[str, Any]) -> Facts:
     return {**_same(body, *SETTINGS), "stop": _stop(body.get("stop"))}
 
 
 READERS: dict[str, Callable[[dict[str, Any]], Facts]] = {
     "anthropic": _anthropic,
+    "cohere": _cohere,
     "google": _google,
     "ollama": _ollama,
     "openai-chat": _chat,

@@ -224,7 +224,7 @@ def test_a_run_says_what_its_events_say(name: str) -> None:
     assert sum(isinstance(event, TextDelta) for event in told[0]) >= EVENTS
 
 
-READ = {"openai-chat": 3, "openai-responses": 4, "anthropic": 3, "google": 2, "ollama": 2, "unified": 5}
+READ = {"openai-chat": 3, "openai-responses": 4, "anthropic": 3, "google": 2, "ollama": 2, "cohere": 5, "unified": 5}
 """Pieces of a stream of many texts that are read as events: the first ones, and the end."""
 
 

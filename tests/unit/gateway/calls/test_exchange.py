@@ -34,6 +34,7 @@ WEATHER: dict[str, Any] = {
     "anthropic": {"tools": [{"name": "get_weather", "input_schema": {"type": "object"}}]},
     "google": {"tools": [{"functionDeclarations": [{"name": "get_weather"}]}]},
     "ollama": {"tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]},
+    "cohere": {"tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]},
     "unified": {"tools": [{"name": "get_weather", "description": "Weather.", "parameters": {"type": "object"}}]},
 }
 """One tool, as a client of each dialect offers it."""

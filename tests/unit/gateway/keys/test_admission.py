@@ -47,6 +47,7 @@ LONGEST: dict[str, dict[str, Any]] = {
     "anthropic": {"max_tokens": 400},
     "google": {"generationConfig": {"maxOutputTokens": 400}},
     "ollama": {"options": {"num_predict": 400}},
+    "cohere": {"max_tokens": 400},
     "unified": {"max_tokens": 400},
 }
 """How a client of each dialect bounds its answer."""

@@ -19,6 +19,7 @@ BASES = {
     "anthropic": "/v1",
     "google": "/v1beta",
     "ollama": "",
+    "cohere": "/v2",
     "unified": "",
 }
 Spoil = Callable[[list[bytes]], list[bytes]]
@@ -90,7 +91,16 @@ BREAKS: tuple[tuple[str, str, Spoil, str, str], ...] = (
      "arguments"),
     ("unified", "missing usage", _swapped('"usage"', '"counts"'), "text, whole", "usage"),
     ("unified", "a block that never began", _without('"block_start"'), "text, streamed", "not open"),
-    *[(name, "error under 200", _error_under_200(name), "text, whole", "error under status 200") for name in BASES],
+    *[
+        (name, "error under 200", _error_under_200(name), "text, whole", "error under status 200")
+        for name in BASES
+        if name != "cohere"
+    ],
+    ("cohere", "error under 200", _error_under_200("cohere"), "text, whole", "/message: must be an object"),
+    ("cohere", "no terminal event", _without("message-end"), "text, streamed", "no message-end"),
+    ("cohere", "wrong index", _swapped(r'"index":1\b', '"index":5'), "parallel calls, streamed", "tool_calls 5 begins"),
+    ("cohere", "malformed arguments", _swapped(r'\{\\"city\\"', "city"), "tool call, whole", "malformed"),
+    ("cohere", "missing usage", _swapped('"usage"', '"counts"'), "text, whole", "usage"),
     ("openai-chat", "no finish reason", _swapped('"finish_reason":"[a-z_]+"', '"finish_reason":null'), "text, streamed",
      "no finish reason"),
     ("openai-chat", "no role", _swapped('"role":"assistant",', ""), "text, streamed", "no role"),

@@ -192,6 +192,23 @@ def _ollama(body: dict[str, Any]) -> Glance:
     )
 
 
+def _cohere(body: dict[str, Any]) -> Glance:
+    messages = objects(body.get("messages"))
+    functions = {name: function for tool in objects(body.get("tools")) for name, function in _nested(tool)}
+    choice = body.get("tool_choice")
+    blocks = [block for message in messages for block in objects(message.get("content"))]
+    return Glance(
+        text=_last_text(messages),
+        results=tuple(_text(message.get("content")) for message in _tail(messages, lambda m: m.get("role") == "tool")),
+        tools={} if choice == "NONE" else functions,
+        forced=choice == "REQUIRED",
+        schema=members(body.get("response_format")).get("json_schema"),
+        images=sum(block.get("type") == "image_url" for block in blocks),
+        limit=body.get("max_tokens"),
+        thinks=members(body.get("thinking")).get("type") == "enabled",
+    )
+
+
 def _unified(body: dict[str, Any]) -> Glance:
     messages = objects(body.get("messages"))
     parts = [part for message in messages for part in objects(message.get("parts"))]
@@ -221,6 +238,7 @@ _READERS: dict[str, Callable[[dict[str, Any]], Glance]] = {
     "anthropic": _anthropic,
     "google": _google,
     "ollama": _ollama,
+    "cohere": _cohere,
     "unified": _unified,
 }
 

@@ -1,0 +1,93 @@
+"""Citations of a message: each names some words of a block, and the documents and results that they rest on.
+
+Rules
+- `start` and `end` count characters of the block; `content_index` is its place among the blocks of `content`.
+- A citation of several sources is several of ours: the first has the wire value, the others none.
+- What cites the plan is that text's; what cites thinking, or a block that is not there, is a member of the answer.
+- A source of another dialect is told as a document of its address, title and words.
+Source: cohere-python 7.3.1, `types/citation.py`, `types/source.py`, `types/citation_type.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interlingua.dialects._citations import count_in, span_in, text_in
+from interlingua.dialects._members import is_list, is_object
+from interlingua.types.content import Citation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from interlingua.types.change import Changes
+
+__all__ = ["is_of_plan", "is_of_thinking", "read_citation", "write_citations"]
+
+NAME = "cohere"
+TEXT_KIND, THINKING_KIND, PLAN_KIND = "TEXT_CONTENT", "THINKING_CONTENT", "PLAN"
+
+
+def read_citation(raw: dict[str, Any]) -> list[Citation]:
+    """What a citation of the wire cites, a value for each source; at least one, which has the wire value."""
+    start, end = count_in(raw.get("start")), count_in(raw.get("end"))
+    if start is not None and end is not None and end < start:
+        start = end = None
+    sources = raw.get("sources")
+    found = [_source(source) for source in sources if is_object(source)] if is_list(sources) else []
+    return [
+        Citation(NAME, {} if place else raw, url, title, None, quote, start, end)  # the id of a document is no file
+        for place, (url, title, quote) in enumerate(found or [(None, None, None)])
+    ]
+
+
+def _source(source: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
+    """Address, title and words of a source."""
+    holder = source.get("document")
+    inside: dict[str, Any] = holder if is_object(holder) else {}
+    words = text_in(inside.get("text")) or text_in(inside.get("snippet"))
+    return text_in(inside.get("url")), text_in(inside.get("title")), words
+
+
+def is_of_plan(raw: dict[str, Any]) -> bool:
+    """Whether a citation is one of the text before the calls."""
+    return raw.get("type") == PLAN_KIND
+
+
+def is_of_thinking(raw: dict[str, Any]) -> bool:
+    """Whether a citation is one of thinking."""
+    return raw.get("type") == THINKING_KIND
+
+
+def write_citations(
+    annotations: Sequence[Citation], text: str, changes: Changes, path: str, *, index: int | None
+) -> list[dict[str, Any]]:
+    """The citations of a text of an answer; `index` is its place among the blocks, None for the plan."""
+    values: list[dict[str, Any]] = []
+    for place, citation in enumerate(annotations):
+        if citation.dialect == NAME and (citation.raw or values):
+            values.extend([citation.raw] if citation.raw else [])
+            continue
+        value = _value(citation, text, index)
+        if value is None:
+            changes.add("annotation_unsupported", f"{path}/{place}", f"an annotation of {citation.dialect}")
+        else:
+            values.append(value)
+    return values
+
+
+def _value(citation: Citation, text: str, index: int | None) -> dict[str, Any] | None:
+    """A source with an address, a file or a title as a document; None for one without."""
+    name = citation.url or citation.file or citation.title
+    if name is None:
+        return None
+    said = {"id": name, "title": citation.title, "url": citation.url, "text": citation.quote}
+    document = {member: value for member, value in said.items() if value is not None}
+    start, end = span_in(citation, text)
+    value: dict[str, Any] = {
+        "start": start,
+        "end": end,
+        "text": text[start:end],
+        "sources": [{"type": "document", "id": name, "document": document}],
+        "type": PLAN_KIND if index is None else TEXT_KIND,
+    }
+    return value if index is None else {**value, "content_index": index}
