@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
+import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -72,8 +74,6 @@ def asked(models: Server, registry: Registry) -> str | None:
 @pytest.fixture(autouse=True)
 def _no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing of the machine: no variable, no file, no metadata service."""
-    import os
-
     for name in list(os.environ):
         if name.startswith(("AWS_", "AZURE_", "GOOGLE_", "GCE_", "GCLOUD_", "CLOUDSDK_", "IDENTITY_", "MSI_")):
             monkeypatch.delenv(name)
@@ -169,6 +169,16 @@ def test_aws_asks_the_metadata_service(monkeypatch: pytest.MonkeyPatch) -> None:
         check_signature(models.seen[0], models, "ASIATEMPORARY", token=SESSION, scope=("bedrock", "eu-west-1"))
 
 
+def assumed(operation: str) -> str:
+    """The answer of the token service to an operation that gives the credential of a role."""
+    return (
+        f"<{operation}Response xmlns='https://sts.amazonaws.com/doc/2011-06-15/'><{operation}Result><Credentials>"
+        f"<AccessKeyId>ASIATEMPORARY</AccessKeyId><SecretAccessKey>{SECRET}</SecretAccessKey>"
+        f"<SessionToken>{SESSION}</SessionToken><Expiration>{LATER:%FT%TZ}</Expiration></Credentials>"
+        f"</{operation}Result></{operation}Response>"
+    )
+
+
 def test_aws_assumes_a_role(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A profile with role_arn: the token service (STS) is asked, signed by the source profile."""
     (tmp_path / "config").write_text(
@@ -178,18 +188,55 @@ def test_aws_assumes_a_role(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     (tmp_path / "credentials").write_text(
         f"[base]\naws_access_key_id = AKIDBASE\naws_secret_access_key = {SECRET}\n", encoding="utf-8"
     )
-    assumed = (
-        "<AssumeRoleResponse xmlns='https://sts.amazonaws.com/doc/2011-06-15/'><AssumeRoleResult><Credentials>"
-        f"<AccessKeyId>ASIATEMPORARY</AccessKeyId><SecretAccessKey>{SECRET}</SecretAccessKey>"
-        f"<SessionToken>{SESSION}</SessionToken><Expiration>{LATER:%FT%TZ}</Expiration></Credentials>"
-        "</AssumeRoleResult></AssumeRoleResponse>"
-    )
     monkeypatch.setenv("AWS_PROFILE", "team")
-    with cloud(lambda _: answer(assumed, headers="content-type: text/xml\r\n")) as (models, tokens):
+    made = assumed("AssumeRole")
+    with cloud(lambda _: answer(made, headers="content-type: text/xml\r\n")) as (models, tokens):
         monkeypatch.setenv("AWS_ENDPOINT_URL_STS", tokens.url(""))
         asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
         check_signature(models.seen[0], models, "ASIATEMPORARY", token=SESSION, scope=("bedrock", "eu-west-1"))
     assert parse_qs(tokens.seen[0].body.decode())["RoleArn"] == ["arn:aws:iam::123456789012:role/team"]
+
+
+def test_aws_reads_what_a_web_identity_is_exchanged_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """EKS: the token of a file is exchanged at the token service (STS), which wants no signature for it."""
+    (tmp_path / "web").write_text("web-identity-token", encoding="utf-8")
+    monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/pod")
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "web"))
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    made = assumed("AssumeRoleWithWebIdentity")
+    with cloud(lambda _: answer(made, headers="content-type: text/xml\r\n")) as (models, tokens):
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", tokens.url(""))
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+        check_signature(models.seen[0], models, "ASIATEMPORARY", token=SESSION, scope=("bedrock", "eu-west-1"))
+    form = parse_qs(tokens.seen[0].body.decode())
+    assert (form["WebIdentityToken"], tokens.seen[0].header("authorization")) == (["web-identity-token"], None)
+
+
+def test_aws_reads_the_cache_of_a_single_sign_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What `aws sso login` left is exchanged for a credential of the profile's role."""
+    start = "https://team.example/start"
+    (tmp_path / "config").write_text(
+        f"[profile team]\nsso_start_url = {start}\nsso_region = eu-west-1\nsso_account_id = 123456789012\n"
+        "sso_role_name = user\nregion = eu-west-1\n",
+        encoding="utf-8",
+    )
+    cache = tmp_path / ".aws" / "sso" / "cache"
+    cache.mkdir(parents=True)
+    name = hashlib.sha1(start.encode(), usedforsecurity=False).hexdigest()
+    token = {"startUrl": start, "region": "eu-west-1", "accessToken": "sso-token", "expiresAt": f"{LATER:%FT%TZ}"}
+    (cache / f"{name}.json").write_text(json.dumps(token), encoding="utf-8")
+    # The library looks for its home when it is imported, which was before this test.
+    monkeypatch.setattr("botocore.credentials.SSOProvider._SSO_TOKEN_CACHE_DIR", str(cache))
+    role = {
+        "accessKeyId": "ASIATEMPORARY", "secretAccessKey": SECRET, "sessionToken": SESSION,
+        "expiration": int(LATER.timestamp() * 1_000),
+    }  # fmt: skip
+    monkeypatch.setenv("AWS_PROFILE", "team")
+    with cloud(lambda _: answer({"roleCredentials": role})) as (models, tokens):
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SSO", tokens.url(""))
+        asked(models, registry_for(models, "aws", "bedrock/eu-west-1"))
+        check_signature(models.seen[0], models, "ASIATEMPORARY", token=SESSION, scope=("bedrock", "eu-west-1"))
+    assert tokens.seen[0].header("x-amz-sso_bearer_token") == "sso-token"
 
 
 def test_aws_takes_a_session_of_ones_own() -> None:
@@ -286,6 +333,22 @@ def test_google_reads_the_key_file_of_a_service_account(monkeypatch: pytest.Monk
     assert parse_qs(asked_for.body.decode())["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"]
 
 
+def test_google_renews_a_token_before_its_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A token that ends in five seconds goes out with one request; the next one has another."""
+    tokens_made = iter(["tok-FIRST-0123456789", "tok-SECOND-0123456789"])
+    with cloud(lambda _: answer({"access_token": next(tokens_made), "expires_in": 5, "token_type": "Bearer"})) as (
+        models,
+        tokens,
+    ):
+        path = key_file(tmp_path, token_uri=tokens.url("/token"))
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+        registry = registry_for(models, "google")
+        assert [asked(models, registry) for _ in range(2)] == [
+            "Bearer tok-FIRST-0123456789",
+            "Bearer tok-SECOND-0123456789",
+        ]
+
+
 def test_google_asks_the_metadata_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine of Google's: the default service account, with the scope, in the vendor's flavour."""
 
@@ -362,6 +425,18 @@ def test_azure_asks_for_a_managed_identity(monkeypatch: pytest.MonkeyPatch) -> N
     (seen,) = tokens.seen
     assert parse_qs(seen.line.split(" ")[1].partition("?")[2])["resource"] == ["https://ai.azure.com"]
     assert seen.header("x-identity-header") == "identity-word"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the command is a shell script")
+def test_azure_asks_the_az_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What `az login` left: the command gives the token."""
+    told = json.dumps({"accessToken": TOKEN, "expires_on": int(LATER.timestamp()), "tokenType": "Bearer"})
+    (tmp_path / "az").write_text(f"#!/bin/sh\necho '{told}'\n", encoding="utf-8")
+    (tmp_path / "az").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "AzureCliCredential")
+    with serving(answer(ANSWER)) as models:
+        assert asked(models, registry_for(models, "azure")) == f"Bearer {TOKEN}"
 
 
 def test_azure_takes_a_client_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

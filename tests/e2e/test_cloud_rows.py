@@ -291,7 +291,8 @@ def test_the_gateway_passes_messages_on_to_vertex() -> None:
             anthropic.Anthropic(base_url=url, api_key="of-the-gateway") as client,
         ):
             told: Any = {"model": "claude/claude-opus-4-1", "messages": [{"role": "user", "content": "Hi"}]}
-            whole: Any = client.messages.create(**told, max_tokens=9)
+            asked: Any = client.messages
+            whole = asked.create(**told, max_tokens=9)
             with client.messages.stream(**told, max_tokens=9) as stream:
                 text = stream.get_final_text()
             counted = client.messages.count_tokens(**told)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -256,6 +257,29 @@ def test_a_login_and_a_key_are_one_too_many() -> None:
         Registry({"LLM_WORK": "openai://t@h?login=azure"}).resolve("work/a")
     with pytest.raises(il.ConfigError, match="LLM_WORK: login takes aws, azure or google"):
         Registry({"LLM_WORK": "openai://h?login=oracle"}).resolve("work/a")
+
+
+def test_a_file_names_a_login(tmp_path: Path) -> None:
+    """`login` stands beside the DSN in the file; what is none is an error with the table."""
+    file = tmp_path / "gateway.toml"
+    file.write_text('[providers.work]\ndsn = "azure://h.example"\nlogin = "azure"\n', encoding="utf-8")
+    registry = Registry({})
+    assert registry.load_config(file).problems == ()
+    (endpoint,) = registry.resolve("work/a")
+    assert repr(endpoint.login) == "<login azure>"
+    assert endpoint.credential.origin() == "login azure"
+    file.write_text('[providers.work]\ndsn = "azure://t@h.example"\nlogin = "azure"\n', encoding="utf-8")
+    assert registry.load_config(file).problems == (
+        "gateway.toml [providers.work]: more than one key; give a token, key_env, key_file or login",
+    )
+
+
+def test_a_login_is_not_sent_to_another_address() -> None:
+    """A DSN's login is for its own address: base_url= elsewhere leaves it behind, unless the caller gives one."""
+    registry = Registry({"LLM_WORK": "azure://h.example?login=azure"})
+    assert registry.pointed(base_url="https://other.example").resolve("work/a")[0].login is None
+    assert registry.pointed(base_url="https://h.example").resolve("work/a")[0].login is not None
+    assert registry.pointed(base_url="https://other.example", login="azure").resolve("work/a")[0].login is not None
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
