@@ -32,7 +32,8 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = f"""\
 The file of -o is the journal: JSON lines, one for each finished input, with `key`, `output` or `error`, and `response`.
-A rerun asks only about what is not there. Mail, text, images, PDFs and audio are read by their content.
+A rerun asks only about what is not there. Lines with `batch` are notes on batches. Mail, text, images, PDFs and audio
+are read by their content.
 
 examples:
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl
@@ -114,7 +115,8 @@ def _batch(options: Namespace) -> bool | Batch:
 def _extract(work: Work[Any], terms: Terms, model: Model, inputs: list[InputFile]) -> int:
     tally = _Tally(len(inputs))
     if work.is_batched:
-        note("by batches: they may take a day; Ctrl-C leaves them running, and the same command takes their results")
+        note("by batches: they may take a day, and `il batches` shows how far they are")
+        note("Ctrl-C leaves them running; the same command takes their results")
     with warnings.catch_warnings(), failovers_told(model):
         warnings.simplefilter("ignore", ChangeWarning)  # one for each of thousands of files helps nobody
         try:

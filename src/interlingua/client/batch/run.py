@@ -25,7 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.batch.batch import Batch, batch_lane, batches_at
-from interlingua.client.batch.service import BatchService, Pauses
+from interlingua.client.batch.service import BatchService, Pauses, may_pass
 from interlingua.client.call.attempt import answered, prepared
 from interlingua.client.call.core import call
 from interlingua.client.call.effect import Work as Heavy
@@ -35,7 +35,15 @@ from interlingua.client.item import Item
 from interlingua.client.journal import BatchRecord
 from interlingua.client.price import most_written
 from interlingua.dialects._batches import BatchOrder
-from interlingua.errors import APITimeoutError, Error, InternalServerError, NotFoundError, RateLimitError, UpstreamError
+from interlingua.errors import (
+    APITimeoutError,
+    Error,
+    InternalServerError,
+    NotFoundError,
+    RateLimitError,
+    UpstreamError,
+    UsageError,
+)
 from interlingua.media.files import InputFile
 
 if TYPE_CHECKING:
@@ -239,7 +247,12 @@ class BatchRun(Generic[T]):
         record = BatchRecord(mark=chunk.mark, target=endpoint.spec, at=time.time(), ids=ids)
         self._work.journal.add_batch(record)
         order = BatchOrder(chunk.mark, chunk.lines, chunk.path, endpoint.model, chunk.headers)
-        info = yield from self._service.submit(order, record, self._batch_ids())
+        try:
+            info = yield from self._service.submit(order, record, self._batch_ids())
+        except (UpstreamError, UsageError) as error:
+            if not may_pass(error):  # it was refused, so that no rerun has to look for it
+                self._work.journal.add_batch(replace(record, is_over=True, ids=()))
+            raise
         record = replace(record, batch=info.id)
         self._work.journal.add_batch(record)
         self._own(record)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
-__all__ = ["MAX_FAILURES", "BatchService", "Pauses"]
+__all__ = ["MAX_FAILURES", "BatchService", "Pauses", "may_pass"]
 
 MAX_FAILURES = 12
 """How often in a row a call may fail that only looks."""
@@ -150,7 +150,7 @@ class BatchService(NamedTuple):
                 return (yield from self._handed_over(order))
             except Error as error:
                 failures += 1
-                if failures >= MAX_FAILURES or not _may_pass(error):
+                if failures >= MAX_FAILURES or not may_pass(error):
                     raise
                 problem = error
             yield pauses.next()
@@ -208,7 +208,7 @@ class BatchService(NamedTuple):
         return False
 
 
-def _may_pass(error: Error) -> bool:
+def may_pass(error: Error) -> bool:
     """Whether a batch may be handed over after all, or was taken although nobody said so."""
     if isinstance(error, UpstreamError):
         return error.retryable or (error.status or 0) >= 500

@@ -47,14 +47,17 @@ def test_r68_extract_by_a_batch(capsys: Capture, monkeypatch: pytest.MonkeyPatch
     rows = [json.loads(line) for line in Path("rows.jsonl").read_text().splitlines()]
     outputs = {row["key"]: row["output"] for row in rows if "output" in row}
     assert outputs == {f"mails/{number}.txt": {"of": number, "is_": number * number} for number in range(3)}
-    hint = "il: by batches: they may take a day; Ctrl-C leaves them running, and the same command takes their results"
+    hint = [
+        "il: by batches: they may take a day, and `il batches` shows how far they are",
+        "il: Ctrl-C leaves them running; the same command takes their results",
+    ]
     out, err = capsys.readouterr()
     assert out.splitlines() == [f"new     mails/{number}.txt: text" for number in range(3)]
     assert err.splitlines() == [
         "il: 3 of 3 would be asked about; nothing was",
-        hint,
+        *hint,
         "il: 3 of 3 done; $0.0002",
-        hint,
+        *hint,
         "il: 3 of 3 done; 3 were there before",
     ]
 

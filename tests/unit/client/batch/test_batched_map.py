@@ -528,3 +528,5 @@ def test_a_key_that_is_refused_ends_the_map(point: Callable[[str, str], str], tm
     with serving("anthropic", BatchPlan(), key="another") as (_, dsn, desk), pytest.raises(il.AuthenticationError):
         Face(awaited=False).map(point("anthropic", dsn), tmp_path / "run.jsonl")
     assert not desk.batches
+    with Journal(tmp_path / "run.jsonl") as journal:
+        assert journal.batches() == []  # it was refused: a rerun has nothing to look for
