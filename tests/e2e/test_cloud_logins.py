@@ -20,6 +20,7 @@ import pytest
 import interlingua as il
 from interlingua import aio
 from interlingua.registry.resolve import Registry
+from interlingua.testing import cassette, no_network
 from tests.support.gateway import serving as gateway_serving
 from tests.support.server import Answer, Seen, Server, reply, serving
 from tests.support.tls import Authority
@@ -297,6 +298,25 @@ def test_the_gateway_signs_what_it_passes_on_and_what_it_translates(monkeypatch:
         for seen in models.seen:
             check_signature(seen, models, "AKIDEXAMPLE", token=None, scope=scope)
         assert [seen.header("x-api-key") for seen in models.seen] == [None, None]
+
+
+def test_a_cassette_holds_no_signature_and_needs_no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is recorded has neither key nor signature, and is replayed where there is no credential at all."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AWS_SESSION_TOKEN", SESSION)
+    tape = tmp_path / "tape.json"
+    with serving(answer(ANSWER)) as models:
+        registry = registry_for(models, "aws", "bedrock/eu-west-1")
+        with cassette(tape, "record"):
+            asked(models, registry)
+    recorded = tape.read_text(encoding="utf-8")
+    assert "Here." in recorded
+    assert [word for word in (SECRET, SESSION, "AKIDEXAMPLE", "AWS4-HMAC") if word in recorded] == []
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name)
+    with no_network(), cassette(tape, "replay"):
+        assert il.model("work/m", registry=registry).generate("Hi").text == "Here."
 
 
 # Google Cloud
