@@ -8,10 +8,13 @@ from typing import Any, cast
 
 import pytest
 
+pytest.importorskip("cohere", reason="the SDK is not installed")
 pytest.importorskip("google.genai", reason="the SDK is not installed")
 pytest.importorskip("ollama", reason="the SDK is not installed")
 pytest.importorskip("openai", reason="the SDK is not installed")
 
+import cohere
+import httpx
 import ollama
 import openai
 from google import genai
@@ -29,6 +32,7 @@ DSNS = {
     "google": "google://token@{host}/v1beta?tls=0",
     "vertex": "google://token@{host}/v1/projects/p/locations/l/publishers/google?tls=0&embed_form=predict",
     "ollama": "ollama://{host}",
+    "cohere": "cohere://token@{host}/v2?tls=0",
 }
 """How each service is reached."""
 
@@ -96,7 +100,27 @@ def _by_ollama(url: str, model: str) -> list[list[float]]:
     return [list(each) for each in made.embeddings]
 
 
-CLIENTS = {"openai": _by_openai, "openai-floats": _by_openai_floats, "google": _by_google, "ollama": _by_ollama}
+@contextmanager
+def _cohere_at(url: str) -> Iterator[cohere.ClientV2]:
+    with httpx.Client() as carrier:
+        yield cohere.ClientV2(api_key="k", base_url=url, httpx_client=carrier)
+
+
+def _by_cohere(url: str, model: str) -> list[list[float]]:
+    with _cohere_at(url) as client:
+        made = client.embed(
+            model=model, texts=TEXTS, input_type="search_query", output_dimension=3, embedding_types=["float"]
+        )
+    return made.embeddings.float_ or []
+
+
+CLIENTS = {
+    "cohere": _by_cohere,
+    "openai": _by_openai,
+    "openai-floats": _by_openai_floats,
+    "google": _by_google,
+    "ollama": _by_ollama,
+}
 
 
 @pytest.mark.parametrize("name", DSNS)
@@ -118,12 +142,20 @@ async def test_r67_our_client_reaches_every_service(name: str, services: dict[st
     assert (made.changes, service.problems) == ((), [])
 
 
-@pytest.mark.parametrize("name", ["voyage", "jina"])
+@pytest.mark.parametrize("name", ["voyage", "jina", "cohere"])
 def test_r67_a_rerank_reaches_its_services(name: str, services: dict[str, tuple[VectorUpstream, str]]) -> None:
     """The best first; of two the better one."""
     registry = il.Registry({"LLM_UP": services[name][1]})
     best = il.rerank("rain", TEXTS, model="up/some-model", top_n=1, registry=registry)
     assert list(best) == [il.Ranked(1, 0.15, "Bergen is rainy")]
+
+
+@pytest.mark.parametrize("name", ["voyage", "jina", "cohere"])
+def test_r67_coheres_client_ranks_at_every_service(name: str, url: str) -> None:
+    """Through the gateway."""
+    with _cohere_at(url) as client:
+        made = client.rerank(model=f"{name}x/m", query="rain", documents=TEXTS, top_n=1)
+    assert [(each.index, each.relevance_score) for each in made.results] == [(1, 0.15)]
 
 
 def test_r67_a_million_inputs_in_small_go_out_in_batches(services: dict[str, tuple[VectorUpstream, str]]) -> None:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DecodedEmbed", "DecodedRerank", "EmbedDialect", "RerankDialect", "VectorForm", "as_base64", "as_inputs",
-    "check_request", "foreign_noted", "in_order", "input_type_of", "ranked_in_order", "read_base64", "read_usage",
-    "refuse_opaque", "sent",
+    "check_request", "foreign_noted", "in_order", "input_type_of", "ranked_in_order", "read_base64", "read_documents",
+    "read_usage", "refuse_opaque", "sent",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -181,6 +181,23 @@ def check_request(read: Callable[[HttpRequest], T]) -> Callable[[HttpRequest], T
             raise
 
     return run
+
+
+def read_documents(documents: list[Any] | None) -> tuple[str, ...]:
+    """Documents of a client: texts, or objects that hold one.
+
+    Raises: DecodeError for none at all, and for what is no text.
+    """
+    if not documents:
+        raise DecodeError("/documents: a list of texts is missing", path="/documents")
+    texts: list[str] = []
+    for place, each in enumerate(documents):
+        text = each.get("text") if is_object(each) else each
+        if not isinstance(text, str):
+            path = f"/documents/{place}"
+            raise DecodeError(f"{path}: expected a text, got {type(each).__name__}", path=path)
+        texts.append(text)
+    return tuple(texts)
 
 
 # Reading an answer

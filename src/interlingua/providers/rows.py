@@ -525,7 +525,7 @@ _OTHER_DIALECTS = (
         title="Cohere",
         base_url="https://api.cohere.com/v2",
         dialects=("cohere",),
-        models=("command-", "c4ai-"),
+        models=("command-", "c4ai-", "embed-", "rerank-"),
         address_env=(("CO_API_URL", "/v2"),),
         key_env=("CO_API_KEY", "COHERE_API_KEY"),
         quirks=Quirks(name_rule="unified", output_schema_with_tools=False, bounds="vendor"),

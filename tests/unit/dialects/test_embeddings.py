@@ -89,6 +89,31 @@ def test_a_request_in_ollamas_form() -> None:
     assert changes == ["dropped /input_type: the dialect has no input_type"]
 
 
+def test_a_request_in_coheres_form() -> None:
+    """It insists on what the texts are for: where nobody says it they are documents, with an entry."""
+    body = {"model": "m", "texts": ["Oslo", "Bergen"], "input_type": "search_query", "embedding_types": ["float"]}
+    assert _sent("cohere") == ("/embed", {**body, "output_dimension": 2}, [])
+    path, sent, changes = _sent("cohere", EmbedRequest(inputs=("Oslo", "Bergen")))
+    assert (path, sent) == ("/embed", {**body, "input_type": "search_document"})
+    assert changes == ["approximated /input_type: search_document"]
+    _, sent, changes = _sent("cohere", EmbedRequest(inputs=("Oslo",), input_type="similarity"))
+    assert (sent["input_type"], len(changes)) == ("search_document", 1)
+
+
+def test_pictures_of_cohere_stay_there() -> None:
+    """Under each of their names, among texts, and refused elsewhere."""
+    picture = {"content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}]}
+    text = {"content": [{"type": "text", "text": "Oslo"}]}
+    mixed = _asked("cohere", "/v2/embed", {"model": "m", "inputs": [text, picture], "input_type": "image"}).request
+    assert mixed.inputs == ("Oslo", OpaquePart("cohere", "content", picture))
+    sent = _sent("cohere", mixed)[1]
+    assert (sent["inputs"], sent["input_type"]) == ([text, picture], "image")
+    images = _asked("cohere", "/v2/embed", {"model": "m", "images": ["data:image/png;base64,aGk="]}).request
+    assert images.inputs == (OpaquePart("cohere", "content", picture),)
+    with pytest.raises(UnsupportedError):
+        _sent("openai-chat", images)
+
+
 @pytest.mark.parametrize(
     ("name", "body", "tokens"),
     [
@@ -99,6 +124,9 @@ def test_a_request_in_ollamas_form() -> None:
         ("google", {"predictions": [{"embeddings": {"values": values, "statistics": {"token_count": 2.0}}}
                                     for values in ([0.5, -1], [0.25, 1])]}, 4),
         ("ollama", {"model": "x", "embeddings": [[0.5, -1], [0.25, 1]], "prompt_eval_count": 5}, 5),
+        ("cohere", {"id": "1", "embeddings": {"float": [[0.5, -1], [0.25, 1]]},
+                    "meta": {"billed_units": {"input_tokens": 5.0}}}, 5),
+        ("cohere", {"id": "1", "embeddings": {"base64": [PACKED, b64encode(pack("<2f", 0.25, 1.0)).decode()]}}, None),
     ],
 )  # fmt: skip
 def test_answers_are_read_into_one_form(name: str, body: object, tokens: int | None) -> None:
@@ -161,6 +189,10 @@ WRONG: list[tuple[str, str, Any, str]] = [
         {"content": {"parts": [{"text": "a"}]}, "taskType": "CLUSTERING"}]}, "/requests/1"),
     ("google", "/v1beta/models/m:embedContent", {"content": {"parts": []}, "model": "models/x"}, "/model"),
     ("ollama", "/api/embed", {"model": "m", "prompt": "a"}, "/input"),
+    ("cohere", "/v2/embed", {"model": "m"}, "/texts"),
+    ("cohere", "/v2/embed", {"model": "m", "texts": ["a"], "images": ["b"]}, "/texts"),
+    ("cohere", "/v2/embed", {"model": "m", "texts": ["a"], "output_dimension": 0}, "/output_dimension"),
+    ("cohere", "/v2/embed", {"model": "m", "texts": ["a"], "embedding_types": ["int8"]}, "/embedding_types"),
 ]  # fmt: skip
 """What a client asks wrongly, and the place of its error."""
 
@@ -201,6 +233,9 @@ def test_tokens_and_pictures_stay_with_their_dialect() -> None:
         ("ollama", "/api/embed", {"model": "m", "input": "a"},
          b'{"model":"m","embeddings":[[0.5,-1.0]],"total_duration":0,"load_duration":0,"prompt_eval_count":2}'),
         ("ollama", "/api/embeddings", {"model": "m", "prompt": "a"}, b'{"embedding":[0.5,-1.0]}'),
+        ("cohere", "/v2/embed", {"model": "m", "texts": ["a"], "embedding_types": ["base64"]},
+         (b'{"id":"embed","embeddings":{"base64":["AAAAPwAAgL8="]},"texts":["a"],"meta":{"api_version":{"version":"2"},'
+          b'"billed_units":{"input_tokens":2}},"response_type":"embeddings_by_type"}')),
     ],
 )  # fmt: skip
 def test_answers_are_written_in_the_form_of_the_client(name: str, url: str, body: object, answer: bytes) -> None:

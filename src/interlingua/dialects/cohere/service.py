@@ -30,7 +30,11 @@ def _whole(models: list[dict[str, Any]], query: dict[str, str]) -> dict[str, Any
 
 
 SERVICE = Service(
-    paths=(ServicePath("conversation", "/v2/chat"),),
+    paths=(
+        ServicePath("conversation", "/v2/chat"),
+        ServicePath("embed", "/v2/embed"),
+        ServicePath("rerank", "/v2/rerank"),
+    ),
     prefixes=("/v2/",),
     header="x-fern-sdk-name",
     limits=LimitFields(thinking=(("thinking",), ("token_budget",))),
@@ -38,5 +42,7 @@ SERVICE = Service(
     models=ModelForm(_one, _whole),
     path="/chat",
     base_path="/v2",
+    embeds="cohere",
+    reranks="cohere",
 )
 """Cohere's chat API beside its bodies."""

@@ -18,6 +18,7 @@ from interlingua.dialects._vectors import (
     check_request,
     foreign_noted,
     ranked_in_order,
+    read_documents,
     read_usage,
     sent,
 )
@@ -41,7 +42,6 @@ __all__ = [
     "decode_response",
     "encode_request",
     "encode_response",
-    "read_documents",
 ]
 
 PATH = "/rerank"
@@ -137,23 +137,6 @@ def decode_request(http: HttpRequest) -> DecodedRerank:
         ),
         shows_documents=bool(wire.return_documents),
     )
-
-
-def read_documents(documents: list[Any] | None) -> tuple[str, ...]:
-    """Documents of a client: texts, or objects that hold one.
-
-    Raises: DecodeError for none at all, and for what is no text.
-    """
-    if not documents:
-        raise DecodeError("/documents: a list of texts is missing", path="/documents")
-    texts: list[str] = []
-    for place, each in enumerate(documents):
-        text = each.get("text") if is_object(each) else each
-        if not isinstance(text, str):
-            path = f"/documents/{place}"
-            raise DecodeError(f"{path}: expected a text, got {type(each).__name__}", path=path)
-        texts.append(text)
-    return tuple(texts)
 
 
 def encode_response(ranking: Ranking, asked: DecodedRerank, context: ServerContext) -> HttpReply:

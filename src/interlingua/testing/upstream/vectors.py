@@ -177,7 +177,7 @@ VECTOR_SERVICES: dict[str, VectorService] = {
     "vertex": VectorService("google", ((r".*/models/[^/:]+:predict", "VertexPredict", _vertex),)),
     "ollama": VectorService("ollama", ((r"/api/embed", "OllamaEmbed", _ollama),)),
     "cohere": VectorService(
-        "openai-chat", ((r".*/v2/embed", "CohereEmbed", _cohere), (r".*/v2/rerank", "CohereRank", _cohere_rank))
+        "cohere", ((r".*/v2/embed", "CohereEmbed", _cohere), (r".*/v2/rerank", "CohereRank", _cohere_rank))
     ),
 }
 """Every service, by its name."""

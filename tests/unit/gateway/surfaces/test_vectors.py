@@ -76,7 +76,7 @@ def _header(reply: GatewayReply, name: str) -> str | None:
     return dict(reply.headers).get(name)
 
 
-CLIENTS = ("openai", "google", "ollama")
+CLIENTS = ("openai", "google", "ollama", "cohere")
 
 
 def _asking(client: str, model: str) -> tuple[str, Any]:
@@ -85,11 +85,15 @@ def _asking(client: str, model: str) -> tuple[str, Any]:
     if client == "google":
         path = f"/v1beta/models/{model}:batchEmbedContents"
         return path, {"requests": [{"content": {"parts": [{"text": text}]}} for text in texts]}
+    if client == "cohere":
+        return "/v2/embed", {"model": model, "texts": texts, "input_type": "search_document"}
     return "/v1/embeddings" if client == "openai" else "/api/embed", {"model": model, "input": texts}
 
 
 def _vectors(client: str, body: Any) -> list[list[float]]:
     """The vectors in the answer to it."""
+    if client == "cohere":
+        return body["embeddings"]["float"]
     if client == "openai":
         return [each["embedding"] for each in body["data"]]
     return [each["values"] for each in body["embeddings"]] if client == "google" else body["embeddings"]
