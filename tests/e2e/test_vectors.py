@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 
@@ -57,13 +57,13 @@ def url(services: dict[str, tuple[VectorUpstream, str]]) -> Iterator[str]:
 
 
 @contextmanager
-def _openai_at(url: str) -> Iterator[openai.OpenAI]:
+def _openai_at(url: str) -> Generator[openai.OpenAI]:
     with openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0) as client:
         yield client
 
 
 @contextmanager
-def _ollama_at(url: str) -> Iterator[ollama.Client]:
+def _ollama_at(url: str) -> Generator[ollama.Client]:
     client = ollama.Client(host=url)
     try:
         yield client
@@ -101,7 +101,7 @@ def _by_ollama(url: str, model: str) -> list[list[float]]:
 
 
 @contextmanager
-def _cohere_at(url: str) -> Iterator[cohere.ClientV2]:
+def _cohere_at(url: str) -> Generator[cohere.ClientV2]:
     with httpx.Client() as carrier:
         yield cohere.ClientV2(api_key="k", base_url=url, httpx_client=carrier)
 
