@@ -160,7 +160,7 @@ def _read_vectors(vectors: Any, path: str) -> tuple[Packed, ...]:
     return tuple(read)
 
 
-def billed_tokens(meta: Any) -> int | None:
+def billed_tokens(meta: object) -> int | None:
     """The tokens that were read, where an answer counts them."""
     units: Any = meta.get("billed_units") if is_object(meta) else None
     count: Any = units.get("input_tokens") if is_object(units) else None
