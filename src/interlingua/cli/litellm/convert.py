@@ -18,6 +18,7 @@ from interlingua.cli.litellm.report import UNKNOWN, Entry, Report
 from interlingua.cli.litellm.settings import read_settings, read_strategy
 from interlingua.cli.litellm.writing import report_lines, toml_text, variable_of_dsn
 from interlingua.errors import ConfigError
+from interlingua.providers.rows import ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,5 +215,9 @@ def _name_variables(models: Models, keys: Keys, report: Report) -> None:
             wanted = account._replace(address=_HOSTS.get(account.scheme, "HOST")).dsn
             told = f"{wanted}, {_FILLED[account.scheme in _HOSTS]}".format(account.address[1:])
             report.variables.setdefault(variable_of_dsn(name), told)
+        said = {option for option, _ in account.options}
+        for variable in () if account.address else ROWS[account.scheme].variables:
+            if not variable.default and variable.name not in said:
+                report.variables.setdefault(variable.env[0], f"the {variable.name} of {ROWS[account.scheme].title}")
         if account.key:
             report.variables.setdefault(account.key, keys.told.get(account.key, "a key"))

@@ -50,7 +50,7 @@ _LOGINS = {"vertex": "google", "vertex-anthropic": "google", "bedrock": "aws"}
 """The rows that LiteLLM reaches by a login of the cloud."""
 _ENTRA = ("azure_ad_token", "tenant_id", "client_id", "client_secret")
 """What says that a deployment of Azure is reached by a login."""
-_BEDROCK = re.compile(r"(?:converse/|converse_like/|invoke/)?(?:[a-z]{2}(?:-[a-z]+)+-\d/)?")
+_BEDROCK = re.compile(r"(?:converse/|converse_like/|invoke/)?(?:(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)/)?")
 """What LiteLLM writes before the name of a model of Bedrock: the way of asking, and a region."""
 _OF_LITELLM = {"azure": "AZURE_API_KEY", "nvidia": "NVIDIA_NIM_API_KEY"}
 """The variable that LiteLLM reads where no key is given, where it is not ours."""
@@ -100,7 +100,8 @@ class Account(NamedTuple):
         """The account as a DSN."""
         options = [*([("key_env", self.key)] if self.key else []), *self.options]
         query = "&".join([f"{name}={quote(value, safe='')}" for name, value in options])
-        return f"{self.scheme}://{self.address or _home(self.scheme)}{f'?{query}' if query else ''}"
+        home = "" if ROWS[self.scheme].variables else _home(self.scheme)
+        return f"{self.scheme}://{self.address or home}{f'?{query}' if query else ''}"
 
 
 class Deployment(NamedTuple):
@@ -199,8 +200,11 @@ def read_deployment(
     if reason:
         report.drop(path, reason)
         return None
-    scheme, model = _row_of(scheme, model), model if scheme != "bedrock" else _BEDROCK.sub("", model, count=1)
-    account = _account(scheme, params, keys, report)
+    scheme, said = _row_of(scheme, model), params
+    if scheme == "bedrock" and (before := _BEDROCK.match(model)):
+        model = model[before.end() :]
+        said = {"aws_region_name": Param(before["region"], path), **params} if before["region"] else params
+    account = _account(scheme, said, keys, report)
     if account is None:
         report.drop(path, "not served: its address cannot be read")
         return None
@@ -285,23 +289,28 @@ def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) 
         own = f"{host or scheme.replace('-', '_').upper()}_API_KEY"
         key = keys.variable(given, (usual if at_home else "") or own)
     login = _login(scheme, params) if not key else ()
-    if login:
-        return Account(scheme, address, "", (*login, *_plain_text(address, params), *_prices(params, report)))
-    if not key and at_home and row.key_required:
+    if not key and not login and at_home and row.key_required:
         key = usual
         keys.told.setdefault(key, f"the key of {row.title}")
-    return Account(scheme, address, key, (*_plain_text(address, params), *_prices(params, report)))
+    options = (*_place(scheme, params), *login, *_plain_text(address, params), *_prices(params, report))
+    return Account(scheme, address, key, options)
 
 
 def _login(scheme: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
-    """The options of a login in place of a key, with the place that it signs for; none where a key is used."""
-    if scheme == "azure" and any(name in params for name in _ENTRA):
-        return (("login", "azure"),)
-    if scheme not in _LOGINS:
+    """The option of a login in place of a key; none where the deployment says nothing of one."""
+    is_entra = scheme == "azure" and any(name in params for name in _ENTRA)
+    login = "azure" if is_entra else _LOGINS.get(scheme, "")
+    return (("login", login),) if login else ()
+
+
+def _place(scheme: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
+    """The option of a region or location; none where it is a part of the address, a variable, or not said."""
+    option, name = ("region", "aws_region_name") if scheme == "bedrock" else ("location", "vertex_location")
+    param = params.get(name)
+    is_said = ROWS[scheme].variables and "vertex_project" not in params and param is not None
+    if not is_said or param is None or not re.fullmatch(r"[a-z0-9-]+", str(param.value)):
         return ()
-    region = params.get("aws_region_name")
-    place = region is not None and variable_in(region.value) is None and re.fullmatch(r"[\w-]+", str(region.value))
-    return (*([("region", str(region.value))] if region and place else []), ("login", _LOGINS[scheme]))
+    return ((option, str(param.value)),)
 
 
 def usual_variable(scheme: str) -> str:
@@ -353,7 +362,9 @@ def _home(scheme: str) -> str:
 def _vertex(params: dict[str, Param], report: Report, publisher: str) -> str | None:
     project, location = (params.get(name) for name in ("vertex_project", "vertex_location"))
     if project is None:
-        return None
+        if location is not None:
+            report.say(location.path, "becomes", "location of the DSN, or GOOGLE_CLOUD_LOCATION")
+        return ""
     place = str(location.value) if location is not None else "us-central1"
     for param in filter(None, (project, location)):
         report.say(param.path, "becomes", "a part of the provider's address")
