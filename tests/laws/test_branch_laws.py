@@ -2,16 +2,80 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from typing import Any
 
-from interlingua.dialects._contract import DecodeContext
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlingua.dialects._contract import DecodeContext, EncodeOptions, Facts, Quirks, Target
 from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import Error
+from interlingua.types.content import TextPart, ToolCall, ToolResult
+from interlingua.types.message import Message
+from interlingua.types.request import Request
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
 from tests.support.branches import check_answer, check_request, check_writing, check_writing_answer, golden_bodies
 from tests.support.encodings import answers, requests
 from tests.support.roads import conversations
 from tests.support.usual import ANSWERS
+
+TARGETS = (
+    Target(),
+    Target(quirks=Quirks(tool_only_content="empty", call_ids_back=False)),
+    Target(quirks=Quirks(tool_only_content="omit", empty_result="marker")),
+    Target(quirks=Quirks(result_name=True), facts=Facts(call_seals=True)),
+    Target(quirks=Quirks(reasoning_echo="always")),
+)
+TEXTS = st.sampled_from(["Hello.", "ERROR: no", "ERROR:", "é 世界", "null", ' "quoted"\n', " "])
+IDS = st.sampled_from(["call_1", "call_a", "toolu_01", "null", "x y", "call_0"])
+ARGUMENTS = st.sampled_from(
+    ['{"a": 1}', "{}", '{"a":"b","c":[{"d":null}]}', '{"n":\n1}', '{"a":1,"a":2}', "[]", "null"]
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[Message, ...]:
+    """Conversations of texts, calls and results, most of them in order."""
+    messages: list[Message] = []
+    for turn in range(draw(st.integers(1, 4))):
+        if draw(st.booleans()):
+            messages.append(Message("user", (TextPart(draw(TEXTS)),)))
+        ids = draw(st.lists(IDS, max_size=2)) if draw(st.booleans()) else [f"id_{turn}"]
+        calls = [ToolCall(one, draw(st.sampled_from(["look", "put"])), draw(ARGUMENTS)) for one in ids]
+        texts = (TextPart(draw(TEXTS)),) if not calls or draw(st.booleans()) else ()
+        messages.append(Message("assistant", (*texts, *calls)))
+        results = [ToolResult(call.id, call.name, draw(TEXTS), draw(st.booleans())) for call in calls]
+        if draw(st.booleans()):
+            results.reverse()
+        if results:
+            messages.append(Message("tool", tuple(results)))
+    return tuple(messages)
+
+
+@given(messages=histories(), target=st.sampled_from(TARGETS))
+@settings(max_examples=60)
+def test_conversations_with_a_stranger_beside_a_part_are_written_alike(
+    messages: tuple[Message, ...], target: Target
+) -> None:
+    """By every dialect, to servers of some kinds."""
+    check_writing(Request(messages=messages), (target,))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@given(messages=histories())
+@settings(max_examples=40)
+def test_conversations_said_otherwise_are_the_same(name: str, messages: tuple[Message, ...]) -> None:
+    """Each as the dialect writes it."""
+    options = EncodeOptions(target=TARGETS[0], history="mend")
+    try:
+        encoded = get_dialect(name).encode_request(Request(messages=messages), options)
+    except Error:
+        return
+    body: Any = json.loads(encoded.body)
+    check_request(name, f"http://test{encoded.path}".replace("models/:", "models/m:"), {"model": "m", **body})
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from random import Random
 from typing import Any
 
 import pytest
 
 from interlingua.dialects import _schemas
-from interlingua.dialects._contract import DecodeOptions, Encoded, EncodeOptions, Facts, Quirks, Target
-from interlingua.dialects._tool_cache import ToolCache
+from interlingua.dialects._contract import EncodeOptions, Facts, Quirks, Target
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.content import TextPart
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.tool import Freeform, OpaqueTool, Tool
-from interlingua.wire.http import HttpRequest
-from tests.support.roads import changed
 
 URL = "https://api.example/v1/models/m:generateContent"
 CONVERSATION: dict[str, dict[str, Any]] = {
@@ -117,51 +110,3 @@ def test_what_is_written_in_one_go(name: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(_schemas, "_fit_plain_tools", _nothing)
     assert found == [_written(name, tools, target) for tools, target in given]
     assert 60 < taken < 360
-
-
-def _bodies(name: str, draw: Random) -> Iterator[bytes]:
-    """Tools as a dialect writes them, most of them with something in them that is not as usual."""
-    target = TARGETS[0]
-    for _ in range(400):
-        tools = tuple(tool for tool in _tools(draw) if isinstance(tool, Tool))
-        try:
-            encoded: Encoded = get_dialect(name).encode_request(Request(tools=tools), EncodeOptions(target=target))
-        except Error:
-            continue
-        told: Any = json.loads(encoded.body).get("tools")
-        if not told:
-            continue
-        yield json.dumps(told).encode()
-        yield changed(told, draw)
-
-
-@pytest.mark.parametrize("name", [name for name in DIALECTS if find_spec(f"{DIALECTS[name]}.tools_usual")])
-def test_what_is_read_in_one_go(name: str) -> None:
-    """The reader gives nothing, or the very tools of the general reader, of which that has nothing to tell."""
-    module = import_module(f"{DIALECTS[name]}.tools_usual")
-    draw = Random(name)
-    usual = 0
-    for text in _bodies(name, draw):
-        try:
-            found = module.read_usual_tools(text)
-        except Error as error:
-            found = repr(error), error.message
-        if found is None:
-            continue
-        usual += 1
-        told = json.dumps(CONVERSATION[name]).encode()
-        body = b'%b,"tools":%b}' % (told[:-1], text)
-        assert found == _generally_read(name, body), text
-    assert 60 < usual < 700
-
-
-def _generally_read(name: str, body: bytes) -> object:
-    server = import_module(f"{DIALECTS[name]}.server")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "_TOOLS", ToolCache())
-        try:
-            decoded = server.decode_request(HttpRequest(url=URL, body=body), DecodeOptions())
-        except Error as error:
-            return repr(error), error.message
-    assert decoded.changes == ()
-    return decoded.request.tools

@@ -11,7 +11,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy, deepcopy
 from importlib import import_module
-from importlib.util import find_spec
 from random import Random
 from typing import Any, cast
 from unittest import mock
@@ -41,7 +40,7 @@ from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.exactly import exactly
 from tests.support.upstream_requests import whole_request
 
-__all__ = ["Roads", "changed", "conversations", "marked_turns", "places", "plain_shapes", "turns"]
+__all__ = ["Roads", "changed", "conversations", "marked_turns", "places", "turns"]
 
 HISTORIES = {"openai-responses": "input", "google": "contents"}
 """The members that are the history, where that is not `messages`."""
@@ -182,30 +181,12 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     yield ToolCache, "read", anew_tools
     for module in DIALECTS.values():
         client, server, stream = [import_module(f"{module}.{name}") for name in ("client", "server", "client_stream")]
-        writers = [one for one in vars(client).values() if isinstance(one, type) and issubclass(one, RequestWriter)]
-        holders = {server: ("read_usual_history", "write_usual"), client: ("_read_usual",)}
-        holders |= dict.fromkeys(writers, ("write_usual", "write_usual_tools"))
-        for holder, names in holders.items():
+        for holder, names in {server: ("write_usual",), client: ("_read_usual",)}.items():
             yield from [(holder, name, nothing) for name in names if name in vars(holder)]
-        yield from plain_shapes(module)
         for name in ("template_of", "numbered_template_of"):
             if hasattr(stream, name):
                 yield stream, name, nothing
     yield MessagesStreamDecoder, "_begins_as_before", lambda *_: False
-
-
-def plain_shapes(module: str) -> Iterator[tuple[Any, str, Callable[..., None]]]:
-    """Where a dialect reads and writes plain messages in shapes of their own, and what leaves them to the wide ones."""
-
-    def nothing(*_: object, **__: object) -> None:
-        return None
-
-    if find_spec(f"{module}.messages") is None:
-        return
-    messages = import_module(f"{module}.messages")
-    if hasattr(messages, "_read_plain"):
-        yield messages, "_read_plain", nothing
-        yield messages.AssistantEncoder, "plain", nothing
 
 
 def _memos() -> Iterator[tuple[Any, str, Any]]:

@@ -6,9 +6,8 @@ Each dialect has a writer of its own that adds what only its wire says; it decid
 from __future__ import annotations
 
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from interlingua.dialects._bounds import ANY
@@ -23,7 +22,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolResult
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire, encode_wires
+from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -31,12 +30,12 @@ if TYPE_CHECKING:
     from msgspec import Raw
 
     from interlingua.dialects._bounds import Bounds
-    from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule, Target
+    from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule
     from interlingua.dialects._schemas import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort
-    from interlingua.types.content import Json, Part, TextPart
+    from interlingua.types.content import Json, Part
     from interlingua.types.message import Message
     from interlingua.wire.http import Headers
     from interlingua.wire.json import WireStruct
@@ -70,10 +69,6 @@ FILMS = ("video/", "audio/")
 """How media types begin of what is played, not read."""
 
 
-def _nothing(*_: object) -> None:
-    """What a dialect writes in one go that writes its tools one by one."""
-
-
 _FIELDS = tuple([(name, getattr(Request(), name)) for name in Request.__struct_fields__])
 """The fields of a request, each with its value where it is not set."""
 
@@ -87,10 +82,6 @@ class RequestWriter:
     """Which tool names the wire takes where the server's row says nothing."""
     call_id_rule: ClassVar[CallIdRule] = "any"
     """Which call ids the wire takes where the server's row says nothing."""
-    write_usual: ClassVar[staticmethod[[tuple[Message, ...], Target], bytes | None]]
-    """Writes the elements of a usual history in one go; None for an unusual one."""
-    write_usual_tools: ClassVar[staticmethod[[PlainTools, Target], Sequence[Struct] | None]] = staticmethod(_nothing)
-    """Makes the wire objects of plain tools in one go; None where they have to be looked at one by one."""
     said: ClassVar[frozenset[str]] = CORE
     """The fields of a request that the dialect says, or has an entry of its own for; `note_others` notes each other."""
     unsaid: ClassVar[tuple[tuple[str, Any], ...]] = ()
@@ -195,24 +186,6 @@ class RequestWriter:
         self.calls = calls
         return messages
 
-    def written(
-        self,
-        history: tuple[Message, ...],
-        ids: Mapping[str, str],
-        system: tuple[TextPart, ...],
-        write: Callable[[tuple[Message, ...]], list[W]],
-    ) -> list[W] | Raw:
-        """The messages on the wire, as `write` writes them, or usual ones in one go.
-
-        `system` is the system text, as far as it stands among them.
-        """
-        if self.names or self.arguments or self.request.cache is not None or _changes_any(ids):
-            return write(history)
-        text = self.write_usual(history, self.target)
-        if not text:
-            return write(history)
-        return self.kept.place(b"[%b,%b]" % (encode_wires(write(())), text) if system else b"[%b]" % text)
-
     def placed(self, wires: list[W], *, is_bare: bool) -> list[W] | Raw:
         """The messages on the wire; as text in which no number has to be looked for where all of them are bare."""
         text = encode_exact(wires) if wires and is_bare else None
@@ -292,10 +265,9 @@ class RequestWriter:
         """The tools on the wire; one text where they came before and were written in these ways."""
         tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
         if type(tools) is not CachedTools:
-            wires = self.write_usual_tools(self._plain, self.target) if usual and self._plain else None
-            wires = write() if wires is None else wires
+            wires = write()
             text = encode_exact(wires) if usual and self.schemas else None
-            return cast("list[W]", wires) if text is None else self.kept.place(text)
+            return wires if text is None else self.kept.place(text)
         if not usual or tools.is_marked:
             return write()
         ways = (self.dialect, *ways)
@@ -455,10 +427,6 @@ class RequestWriter:
         for dialect in foreign_extras(extra, self.dialect):
             self.changes.add("extra_foreign", f"/extra/{dialect}")
         return extra.get(self.dialect, {})
-
-
-def _changes_any(ids: Mapping[str, str]) -> bool:
-    return any([own != told for own, told in ids.items()])
 
 
 def chosen_names(choice: object) -> frozenset[str]:

@@ -26,7 +26,6 @@ from interlingua.wire.json import encode_wires
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from interlingua.dialects._usual.tools import ReadUsualTools
     from interlingua.types.change import Change, Changes
     from interlingua.wire.json import WireStruct
 
@@ -117,11 +116,10 @@ def _read_only_tool(tool: Tool) -> Tool:
 class ToolCache:
     """The tools that one dialect read lately, by the bytes in which they came."""
 
-    __slots__ = ("_bytes", "_max_bytes", "_old", "_usual", "_young")
+    __slots__ = ("_bytes", "_max_bytes", "_old", "_young")
 
-    def __init__(self, usual: ReadUsualTools | None = None, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
-        """An empty cache of two generations, each of at most so many bytes of text; `usual` reads what is usual."""
-        self._usual = usual
+    def __init__(self, max_generation_bytes: int = MAX_GENERATION_BYTES) -> None:
+        """An empty cache of two generations, each of at most so many bytes of text."""
         self._max_bytes = max_generation_bytes
         self._bytes = 0
         self._young: dict[bytes, CachedTools | None] = {}
@@ -138,9 +136,7 @@ class ToolCache:
         if known is not None:
             return known
         told = len(changes.entries)
-        tools = None if self._usual is None else self._usual(text)
-        if tools is None:
-            tools = decode(text)
+        tools = decode(text)
         if len(changes.entries) == told:
             self.keep(text, tools)
         return tools

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._usual.histories import Read
     from interlingua.dialects.openai_chat.wire import MessageWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.content import Part
+    from interlingua.types.content import Part, TextPart
+    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.types.usage import Usage
@@ -86,7 +86,9 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
-def _read_history(options: DecodeOptions, text: bytes, changes: Changes) -> Read:
+def _read_history(
+    options: DecodeOptions, text: bytes, changes: Changes
+) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
     system, messages = decode_messages(text, changes)
     return system, paired_history(messages, options, changes)
 

@@ -11,13 +11,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import msgspec
+from msgspec.structs import replace
 
 from interlingua.dialects._answer import changes_of, failed_status, finish_of, id_source
-from interlingua.dialects._late import late_pair
 from interlingua.dialects._request import CORE, RequestWriter, check_choice
 from interlingua.dialects.unified.answer import decode_answer
-from interlingua.dialects.unified.parts import NAME, decode_part, encode_parts, own_members, split_extra, with_members
+from interlingua.dialects.unified.parts import (
+    NAME,
+    decode_part,
+    encode_parts,
+    is_bare,
+    own_members,
+    split_extra,
+    with_members,
+)
 from interlingua.dialects.unified.reasons import decode_error_body
 from interlingua.dialects.unified.tools import encode_choice, encode_tool
 from interlingua.dialects.unified.wire import MessageWire, RequestWire, ResponseWire, ServerStateWire
@@ -26,11 +33,11 @@ from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.wire.json import decode_any, decode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
+
+    from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects._usual.histories import WriteUsual
-    from interlingua.dialects._usual.tools import WriteUsualTools
     from interlingua.dialects.unified.wire import PartWire, TextWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
@@ -45,7 +52,6 @@ __all__ = [
     "KNOBS",
     "PATH",
     "PartReader",
-    "decode_any_response",
     "decode_error",
     "decode_response",
     "encode_request",
@@ -73,17 +79,11 @@ def encode_request(request: Request, options: EncodeOptions) -> Encoded:
     return _RequestEncoder(request, options).encode()
 
 
-_write_usual: WriteUsual = late_pair("interlingua.dialects.unified.history_usual", "write_usual_history")
-_write_usual_tools: WriteUsualTools = late_pair("interlingua.dialects.unified.tools_usual", "write_usual_tools")
-
-
 class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
     said = CORE.union(KNOBS)
-    write_usual = staticmethod(_write_usual)
-    write_usual_tools = staticmethod(_write_usual_tools)
     name_rule = "unified"
 
     def encode(self) -> Encoded:
@@ -103,7 +103,7 @@ class _RequestEncoder(RequestWriter):
             tools=cast("list[ToolWire]", self.written_tools((), self._tools)),  # text is written as it is
             tool_choice=encode_choice(request.tool_choice, self.names),
             system=_texts(request.system),
-            messages=cast("list[MessageWire]", self.written(history, {}, (), self._messages)),
+            messages=cast("list[MessageWire]", self._messages(history)),  # as are these
         )
         own = own_members(request.extra)
         return self.done(PATH, cast("RequestWire", with_members(wire, own, self.kept)) if own else wire)
@@ -112,36 +112,46 @@ class _RequestEncoder(RequestWriter):
         tools = enumerate(self.request.tools)
         return [encode_tool(tool, self.names, self.changes, f"/tools/{place}") for place, tool in tools]
 
-    def _messages(self, history: tuple[Message, ...]) -> list[MessageWire]:
-        return _written(history, self.names)
+    def _messages(self, history: tuple[Message, ...]) -> list[MessageWire] | Raw:
+        writer = _MessageWriter(self.names)
+        wires = [writer.message(message) for message in history]
+        return self.placed(wires, is_bare=writer.is_bare)
 
 
-def _written(messages: tuple[Message, ...], names: Mapping[str, str]) -> list[MessageWire]:
-    called: dict[str, str] = {}
-    return [_message(message, called, names) for message in messages]
+class _MessageWriter:
+    """Writes the messages of one history, remembering what was called."""
 
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+        self.called: dict[str, str] = {}
+        self.is_bare = True
+        """Whether there is nothing in the messages but texts, calls and results that are texts."""
 
-def _message(message: Message, called: dict[str, str], names: Mapping[str, str]) -> MessageWire:
-    wire = MessageWire(message.role, message.name)
-    text = _plain_text(message.parts)
-    if text is None:
-        called.update({part.id: part.name for part in message.parts if isinstance(part, ToolCall | BrokenToolCall)})
-        wire.parts = encode_parts(message.parts, names, called)
-    else:
-        wire.content = text
-    if not message.extra:
-        return wire
-    wire.members = split_extra(message.extra)
-    own = own_members(message.extra)
-    return cast("MessageWire", with_members(wire, own)) if own else wire
+    def message(self, message: Message) -> MessageWire:
+        wire, parts = MessageWire(message.role, message.name), message.parts
+        text = _plain_text(parts)
+        if text is not None:
+            wire.content = text
+        else:
+            if message.role == "assistant":
+                calls = [part for part in parts if type(part) is ToolCall or type(part) is BrokenToolCall]
+                self.called.update([(call.id, call.name) for call in calls])
+            wire.parts = encode_parts(parts, self.names, self.called)
+            self.is_bare = self.is_bare and all(map(is_bare, parts))
+        if not message.extra:
+            return wire
+        self.is_bare = False
+        wire.members = split_extra(message.extra)
+        own = own_members(message.extra)
+        return cast("MessageWire", with_members(wire, own)) if own else wire
 
 
 def _plain_text(parts: tuple[Part, ...]) -> str | None:
     """The text of a message that is one text and nothing more; None for any other."""
-    if len(parts) != 1:
+    part = parts[0] if len(parts) == 1 else None
+    if type(part) is not TextPart or part.cache is not None or not is_bare(part):
         return None
-    part = parts[0]
-    return part.text if isinstance(part, TextPart) and part.text and part == TextPart(part.text) else None
+    return part.text or None
 
 
 def _texts(system: tuple[TextPart, ...]) -> str | list[TextWire] | None:
@@ -172,10 +182,10 @@ class PartReader:
     def part(self, wire: PartWire, path: str) -> Part:
         """The part at a path of the answer."""
         part = decode_part(wire)
-        if not isinstance(part, ToolCall | BrokenToolCall):
+        if not (type(part) is ToolCall or type(part) is BrokenToolCall):
             return part
-        name = self.name(part.name, path)
-        return msgspec.structs.replace(part, id=self.call_id(part.id, path), name=name)
+        name, call_id = self.name(part.name, path), self.call_id(part.id, path)
+        return part if (call_id, name) == (part.id, part.name) else replace(part, id=call_id, name=name)
 
     def call_id(self, wire_id: str | None, path: str) -> str:
         """The id of the next call; an entry where it is not the wire's."""
@@ -200,19 +210,6 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members that we do not know go to `extra`.
     Raises: DecodeError, with the first bad place; the error that a 200 hides.
     """
-    return _read_usual(reply.body, context) or decode_any_response(reply, context)
-
-
-_read_usual: Callable[[bytes, DecodeContext], Response[Any] | None] = late_pair(
-    "interlingua.dialects.unified.client_usual", "read_usual"
-)
-
-
-def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-    """A whole answer, however unusual.
-
-    Raises: as `decode_response`.
-    """
     repairs: list[str] = []
     try:
         wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
@@ -224,7 +221,7 @@ def decode_any_response(reply: HttpReply, context: DecodeContext) -> Response[An
     response = settled(decode_answer(wire, PartReader(context, changes).part), changes)
     if not changes.entries:
         return response
-    return msgspec.structs.replace(response, changes=(*response.changes, *changes.done()))
+    return replace(response, changes=(*response.changes, *changes.done()))
 
 
 def settled(response: Response[Any], changes: Changes) -> Response[Any]:
@@ -233,13 +230,13 @@ def settled(response: Response[Any], changes: Changes) -> Response[Any]:
     others = tuple([_settled_choice(one, place, changes) for place, one in enumerate(response.alternatives)])
     if reason == response.finish_reason and others == response.alternatives:
         return response
-    return msgspec.structs.replace(response, finish_reason=reason, alternatives=others)
+    return replace(response, finish_reason=reason, alternatives=others)
 
 
 def _settled_choice(one: Alternative, place: int, changes: Changes) -> Alternative:
     path = f"/alternatives/{place}/finish_reason"
     reason = finish_of(one.finish_reason, one.finish_reason_raw, one.parts, changes, path)
-    return msgspec.structs.replace(one, finish_reason=reason)
+    return replace(one, finish_reason=reason)
 
 
 def _is_error(body: bytes) -> bool:

@@ -51,6 +51,7 @@ from interlingua.types.content import (
     ToolCall,
     ToolResult,
 )
+from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import decode, encode_wire, raw
 from interlingua.wire.media import media_type_of
 
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from interlingua.wire.json import KeptTexts
 
 __all__ = [
-    "NAME", "calls_view", "decode_part", "decode_seal", "encode_call", "encode_parts", "kept", "own_members",
+    "NAME", "calls_view", "decode_part", "decode_seal", "encode_call", "encode_parts", "is_bare", "kept", "own_members",
     "split_extra", "with_members",
 ]  # fmt: skip
 
@@ -113,6 +114,8 @@ def decode_part(wire: PartWire) -> Part:
 
 
 def _text(wire: TextWire) -> TextPart:
+    if not (wire.annotations or wire.sealed or wire.members or wire.extra):
+        return TextPart(wire.text, (), wire.cache)
     citations = [
         Citation(one.dialect, one.raw, one.url, one.title, one.file, one.quote, one.start, one.end)
         for one in wire.annotations
@@ -148,11 +151,10 @@ def _refusal(wire: RefusalWire) -> RefusalPart:
 
 
 def _call(wire: ToolCallWire) -> ToolCall | BrokenToolCall:
-    text = bytes(wire.arguments).decode()
-    extra = kept(wire.members, wire.extra)
-    return make_call(
-        wire.id, wire.name, text, freeform=wire.freeform, sealed=decode_seal(wire.sealed), extra=extra
-    )  # fmt: skip
+    text, sealed, extra = str(wire.arguments, "utf-8"), decode_seal(wire.sealed), kept(wire.members, wire.extra)
+    if are_sound(text):
+        return ToolCall(wire.id, wire.name, text, wire.freeform, sealed, extra)
+    return make_call(wire.id, wire.name, text, freeform=wire.freeform, sealed=sealed, extra=extra)
 
 
 def _broken(wire: BrokenToolCallWire) -> BrokenToolCall:
@@ -223,18 +225,22 @@ def encode_parts(parts: Sequence[Part], names: Mapping[str, str], called: Mappin
 
 def _encoded(part: Part, names: Mapping[str, str], called: Mapping[str, str]) -> object:
     """A wire object, or a canonical part that is written as it is."""
-    match part:
-        case ToolCall():
-            return encode_call(part, names)
-        case ToolResult():
-            return _encoded_result(part, names, called)
-        case ServerToolPart() | OpaquePart():
-            return part
-        case _:
-            extra = part.extra
-            if NAME not in extra:
-                return part
-            return with_members(msgspec.structs.replace(part, extra=split_extra(extra)), extra[NAME])
+    if type(part) is ToolCall:
+        return encode_call(part, names)
+    if type(part) is ToolResult:
+        return _encoded_result(part, names, called)
+    if isinstance(part, ServerToolPart | OpaquePart) or NAME not in part.extra:
+        return part
+    return with_members(msgspec.structs.replace(part, extra=split_extra(part.extra)), part.extra[NAME])
+
+
+def is_bare(part: Part) -> bool:
+    """Whether a part is a text, a call or a result that is a text, and there is nothing beside it."""
+    if type(part) is TextPart:
+        return not (part.annotations or part.sealed or part.extra)
+    if type(part) is ToolCall:
+        return part.sealed is None and not part.extra
+    return type(part) is ToolResult and type(part.content) is str and not part.extra
 
 
 def encode_call(call: ToolCall, names: Mapping[str, str] = _NO_MEMBERS) -> ToolCallWire:

@@ -84,9 +84,11 @@ def partial_of(error: Error) -> Response[Any] | None:
 
 def broken_call(response: Response[Any]) -> BrokenToolCall | None:
     """The first call that fails the answer: broken, and not because the answer ended at its length."""
-    choices = (response.parts, *(one.parts for one in response.alternatives))
-    calls = (part for parts in choices for part in parts if isinstance(part, BrokenToolCall))
-    return next((call for call in calls if call.reason != "cut_off"), None)
+    for one in (response, *response.alternatives):
+        for part in one.parts:
+            if type(part) is BrokenToolCall and part.reason != "cut_off":
+                return part
+    return None
 
 
 def fault(response: Response[Any], context: ServerContext) -> Error | None:

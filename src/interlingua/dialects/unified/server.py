@@ -16,24 +16,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import UNSET
 
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._history import prepare_history
+from interlingua.dialects._history import paired_calls, prepare_history
 from interlingua.dialects._serve import JSON_HEADERS, clients_fault
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
-from interlingua.dialects.unified.history_usual import read_usual_history
 from interlingua.dialects.unified.parts import NAME, decode_part, kept
 from interlingua.dialects.unified.reasons import encode_error_body, fault
-from interlingua.dialects.unified.server_usual import write_usual
 from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
-from interlingua.dialects.unified.tools_usual import read_usual_tools
 from interlingua.dialects.unified.wire import (
     BrokenToolCallWire,
     MessagesWire,
+    MessageWire,
     ReceivedWire,
     ToolCallWire,
     ToolResultWire,
     ToolsWire,
+    ToolWire,
 )
 from interlingua.errors import DecodeError, HistoryError, SchemaError
 from interlingua.schema.validate import check_schema
@@ -42,25 +41,26 @@ from interlingua.types.content import BrokenToolCall, TextPart
 from interlingua.types.message import Message
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import WireStruct, decode, encode_wire, pointer
+from interlingua.wire.json import WireStruct, decode, encode_wire, exact_reader, pointer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects._usual.histories import Read
-    from interlingua.dialects.unified.wire import MessageWire, PartWire, ServerStateWire
+    from interlingua.dialects.unified.wire import PartWire, ServerStateWire
     from interlingua.errors import Error
     from interlingua.types.content import Part
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
 
-__all__ = ["decode_request", "encode_any_response", "encode_error", "encode_response"]
+__all__ = ["decode_request", "encode_error", "encode_response"]
 
 _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
 
 
 W = TypeVar("W", bound=WireStruct)
-_TOOLS = ToolCache(read_usual_tools)
+_TOOLS = ToolCache()
 
 
 # The request
@@ -78,13 +78,19 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     return DecodedRequest(model=wire.model, request=_RequestDecoder(wire, options).decode(), stream=wire.stream)
 
 
-def _read_history(text: bytes, changes: Changes, *, continues: bool) -> Read:
-    usual = read_usual_history(text)
-    if usual is not None:
-        return usual.read(changes)
-    wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
-    reader = _MessageReader()
-    messages = tuple([reader.read(one, f"/messages/{place}") for place, one in enumerate(wires)])
+_read_messages = exact_reader(list[MessageWire])  # how deep they are was looked at in the body
+_read_tools = exact_reader(list[ToolWire])
+
+
+def _read_history(
+    text: bytes, changes: Changes, *, continues: bool
+) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    wires = _read_messages(text)
+    if wires is None:
+        wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
+    messages = _MessageReader().read(wires)
+    if paired_calls(messages) is not None:
+        return (), messages
     return (), prepare_history(messages, "refuse", changes, continues=continues, keep_broken=True)
 
 
@@ -143,7 +149,9 @@ class _RequestDecoder:
                 return tuple([part for part in parts if isinstance(part, TextPart)])
 
     def _tools(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
-        wires = _read(b'{"tools":%b}' % text, ToolsWire).tools
+        wires = _read_tools(text)
+        if wires is None:
+            wires = _read(b'{"tools":%b}' % text, ToolsWire).tools
         tools = tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wires)])
         check_tools(tools)
         return tools
@@ -159,29 +167,41 @@ class _MessageReader:
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
 
-    def read(self, wire: MessageWire, path: str) -> Message:
-        """One message; `path` is its place."""
-        if wire.parts is None:
-            parts: tuple[Part, ...] = (TextPart(wire.content),) if wire.content else ()
-        elif wire.content is not None:
-            raise DecodeError(f"{path}: a message has content or parts, not both", path=f"{path}/content")
-        else:
-            parts = tuple([self._part(part, f"{path}/parts/{number}") for number, part in enumerate(wire.parts)])
-        return Message(wire.role, parts, wire.name, kept(wire.members, wire.extra))
+    def read(self, wires: Sequence[MessageWire]) -> tuple[Message, ...]:
+        """The messages."""
+        messages: list[Message] = []
+        for place, wire in enumerate(wires):
+            if wire.parts is None:
+                parts: tuple[Part, ...] = (TextPart(wire.content),) if wire.content else ()
+            elif wire.content is not None:
+                path = f"/messages/{place}"
+                raise DecodeError(f"{path}: a message has content or parts, not both", path=f"{path}/content")
+            else:
+                parts = tuple([self._part(part, place, number) for number, part in enumerate(wire.parts)])
+            messages.append(Message(wire.role, parts, wire.name, kept(wire.members, wire.extra)))
+        return tuple(messages)
 
-    def _part(self, wire: PartWire, path: str) -> Part:
-        if isinstance(wire, ToolCallWire):
-            if not wire.id.strip():
-                raise DecodeError(f"{path}/id: a call must have an id", path=f"{path}/id", code="call_id_missing")
-            if not wire.name:
-                raise DecodeError(f"{path}/name: a call must name its tool", path=f"{path}/name")
+    def _part(self, wire: PartWire, place: int, number: int) -> Part:
+        """The part of this number in the message at a place."""
+        if type(wire) is ToolCallWire:
+            return self._call(wire, f"/messages/{place}/parts/{number}")
+        if type(wire) is ToolResultWire:
+            wire.name = self.names.get(wire.tool_call_id) if wire.name is None else wire.name
+        elif type(wire) is BrokenToolCallWire:
             self.names[wire.id] = wire.name
-        elif isinstance(wire, ToolResultWire) and wire.name is None:
-            wire.name = self.names.get(wire.tool_call_id)
-        elif isinstance(wire, BrokenToolCallWire):
-            self.names[wire.id] = wire.name
+        try:
+            return decode_part(wire)
+        except DecodeError as error:
+            raise error.under(f"/messages/{place}/parts/{number}") from None
+
+    def _call(self, wire: ToolCallWire, path: str) -> Part:
+        if not wire.id.strip():
+            raise DecodeError(f"{path}/id: a call must have an id", path=f"{path}/id", code="call_id_missing")
+        if not wire.name:
+            raise DecodeError(f"{path}/name: a call must name its tool", path=f"{path}/name")
+        self.names[wire.id] = wire.name
         part = _decoded(wire, path)
-        if isinstance(part, BrokenToolCall) and isinstance(wire, ToolCallWire):
+        if type(part) is BrokenToolCall:
             sentence = f"{path}/arguments: the call {part.id!r} (tool {part.name}) has broken arguments: {part.reason}"
             raise HistoryError(sentence, code="arguments_broken")
         return part
@@ -203,11 +223,6 @@ def _state(wire: ServerStateWire | None) -> ServerState | None:
 
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer; the error that it is when a call in it is broken."""
-    return write_usual(response, context) or encode_any_response(response, context)
-
-
-def encode_any_response(response: Response[Any], context: ServerContext) -> HttpReply:
-    """The same, however unusual."""
     error = fault(response, context)
     if error is not None:
         return encode_error(error, context)

@@ -47,9 +47,9 @@ def decode_tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
 
 
 def _tool(wire: ToolWire, path: str) -> Tool:
-    for member, absent in (("dialect", wire.dialect is None), ("kind", wire.kind is None), ("raw", wire.raw is UNSET)):
-        if not absent:
-            raise _misfit(path, member, "only a tool of the type opaque_tool has one")
+    if not (wire.dialect is wire.kind is None and wire.raw is UNSET):
+        member = "dialect" if wire.dialect is not None else "kind" if wire.kind is not None else "raw"
+        raise _misfit(path, member, "only a tool of the type opaque_tool has one")
     if wire.name is None:
         raise _misfit(path, "name", "a tool must have a name")
     freeform = None
