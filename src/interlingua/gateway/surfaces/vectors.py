@@ -69,10 +69,10 @@ __all__ = ["embedding", "reranking"]
 
 def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
     """The handler of requests for vectors of clients of a dialect."""
-    form = get_embedding(dialect)
-    assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        form = get_embedding(dialect)
+        assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
         asked: DecodedEmbed = await _read(gateway, request, form.decode_request)
         exchange = _Exchange(gateway, request, dialect, asked.model)
         ask = asked.request
@@ -102,10 +102,10 @@ def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
 
 def reranking(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
     """The handler of reranks for clients of a dialect."""
-    form = get_reranking(dialect)
-    assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+        form = get_reranking(dialect)
+        assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
         asked: DecodedRerank = await _read(gateway, request, form.decode_request)
         exchange = _Exchange(gateway, request, dialect, asked.model)
         ask = asked.request
