@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from interlingua.client.call.job import Job, Lane
 from interlingua.client.options import Settings, options_of, settle, settled_under
 from interlingua.client.prompt import build_request, turns
+from interlingua.client.state import limiter_of
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import ConfigError, UsageError, kind_of
 from interlingua.registry.resolve import default_registry, placeholder
@@ -140,6 +141,7 @@ class Face:
             tool_deltas,
             output is not None,
             health=None if timing is None else timing.health,
+            limits=None if stands_in else self._registry.limited_by(limiter_of),
             ranking=ranking,
         )
 

@@ -27,8 +27,9 @@ from interlingua.routing.health import MemoryHealth
 from interlingua.transport.override import answers_alone, innermost
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from interlingua.registry.allowance import Allowance
     from interlingua.routing.health import HealthStore
     from interlingua.routing.limits import Limiter
     from interlingua.routing.redis_link import RedisLink
@@ -40,6 +41,7 @@ __all__ = [
     "health_store",
     "limit",
     "limiter",
+    "limiter_of",
     "neighbours",
     "open_health",
     "shared_link",
@@ -136,6 +138,15 @@ def limiter() -> Limiter:
     if innermost() is None:  # the usual case, and quicker to see
         return _process.limiter or _limiter_of(_process)
     return _limiter_of(_scope() if answers_alone() else _process)
+
+
+def limiter_of(allowances: Mapping[str, Allowance]) -> Limiter:
+    """What limits the calls of a registry with these limits of its own, in this process."""
+    from interlingua.routing.limits import Limiter  # who only explains limits nothing
+
+    limiter = Limiter(monotonic)
+    limiter.load_file(allowances)
+    return limiter
 
 
 def limit(pattern: str, *, concurrency: int | None = None, rpm: int | None = None, tpm: int | None = None) -> None:

@@ -86,6 +86,10 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     The first one that is set counts, for a row that is built in.
     """
+    header_env: tuple[tuple[str, str], ...] = ()
+    """Variables that its vendor's SDK sends in a header, each with the header's name; for a row that is built in."""
+    version_env: str = ""
+    """The variable in which its vendor's SDK looks for `api_version`; for a row that is built in."""
     auth: Auth = "bearer"
     """Where the key goes."""
     key_required: bool = True

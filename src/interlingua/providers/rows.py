@@ -83,6 +83,8 @@ MISTRAL = _server(
     batches="jobs",
     unsupported=BEYOND_OPENAI | {"logit_bias", "logprobs", "store", "user", "verbosity"},
 )
+OPENAI_HEADERS = (("OPENAI_ORG_ID", "openai-organization"), ("OPENAI_PROJECT_ID", "openai-project"))
+"""What the OpenAI SDK sends of its environment beside the key, to every address [SDK openai, `_client.py`]."""
 OPENAI_ADDRESS = (("OPENAI_BASE_URL", ""), ("OPENAI_API_BASE", ""))
 """What the SDK reads, and what it read before version 1; both hold the whole base [SDK openai]."""
 AZURE_OPENAI = "https://cognitiveservices.azure.com/.default"
@@ -101,6 +103,7 @@ _OPENAI_FAMILY = (
         models=("gpt-", "o1", "o3", "o4", "chatgpt-"),
         address_env=OPENAI_ADDRESS,
         key_env=("OPENAI_API_KEY",),
+        header_env=OPENAI_HEADERS,
         quirks=OPENAI,
         elsewhere="openai-compatible",
         note="Speaks Responses where this version has it, else Chat.",
@@ -112,6 +115,7 @@ _OPENAI_FAMILY = (
         dialects=CHAT,
         address_env=OPENAI_ADDRESS,
         key_env=("OPENAI_API_KEY",),
+        header_env=OPENAI_HEADERS,
         quirks=OPENAI,
         elsewhere="openai-compatible",
         note="The gpt-5.6 family takes tools on this endpoint only with effort none.",
@@ -123,6 +127,7 @@ _OPENAI_FAMILY = (
         dialects=("openai-responses",),
         address_env=OPENAI_ADDRESS,
         key_env=("OPENAI_API_KEY",),
+        header_env=OPENAI_HEADERS,
         quirks=OPENAI,
     ),
     # The v1 endpoint takes the deployment's name as `model` and needs no api-version [vendor "API version lifecycle"].
@@ -138,6 +143,7 @@ _OPENAI_FAMILY = (
         login_scope=AZURE_OPENAI,
         quirks=OPENAI,
         dated="azure-deployments",
+        version_env="OPENAI_API_VERSION",
         note="The model is the name of your deployment; an older API takes ?api_version=.",
     ),
     # What AzureOpenAI sends: the deployment stands in the path, and in the body [SDK openai, lib/azure.py].
@@ -367,7 +373,7 @@ _HOSTED = (
         base_url="https://generativelanguage.googleapis.com/v1beta/openai",
         dialects=CHAT,
         address_env=(("GOOGLE_GEMINI_BASE_URL", "/v1beta/openai"),),
-        key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        key_env=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         quirks=SERVER,
     ),
 )
@@ -477,7 +483,7 @@ _OTHER_DIALECTS = (
         models=("gemini-",),
         address_env=(("GOOGLE_GEMINI_BASE_URL", "/v1beta"),),
         card="google",
-        key_env=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        key_env=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         auth="x-goog-api-key",
         quirks=Quirks(bounds="vendor", batches="vendor"),
     ),

@@ -30,7 +30,7 @@ from interlingua.providers.price import Price
 from interlingua.providers.row import LOGINS, Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.declared import DECLARED, declared_text
-from interlingua.registry.place import LOOPBACK, Environ, Keyed, row_at
+from interlingua.registry.place import DATE, LOOPBACK, Environ, Keyed, row_at
 from interlingua.registry.secret import Secret
 from interlingua.registry.spec import instead
 from interlingua.types.capabilities import Capabilities
@@ -58,8 +58,6 @@ _VARIABLE = r"[A-Z_][A-Z0-9_]*"
 _NAME = r"[a-z_]{1,32}"
 OPTIONS_GUIDE = "docs/guides/configuration.md"
 """Lists the options of a DSN."""
-_DATE = r"[0-9]{4}-[0-9]{2}-"
-"""How a version begins that names a day; `preview` is one of the newer API."""
 _DOLLARS = r"[0-9]{1,9}(\.[0-9]{1,12})?"
 
 
@@ -169,7 +167,7 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
     if not dsn.host and row.needs_host:
         _refuse(where, f"no host in the DSN {EXPECTED}")
     row, at_home = row_at(row, dsn.host) if dsn.host else (row, True)
-    if row.dated and dsn.path is None and re.match(_DATE, dsn.options.get("api_version", "")):
+    if row.dated and dsn.path is None and re.match(DATE, dsn.options.get("api_version", "")):
         row = ROWS[row.dated]
     credential, key_env, given = _credential(dsn, row if at_home else None, environ, where)
     options = dsn.options

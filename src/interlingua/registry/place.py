@@ -27,17 +27,20 @@ if TYPE_CHECKING:
     from interlingua.transport.base import Carrier
 
 __all__ = [
+    "DATE",
     "Argument",
     "Environ",
     "Keyed",
     "Place",
     "base_url_of",
+    "dated_row",
     "keyed_row",
     "located",
     "origin_of",
     "placed",
     "row_at",
     "unsaid",
+    "with_headers",
 ]
 
 Environ: TypeAlias = Callable[[], Mapping[str, str]]
@@ -45,6 +48,8 @@ Environ: TypeAlias = Callable[[], Mapping[str, str]]
 
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - they are replaced, nothing listens there
 _HOST = r"[\w.-]+|[0-9a-f:.]+"
+DATE = r"[0-9]{4}-[0-9]{2}-"
+"""How a version of an API begins that is a date."""
 _PORTS = {"http": 80, "https": 443}
 _VALUE = r"[A-Za-z0-9][\w.:-]{0,127}"
 LOOPBACK = r"127\.\d+\.\d+\.\d+|::1|(.+\.)?localhost"
@@ -173,8 +178,42 @@ def placed(row: Provider, base_url: str) -> Provider:
         auth=row.auth,
         key_required=row.key_required and at_home,
         address_env=row.address_env,
+        headers=(*described.headers, *[pair for pair in row.headers if pair not in described.headers]),
         elsewhere="",
         family=described.family or described.name,
+    )
+
+
+def with_headers(row: Provider, read: Callable[[str], str | None]) -> Provider:
+    """`row` with the headers that its vendor's SDK makes of its variables.
+
+    Raises: ConfigError for a value that no header can carry.
+    """
+    headers: list[tuple[str, str]] = []
+    for variable, name in row.header_env:
+        value = (read(variable) or "").strip()
+        if value and not re.fullmatch(r"[\x20-\x7e]+", value):
+            raise ConfigError(f"{variable} holds a character that a header cannot carry")
+        headers += [(name, value)] if value else []
+    return replace(row, headers=(*row.headers, *headers), header_env=())
+
+
+def dated_row(row: Provider, version: str) -> Provider:
+    """`row` in the version of its API that its vendor's variable names: a date stands for the older API."""
+    query = (("api-version", version),)
+    if not row.dated or not re.match(DATE, version):
+        return replace(row, query=query, version_env="")
+    older = ROWS[row.dated]
+    path = older.base_url.partition("{host}")[2]
+    return replace(
+        older,
+        name=row.name,
+        query=query,
+        address_env=tuple([(variable, path) for variable, _ in row.address_env]),
+        key_env=row.key_env,
+        token_env=row.token_env,
+        auth=row.auth,
+        login=row.login,
     )
 
 
@@ -244,5 +283,5 @@ def origin_of(base_url: str) -> Place:
     from urllib.parse import urlsplit
 
     parts = urlsplit(base_url)
-    host = parts.hostname or ""
+    host = (parts.hostname or "").removesuffix(".")  # the root of all names
     return Place("localhost" if re.fullmatch(LOOPBACK, host) else host, parts.port or _PORTS.get(parts.scheme, 0))

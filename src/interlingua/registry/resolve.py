@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Registry", "Resolved", "default_registry", "placeholder"]
 
+L = TypeVar("L")
 MAX_REMEMBERED_BYTES = 2_000_000
 _NAME = r"[a-z0-9][a-z0-9.-]*"
 
@@ -107,8 +108,27 @@ class Registry:
         self._argument: Argument | None = None
         self._remembered = ByteCache[tuple[str, str | None, bool], Resolved](MAX_REMEMBERED_BYTES, weigh=_weight)
         self._rankings = ByteCache[str, tuple[tuple[Endpoint, ...], Ranking | None]](MAX_REMEMBERED_BYTES)
-        self.limits: dict[str, Allowance] = {}
+
+    @property
+    def limits(self) -> dict[str, Allowance]:
         """What the file that was loaded last allows, by pattern of targets."""
+        return self._sources.limits
+
+    @limits.setter
+    def limits(self, limits: dict[str, Allowance]) -> None:
+        self._sources.limits = limits
+
+    def limited_by(self, make: Callable[[dict[str, Allowance]], L]) -> L | None:
+        """What `make` makes of the limits, the same for all who ask; None for none, and for those of the process.
+
+        Calls of a registry of its own are limited by its file; the registry of the process tells the process's limiter.
+        """
+        sources = self._sources
+        if not sources.limits or sources is _DEFAULT._sources:
+            return None
+        if sources.limiting is None or sources.limiting[0] is not sources.limits:
+            sources.limiting = sources.limits, make(sources.limits)
+        return cast("L", sources.limiting[1])
 
     def environment(self) -> Mapping[str, str]:
         """Where variables are read now."""
@@ -302,7 +322,7 @@ class Registry:
             _targets_of(pattern, self._sources, config.providers, reader): said
             for pattern, said in config.capabilities.items()
         }
-        self.limits = limits
+        self._sources.limits = limits
         self._sources.generation = object()
         aliases = [name for name in config.aliases if not name.endswith("*")]
         loaded = self._checked(list(config.providers), aliases, Reader(self.environment()))

@@ -25,7 +25,18 @@ from interlingua.providers.rows import ROWS
 from interlingua.registry.alias import longest_prefix, settled
 from interlingua.registry.code import code_of_dsn, keyed_code, read_scheme
 from interlingua.registry.dsn import Dsn, parse_dsn, provider_of
-from interlingua.registry.place import Environ, Keyed, Place, base_url_of, keyed_row, located, origin_of, placed
+from interlingua.registry.place import (
+    Environ,
+    Keyed,
+    Place,
+    base_url_of,
+    dated_row,
+    keyed_row,
+    located,
+    origin_of,
+    placed,
+    with_headers,
+)
 from interlingua.registry.ranking import ORDERED, Rule
 from interlingua.registry.secret import Secret
 from interlingua.registry.spec import Element, near
@@ -33,6 +44,7 @@ from interlingua.types.capabilities import Capabilities
 
 if TYPE_CHECKING:
     from interlingua.providers.code import CodeProvider
+    from interlingua.registry.allowance import Allowance
 
 __all__ = ["FileProvider", "Reader", "Resolver", "SchemeFactory", "Sources", "name_of", "variable_of"]
 
@@ -129,6 +141,10 @@ class Sources:
         """Where this process listens itself; a vendor's variable that names such a place counts as not set."""
         self.is_own_key: Callable[[str], bool] = _never
         """Whether a key is one that this process itself takes."""
+        self.limits: dict[str, Allowance] = {}
+        """What the configuration file allows, by pattern of targets."""
+        self.limiting: tuple[dict[str, Allowance], object] | None = None
+        """What was made of the limits to hold calls to them."""
         self.file_capabilities: dict[str, Capabilities] = {}
         """Pattern of targets -> what the configuration file says that they take."""
 
@@ -225,6 +241,10 @@ class Sources:
             return replace(keyed, key_auth=row.auth)
         if row.login and not any(map(reader.get, row.key_env)):
             return replace(self._of_row(replace(row, login=""), reader), login=row.login)
+        if row.version_env and (version := (reader.get(row.version_env) or "").strip()):
+            return self._of_row(dated_row(row, version), reader)
+        if row.header_env:
+            row = with_headers(row, reader.get)
         for variable, base_url in self.addresses(row, reader):
             if origin_of(base_url) not in self.own_places:
                 return keyed_row(placed(row, base_url), self.environ, origin=variable)

@@ -135,3 +135,58 @@ def test_a_key_of_the_argument_is_sent_as_a_key_beside_a_token_of_the_environmen
     assert (endpoint.auth, endpoint.credential.reveal()) == ("bearer", "a-token")
     (endpoint,) = registry.pointed(api_key="a-key").resolve(spec)
     assert (endpoint.auth, endpoint.credential.reveal()) == (auth, "a-key")
+
+
+# What vendors' SDKs read beside key and address
+
+
+def test_the_organization_and_the_project_of_openai_go_along() -> None:
+    """In the headers of the SDK, wherever the address is; a change counts at once; a DSN is another account."""
+    environ = {"OPENAI_ORG_ID": " org-1 ", "OPENAI_PROJECT_ID": "proj-1", "LLM_WORK": "openai://k@api.openai.com/v1"}
+    registry = Registry(environ)
+    headers = (("openai-organization", "org-1"), ("openai-project", "proj-1"))
+    for name in ("openai", "openai-chat", "openai-responses"):
+        assert registry.resolve(f"{name}/m")[0].headers == headers
+    assert registry.resolve("work/m")[0].headers == ()
+    pointed = registry.pointed(api_key="k", base_url="https://proxy.example/v1")
+    assert pointed.resolve("openai/m")[0].headers == headers
+    environ["OPENAI_BASE_URL"] = "https://proxy.example/v1"
+    assert registry.resolve("openai/m")[0].headers == headers
+    del environ["OPENAI_ORG_ID"]
+    assert registry.resolve("openai/m")[0].headers == headers[1:]
+
+
+def test_a_variable_that_no_header_can_carry_is_named() -> None:
+    """And its value is not."""
+    with pytest.raises(ConfigError, match=r"^OPENAI_ORG_ID holds a character that a header cannot carry$"):
+        Registry({"OPENAI_ORG_ID": "a\nb"}).resolve("openai/m")
+
+
+def test_the_version_of_azures_api_is_read_as_its_sdk_reads_it() -> None:
+    """A date is the older API, with the deployment in the path; another word goes along as the query."""
+    environ = {"AZURE_OPENAI_ENDPOINT": "https://r.openai.azure.com/", "OPENAI_API_VERSION": "2024-10-21"}
+    (older,) = Registry({**environ, "AZURE_OPENAI_API_KEY": "k"}).resolve("azure/gpt")
+    assert (older.spec, older.base_url) == ("azure/gpt", "https://r.openai.azure.com/openai")
+    assert (older.query, older.dialect, older.auth) == ((("api-version", "2024-10-21"),), "openai-chat", "api-key")
+    assert older.credential.reveal() == "k"
+    (newer,) = Registry({**environ, "OPENAI_API_VERSION": "preview"}).resolve("azure/gpt")
+    assert newer.base_url == "https://r.openai.azure.com/openai/v1"
+    assert newer.query == (("api-version", "preview"),)
+    (token,) = Registry({**environ, "AZURE_OPENAI_AD_TOKEN": "t"}).resolve("azure/gpt")
+    assert (token.auth, token.credential.reveal()) == ("bearer", "t")
+    assert Registry(environ).resolve("openai/m")[0].query == ()
+
+
+@pytest.mark.parametrize("spec", ["google/m", "gemini/m", "gemini-compat/m"])
+def test_googles_key_comes_from_the_variable_that_its_sdk_takes_first(spec: str) -> None:
+    """GOOGLE_API_KEY wins where both are set, as in google-genai; an empty one is none."""
+    both = {"GOOGLE_API_KEY": "first", "GEMINI_API_KEY": "second"}
+    (endpoint,) = Registry(both).resolve(spec)
+    assert (endpoint.credential.reveal(), endpoint.credential.origin()) == ("first", "GOOGLE_API_KEY")
+    assert Registry({**both, "GOOGLE_API_KEY": ""}).resolve(spec)[0].credential.reveal() == "second"
+
+
+def test_a_host_with_the_root_at_its_end_is_that_host() -> None:
+    """`localhost.` is this machine, so that a gateway knows itself."""
+    assert origin_of("http://localhost.:8787/v1") == Place("localhost", 8787) == origin_of("http://127.0.0.1:8787")
+    assert origin_of("https://API.example./v1") == Place("api.example", 443)
