@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from interlingua.testing.upstream import Upstream
+from interlingua.testing.upstream.vectors import VectorUpstream
 from tests.support.gateway import provider
 
 BODY = {"model": "a-name-of-the-clients", "messages": [{"role": "user", "content": "Hi"}]}
@@ -151,3 +152,18 @@ def test_what_makes_no_sense_is_one_line_and_exit_code_2(arguments: list[str], t
     assert done.returncode == 2
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_r67_a_process_embeds_for_official_clients() -> None:
+    """Any SDK's vectors from any service, from a gateway in a process of its own."""
+    openai, ollama = pytest.importorskip("openai"), pytest.importorskip("ollama")
+    with VectorUpstream("google").serving() as at:
+        host = at.partition("://")[2]
+        with _serving(LLM_WORK=f"google://token@{host}/v1beta?tls=0", LLM_VECTORS="work/gemini-embedding-2") as served:
+            url = f"http://127.0.0.1:{served.port}"
+            with openai.OpenAI(base_url=f"{url}/v1", api_key="k", max_retries=0) as client:
+                made = client.embeddings.create(model="vectors", input=["Oslo", "Bergen"], dimensions=2)
+                assert [each.embedding for each in made.data] == [[4.0, 79.0], [6.0, 66.0]]
+            other = ollama.Client(host=url)
+            assert other.embed(model="vectors", input="Oslo", dimensions=2).embeddings == [[4.0, 79.0]]
+            other._client.close()
