@@ -13,6 +13,7 @@ from interlingua.client.call.pump import carried_out
 from interlingua.client.call.secrets import attribute
 from interlingua.dialects._contract import DecodeContext, Encoded
 from interlingua.dialects.table import get_dialect
+from interlingua.errors import UsageError
 from interlingua.providers.listing import list_url, read_list
 from interlingua.registry.resolve import default_registry
 from interlingua.transport.base import Timeouts
@@ -30,10 +31,13 @@ TIMEOUT_S = 20.0
 def listed_models(provider: str) -> list[str]:
     """The names of the models that a provider lists, sorted.
 
-    Raises: UnknownModelError and ConfigError for a provider that is not known or has no address; TransportError;
-        UpstreamError; DecodeError.
+    Raises: UnknownModelError and ConfigError for a provider that is not known or has no address; UsageError for one
+        that answers in this process; TransportError; UpstreamError; DecodeError.
     """
-    return carried_out(_listed(default_registry().resolve(f"{provider}/models")[0]))
+    endpoint = default_registry().resolve(f"{provider}/models")[0]
+    if not endpoint.base_url.startswith(("http://", "https://")):
+        raise UsageError(f"{endpoint.provider} answers in this process, and has no list of models to be asked for")
+    return carried_out(_listed(endpoint))
 
 
 def _listed(endpoint: Endpoint) -> Steps[list[str]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from interlingua.routing.redis_link import RedisLink, Steps
 
-__all__ = ["MAX_ACCEPTED", "Accepted", "accepted_in"]
+__all__ = ["MAX_ACCEPTED", "Accepted", "FileAccepted", "MemoryAccepted", "RedisAccepted", "accepted_in"]
 
 MAX_ACCEPTED = 100_000
 """How many accepted approvals are known."""
