@@ -15,11 +15,13 @@ from interlingua.errors import Error
 from interlingua.types.content import TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
 from interlingua.types.request import Request
+from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
 from tests.support.branches import check_answer, check_request, check_writing, check_writing_answer, golden_bodies
 from tests.support.encodings import answers, requests
 from tests.support.roads import conversations
+from tests.support.strategies import responses
 from tests.support.usual import ANSWERS
 
 TARGETS = (
@@ -105,3 +107,10 @@ def test_answers_with_a_stranger_beside_a_part_are_written_alike() -> None:
         for body in ANSWERS[name]:
             reply = HttpReply(status=200, body=encode(body))
             check_writing_answer(get_dialect(name).decode_response(reply, DecodeContext()))
+
+
+@given(responses)
+@settings(max_examples=60)
+def test_any_answer_with_a_stranger_beside_a_part_is_written_alike(response: Response[Any]) -> None:
+    """Whatever it holds, in every dialect."""
+    check_writing_answer(response)

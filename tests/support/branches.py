@@ -37,7 +37,7 @@ MOST_PLACES = 4
 GOLDEN = Path(__file__).parents[1] / "golden"
 HELD_APART = frozenset({"extra_foreign", "seal_foreign"})
 """Changes that tell of the stranger itself, which stands among the sealed members of an item of Responses."""
-_UNASKED = frozenset({"safetySettings", "labels", "mcp_servers", "context_management", "include"})
+_UNASKED = frozenset({"documents", "safetySettings", "labels", "mcp_servers", "context_management", "include"})
 """Members of a body that are nobody's messages, parts, calls or tools."""
 
 

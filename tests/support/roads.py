@@ -1,7 +1,6 @@
 """The short roads of the dialects and the general ones behind them, side by side, on bodies that somebody has changed.
 
-`Roads` switches off the cache of tools, and everything that is read or written in one go. What is left is
-the general road, and the law of all of it is that nobody can tell the difference.
+`Roads` switches off the cache of tools, and the templates of streams. What is left is the general road, and the law of all of it is that nobody can tell the difference.
 """
 
 from __future__ import annotations
@@ -180,9 +179,7 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
 
     yield ToolCache, "read", anew_tools
     for module in DIALECTS.values():
-        client, server, stream = [import_module(f"{module}.{name}") for name in ("client", "server", "client_stream")]
-        for holder, names in {server: ("write_usual",), client: ("_read_usual",)}.items():
-            yield from [(holder, name, nothing) for name in names if name in vars(holder)]
+        stream = import_module(f"{module}.client_stream")
         for name in ("template_of", "numbered_template_of"):
             if hasattr(stream, name):
                 yield stream, name, nothing

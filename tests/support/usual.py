@@ -1,34 +1,17 @@
-"""Usual answers of each dialect as their vendors send them, and what makes them unusual."""
+"""Usual answers of each dialect as their vendors send them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from copy import deepcopy
-from importlib import import_module
-from importlib.util import find_spec
-from itertools import count, cycle
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from interlingua.dialects._contract import DecodeContext, ServerContext, Target, Undo
-from interlingua.dialects.table import DIALECTS
-from interlingua.errors import Error
-from interlingua.types.change import Change
-from interlingua.types.request import Request
-from interlingua.types.response import Response
-from interlingua.wire.http import HttpReply
-from tests.support.exactly import exactly
-from tests.support.roads import places
+__all__ = ["ANSWERS"]
 
-__all__ = ["ANSWERS", "SHORT", "Usual", "contexts", "disturbed", "server_contexts"]
-
-C = TypeVar("C")
 ARGUMENTS: dict[str, Any] = {
     "city": "Oslo, \u201cold town\u201d",
     "at": "12:30",
     "filter": {"days": 3, "hourly": None, "k": [1.5, {}]},
 }
-LOOK = frozenset({"look"})
 CALL_IDS = ("call_1", "call_2")
 CHAT_USAGE = {
     "prompt_tokens": 9,
@@ -266,167 +249,3 @@ ANSWERS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 """Bodies of usual answers, by dialect."""
-
-SHORT = [name for name in ANSWERS if find_spec(f"{DIALECTS[name]}.client_usual")]
-"""The dialects that read and write usual answers apart."""
-
-REPLACEMENTS: tuple[Any, ...] = (
-    None, True, 0, -1, 7, 1.5, "", " ", "x", "null", "length", "stop", [], {}, [1], {"x": 1}, [[]], "{}", "[]",
-    '{"a":1,"a":2}', '{"a":', '{"a":":"}', '{"a":"\\u003a","a":1}', "<|x|>", "parallel",
-)  # fmt: skip
-"""What stands in the place of each member in turn."""
-TEXTS = (
-    b'"\xff"',
-    b'"\\ud800"',
-    b"NaN",
-    b"1e999",
-    b"9" * 30,
-    b"[" * 200 + b"]" * 200,
-    b'{"a":1,"a":2}',
-    b"01",
-    b"\xef\xbb\xbf1",
-)
-"""The same, of what no JSON writer writes."""
-
-
-def disturbed(body: dict[str, Any]) -> Iterator[bytes]:
-    """A body as it is, and with one place in it changed, in every way and at every place."""
-    yield json.dumps(body, ensure_ascii=False).encode()
-    yield b"\xef\xbb\xbf" + json.dumps(body).encode()
-    yield json.dumps(body).encode() + b" \n"
-    yield json.dumps(body).encode() + b"x"
-    yield json.dumps(body).encode()[:-1]
-    for path in list(places(body)):
-        yield from _at(body, path)
-
-
-def _at(body: dict[str, Any], path: tuple[Any, ...]) -> Iterator[bytes]:
-    *above, last = path
-    marked = deepcopy(body)
-    holder: Any = marked
-    for step in above:
-        holder = holder[step]
-    value = holder[last]
-    for other in REPLACEMENTS:
-        holder[last] = other
-        yield json.dumps(marked, ensure_ascii=False).encode()
-    holder[last] = "\0"
-    text = json.dumps(marked, ensure_ascii=False).encode()
-    for raw in TEXTS:
-        yield text.replace(b'"\\u0000"', raw)
-    if isinstance(holder, dict):
-        holder[last] = value
-        holder["x_new"] = 1
-        yield json.dumps(marked).encode()
-        del holder["x_new"]
-        again = json.dumps(marked)
-        name = json.dumps(last)
-        yield again.replace(f"{name}: ", f"{name}: null, {name}: ").encode()
-    del holder[last]
-    yield json.dumps(marked).encode()
-    if isinstance(holder, list):
-        cast("list[Any]", holder).extend([value, value])
-        yield json.dumps(marked).encode()
-
-
-def contexts() -> Iterator[DecodeContext]:
-    """What the decoder of an answer may be told; each with ids of its own."""
-    undos = (
-        Undo(),
-        Undo(
-            tool_names=frozenset({"look"}), freeform=frozenset({"look"}), taken_ids=frozenset({"call_9"}), first_index=1
-        ),
-        Undo(tool_names=LOOK, taken_ids=frozenset({"call_1", "own_0"}), first_index=2),
-        Undo(tool_names=frozenset({"mine"}), names={"look": "mine"}),
-        Undo(tool_names=frozenset({"other"})),
-    )
-    for undo in undos:
-        for own in (False, True):
-            numbers = count()
-            yield DecodeContext(
-                target=Target(model="m", provider="p"),
-                undo=undo,
-                make_id=(lambda numbers=numbers: f"own_{next(numbers)}") if own else None,
-                provider_ids={} if own else None,
-            )
-
-
-def server_contexts(dialect: str) -> Iterator[ServerContext]:
-    """What the encoder of an answer may be told; each with a list of changes of its own."""
-    for source, request in ((None, None), (dialect, None), ("x", None), ("x", Request()), (dialect, Request())):
-        for model, created in (("", 0), ("shown", 1_795_000_000)):
-            numbers = count()
-            yield ServerContext(
-                model=model,
-                created=created,
-                make_id=(lambda numbers=numbers: f"answer_{next(numbers)}") if created else None,
-                source=source,
-                request=request,
-                changes=[] if created else None,
-            )
-
-
-class Usual:
-    """Both roads of one dialect, each way."""
-
-    def __init__(self, dialect: str) -> None:
-        """The roads of that dialect."""
-        module = DIALECTS[dialect]
-        self.name = dialect
-        self._turns = cycle(range(10))
-        self.read = import_module(f"{module}.client_usual").read_usual
-        self.read_any = import_module(f"{module}.client").decode_any_response
-        self.write = import_module(f"{module}.server_usual").write_usual
-        self.write_any = import_module(f"{module}.server").encode_any_response
-
-    def check_reading(self, body: bytes, *, every: bool = True) -> Response[Any] | None:
-        """The response of a body; the usual road says the same as the general one, or nothing.
-
-        Told by `every` context, or by the first and another one each time.
-        """
-        found = None
-        chosen = None if every else (0, next(self._turns))
-        for one, other in _some(contexts(), contexts(), chosen):
-            usual = self.read(body, one)
-            if usual is None:
-                assert not one.provider_ids
-                continue
-            general = self.read_any(HttpReply(status=200, body=body), other)
-            assert exactly(usual) == exactly(general), body
-            assert one.provider_ids == other.provider_ids
-            found = found or usual
-        return found
-
-    def check_writing(self, response: Response[Any], *, every: bool = True) -> int:
-        """How often the usual road writes a response; it writes the same bytes, and notes the same changes."""
-        written = 0
-        chosen = None if every else (next(self._turns),)
-        for one, other in _some(server_contexts(self.name), server_contexts(self.name), chosen):
-            usual = self.write(response, one)
-            if usual is None:
-                assert not one.changes
-                continue
-            general = self.write_any(response, other)
-            assert usual == general
-            assert told(one) == told(other)
-            written += 1
-        return written
-
-
-def _some(ones: Iterable[C], others: Iterable[C], chosen: tuple[int, ...] | None) -> Iterator[tuple[C, C]]:
-    """The pairs at some places, or all of them."""
-    pairs = enumerate(zip(ones, others, strict=True))
-    return (pair for place, pair in pairs if chosen is None or place in chosen)
-
-
-def told(context: ServerContext) -> list[Change]:
-    """The changes that an encoder noted."""
-    return context.changes or []
-
-
-def general(usual: Usual, body: bytes) -> Response[Any] | None:
-    """The response of a body by the general road; None where it is refused."""
-    try:
-        return usual.read_any(HttpReply(status=200, body=body), DecodeContext())
-    except Error:
-        return None
