@@ -1,6 +1,7 @@
 """The short roads of the dialects and the general ones behind them, side by side, on bodies that somebody has changed.
 
-`Roads` switches off the cache of tools, and the templates of streams. What is left is the general road, and the law of all of it is that nobody can tell the difference.
+`Roads` switches off the cache of tools, and the templates of streams. What is left is the general road, and
+the law of all of it is that nobody can tell the difference.
 """
 
 from __future__ import annotations
