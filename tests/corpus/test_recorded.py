@@ -16,7 +16,7 @@ KNOWN = Path(__file__).with_name("known.toml")
 """What is known to fail, each with the topic of the work that mends it."""
 
 FILES = (
-    *("openai-chat", "openai-responses", "anthropic", "google", "ollama"),
+    *("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"),
     *("groq", "mistral", "deepseek", "openrouter", "other"),
 )
 

@@ -39,7 +39,7 @@ def _model(asked: DecodedRequest) -> il.Response[Any]:
     return _answer(il.TextPart('{"city":"Oslo","celsius":4}' if request.output_schema else "Hello."))
 
 
-_BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta"}
+_BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta", "cohere": "/v2"}
 
 
 @pytest.mark.parametrize("dialect", TONGUES)

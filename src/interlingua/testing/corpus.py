@@ -5,7 +5,8 @@ Every line of a file is one exchange of a client with a provider. `judge.py` say
 Output: a line for each fault of each failing or refused id, with the differing path; how much travelled unread, by
 path; for each pair of dialects how many requests were refused, how many more by rule, since the other service lacks
 what they ask for, and for what; then a line for each file and one for all:
-`N exchanges, N passed, N failed, N refused`. With `--known`, faults that the file names are marked and fail nothing.
+`N exchanges, N passed, N failed, N refused`. What is in a format that is no dialect is counted apart, as `N
+unsupported`, where there is any. With `--known`, faults that the file names are marked and fail nothing.
 
 Exit status: 1 when anything failed, when a file held no exchange, or when more than 2 % of a file were refused.
 """
@@ -48,13 +49,18 @@ class FileReport(msgspec.Struct, kw_only=True):
     """The faults that fail nothing."""
 
     def count(self, outcome: str | None = None) -> int:
-        """How many exchanges had that outcome; all of them without one."""
+        """How many exchanges had that outcome; all of them without one.
+
+        `unsupported` are those in a format that is no dialect, which are not `refused`.
+        """
         outcomes = [self.outcome(name) for name in self.verdicts]
         return len(outcomes) if outcome is None else outcomes.count(outcome)
 
     def outcome(self, name: str) -> str:
         """How the exchange was judged; one whose faults are all known has passed."""
         verdict = self.verdicts[name]
+        if verdict.reason == "unsupported_api":
+            return "unsupported"
         excused = verdict.outcome == "failed" and not self.known_faults.unknown(name, verdict)
         return "passed" if excused else verdict.outcome
 
@@ -124,9 +130,11 @@ class Report(msgspec.Struct, kw_only=True):
             yield f"refused {pair[0]} -> {pair[1]}: {count} of {pairs[pair]}, {share:.1%}{mark}{rule}: {kinds}"
 
 
-def _summary(name: str, files: Iterable[FileReport]) -> str:
+def _summary(name: str, files: Sequence[FileReport]) -> str:
     counts = [sum(file.count(outcome) for file in files) for outcome in (None, "passed", "failed", "refused")]
-    return "{}: {} exchanges, {} passed, {} failed, {} refused".format(name, *counts)
+    unsupported = sum(file.count("unsupported") for file in files)
+    summary = "{}: {} exchanges, {} passed, {} failed, {} refused".format(name, *counts)
+    return f"{summary}, {unsupported} unsupported" if unsupported else summary
 
 
 def find_dialect(name: str) -> Dialect | None:

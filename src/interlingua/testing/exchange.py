@@ -20,6 +20,7 @@ APIS = {
     "generateContent": "google",
     "ollama-chat": "ollama",
     "ollama-generate": "ollama",
+    "cohere-chat": "cohere",
 }
 """The dialect of each wire format in the recordings."""
 _MODEL = re.compile(r"/(?:models|deployments)/([^/:?]+)")
@@ -49,6 +50,18 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """How the stream is framed."""
     response_text: str | None = None
     """The answer's body, when it is not JSON."""
+
+    @property
+    def dialect(self) -> str:
+        """The dialect that it was recorded in; the wire format itself where there is none."""
+        first = self.api == "cohere-chat" and self._is_of_the_first_version
+        return self.api if first else APIS.get(self.api, self.api)
+
+    @property
+    def _is_of_the_first_version(self) -> bool:
+        """Whether it is in the first version of Cohere's format, whose answer is one text."""
+        answer = self.response if isinstance(self.response, dict) else {}
+        return "/v1/" in (self.url or "") or "generation_id" in answer or '"event_type"' in (self.stream or "")
 
     @property
     def model(self) -> str | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from interlingua.testing.exchange import APIS, Exchange, Fault, Verdict
+from interlingua.testing.exchange import Exchange, Fault, Verdict
 from interlingua.testing.judging.answers import judge_response, judge_stream
 from interlingua.testing.judging.errors import judge_error
 from interlingua.testing.judging.requests import judge_request
@@ -40,7 +40,7 @@ class Judge:
 
     def judge(self, exchange: Exchange) -> Verdict:
         """The verdict on one exchange."""
-        name = APIS.get(exchange.api, exchange.api)
+        name = exchange.dialect
         dialect = self._dialect_for(name)
         if dialect is None:
             return Verdict(outcome="refused", faults=(Fault("unsupported_api", exchange.api),), source=name)

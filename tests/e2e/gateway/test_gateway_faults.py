@@ -71,7 +71,7 @@ class Bridge:
         forget_state()
         self.switch.text = fault
         port = urlsplit(self.url).port
-        path = {"google": "/v1beta", "ollama": "", "unified": ""}.get(self.client, "/v1")
+        path = {"google": "/v1beta", "ollama": "", "cohere": "/v2", "unified": ""}.get(self.client, "/v1")
         monkeypatch.setenv("LLM_BRIDGE", f"{SCHEMES[self.client]}://key@127.0.0.1:{port}{path}?tls=0")
         model = il.model("bridge/up/some-model", retries=0)
         return model.stream("Count.").finish() if stream else model.generate("Count.")

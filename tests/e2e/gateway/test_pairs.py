@@ -20,6 +20,7 @@ BASES = {
     "anthropic": "/v1",
     "google": "/v1beta",
     "ollama": "",
+    "cohere": "/v2",
     "unified": "",
 }
 """What stands before the operation, by the client's dialect."""
@@ -42,7 +43,7 @@ def behind(request: pytest.FixtureRequest) -> Iterator[Pair]:
     upstream = Upstream(request.param, key="upstream-key")
     keys = (GatewayKey(name="team", hash=hash_key(KEY)),)
     base = "/v1" if request.param in ("anthropic", "openai-responses", "openai-chat") else ""
-    base = "/v1beta" if request.param == "google" else base
+    base = {"google": "/v1beta", "cohere": "/v2"}.get(request.param, base)
     with (
         upstream.serving() as at,
         serving(providers={"up": provider(request.param, f"{at}{base}")}, keys=keys) as url,

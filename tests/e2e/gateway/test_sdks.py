@@ -25,6 +25,7 @@ UPSTREAMS = {
     "anthropic": "anthropic/claude-sonnet-4-5",
     "google": "google/gemini-3-pro",
     "ollama": "ollama/qwen3",
+    "cohere": "cohere/command-a-03-2025",
     "unified": "hub/some-model",
 }
 PACKAGES = {"openai-responses": "openai", "google": "google.genai"}
@@ -34,6 +35,7 @@ ENDS = {
     "anthropic": ("end_turn", "tool_use", "max_tokens"),
     "google": ("STOP", "STOP", "MAX_TOKENS"),
     "ollama": ("stop", "stop", "length"),
+    "cohere": ("COMPLETE", "TOOL_CALL", "MAX_TOKENS"),
 }
 """How each SDK says that an answer ended, called, was cut."""
 PNG = bytes.fromhex(

@@ -6,7 +6,7 @@ from tests.support.sdks.face import SCHEMA, TOOL, Answer, Call, Sdk, SdkError
 
 __all__ = ["SCHEMA", "SDKS", "TOOL", "Answer", "Call", "Sdk", "SdkError", "sdk"]
 
-SDKS = ("openai", "openai-responses", "anthropic", "google", "ollama")
+SDKS = ("openai", "openai-responses", "anthropic", "google", "ollama", "cohere")
 """What `sdk` knows."""
 
 
@@ -21,6 +21,8 @@ def sdk(name: str, url: str, key: str = "no-key") -> Sdk:
             from tests.support.sdks.anthropic import AnthropicMessages as Kind
         case "google":
             from tests.support.sdks.google import GoogleGenai as Kind
+        case "cohere":
+            from tests.support.sdks.cohere import CohereChat as Kind
         case _:
             from tests.support.sdks.ollama import OllamaChat as Kind
     return Kind(url, key)

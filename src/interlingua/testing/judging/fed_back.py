@@ -25,7 +25,7 @@ from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error, UnsupportedError
 from interlingua.providers.limits import facts_for
 from interlingua.providers.rows import ROWS
-from interlingua.testing.exchange import APIS, Exchange, Fault
+from interlingua.testing.exchange import Exchange, Fault
 from interlingua.testing.judging.echoes import FIRST, NEXT, next_body, outcome_of
 from interlingua.testing.judging.trial import Trial, dump, json_reply, load
 from interlingua.testing.laws import events_of
@@ -81,8 +81,8 @@ class _Next(NamedTuple):
 
 def feed_back(exchange: Exchange) -> tuple[Fault, ...] | None:
     """What is wrong with the requests that go on after the answer of `exchange`; None where nothing can go on."""
-    name = APIS.get(exchange.api)
-    if name is None:
+    name = exchange.dialect
+    if name not in DIALECTS:
         return None
     dialect = get_dialect(name)
     trial = Trial(exchange, dialect, [get_dialect(other) for other in DIALECTS if other != name], exchange.id)

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from interlingua.testing.corpus import read_exchanges
-from interlingua.testing.exchange import APIS, Exchange
+from interlingua.testing.exchange import Exchange
 from interlingua.testing.upstream.judge import judge_body
 
 __all__ = ["HOSTS", "Settled", "main", "settle"]
@@ -65,7 +65,7 @@ def settle(files: Iterable[Path]) -> list[Settled]:
     """How the recorded requests of each service are settled here."""
     services = {name: Settled(dialect=name) for name in HOSTS}
     for exchange in [exchange for path in files for exchange in read_exchanges(path)]:
-        dialect = APIS.get(exchange.api, "")
+        dialect = exchange.dialect
         if exchange.host in HOSTS.get(dialect, ()) and isinstance(exchange.request, dict):
             _settle(services[dialect], exchange)
     return [service for service in services.values() if service.answered or service.refused]
