@@ -72,7 +72,7 @@ class CohereChat:
     def _whole(self, asked: dict[str, Any]) -> tuple[dict[str, Any], str, Any]:
         whole = self._client.chat(**asked)
         said = whole.message.model_dump(exclude_none=True)
-        message = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], **said}
+        message: dict[str, Any] = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], **said}
         return message, whole.finish_reason, whole.usage
 
     def _streamed(self, asked: dict[str, Any]) -> tuple[dict[str, Any], str, Any]:

@@ -35,17 +35,17 @@ def read_citation(raw: dict[str, Any]) -> list[Citation]:
     sources = raw.get("sources")
     found = [_source(source) for source in sources if is_object(source)] if is_list(sources) else []
     return [
-        Citation(NAME, {} if place else raw, url, title, None, quote, start, end)  # the id of a document is no file
-        for place, (url, title, quote) in enumerate(found or [(None, None, None)])
+        Citation(NAME, {} if place else raw, *source, start, end)
+        for place, source in enumerate(found or [(None, None, None, None)])
     ]
 
 
-def _source(source: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
-    """Address, title and words of a source."""
+def _source(source: dict[str, Any]) -> tuple[str | None, str | None, str | None, str | None]:
+    """Address, title, file and words of a source; the id of a document is no file of the provider's."""
     holder = source.get("document")
     inside: dict[str, Any] = holder if is_object(holder) else {}
     words = text_in(inside.get("text")) or text_in(inside.get("snippet"))
-    return text_in(inside.get("url")), text_in(inside.get("title")), words
+    return text_in(inside.get("url")), text_in(inside.get("title")), text_in(inside.get("file_id")), words
 
 
 def is_of_plan(raw: dict[str, Any]) -> bool:
@@ -80,7 +80,8 @@ def _value(citation: Citation, text: str, index: int | None) -> dict[str, Any] |
     name = citation.url or citation.file or citation.title
     if name is None:
         return None
-    said = {"id": name, "title": citation.title, "url": citation.url, "text": citation.quote}
+    words = {"title": citation.title, "url": citation.url, "file_id": citation.file, "text": citation.quote}
+    said = {"id": name, **words}
     document = {member: value for member, value in said.items() if value is not None}
     start, end = span_in(citation, text)
     value: dict[str, Any] = {

@@ -207,15 +207,18 @@ class MessageEncoder:
         """A message of the user or of the system; its parts stand `within` what `path` points to."""
         self._users += message.role == "user"
         before = len(self.documents)
-        blocks = self._blocks(message.parts, path + within, beside=message.role == "user")
+        blocks = self._blocks(message.parts, path + within)
         if not blocks and len(self.documents) > before:
             return  # it was nothing but documents, which are told beside the messages
         wire = MessageWire(role=message.role, content=_content(blocks))
         self.wires.append(wire)
         self._members(message, wire, path)
 
-    def _blocks(self, parts: Sequence[Part | Json], path: str, *, beside: bool = False) -> list[BlockWire]:
-        """The blocks of a message; documents go `beside` the messages where they may, what has no place is refused."""
+    def _blocks(self, parts: Sequence[Part | Json], path: str, *, beside: bool = True) -> list[BlockWire]:
+        """The blocks of a message, whose documents go `beside` the messages; else those of a result, without images.
+
+        What has no place is refused.
+        """
         blocks: list[BlockWire] = []
         for place, part in enumerate(parts):
             if isinstance(part, Json):
@@ -229,7 +232,9 @@ class MessageEncoder:
                 self._cited(part, here)
                 if part.text or part.extra or part.sealed is None:
                     blocks.append(encode_block(part))
-            elif isinstance(part, ImagePart) or (isinstance(part, OpaquePart) and part.dialect == NAME):
+            elif isinstance(part, ImagePart):
+                blocks.extend([encode_block(part)] if beside else [])
+            elif isinstance(part, OpaquePart) and part.dialect == NAME:
                 blocks.append(encode_block(part))
             elif isinstance(part, DocumentPart):
                 self._document(part, blocks, here, beside=beside)
@@ -246,6 +251,7 @@ class MessageEncoder:
         if document is None:
             return
         if not beside:
+            self.changes.add("media_as_text", path, "the text of a document in a result")
             blocks.append(BlockWire(type="document", document=document))
             return
         if blocks or self._users > 1:
@@ -286,7 +292,7 @@ class MessageEncoder:
             return prefixed(result_text(result), result, self.changes, path)
         self.is_bare = False
         images = [part for part in content if isinstance(part, ImagePart)]
-        blocks = self._blocks([part for part in content if not isinstance(part, ImagePart)], f"{path}/content")
+        blocks = self._blocks(content, f"{path}/content", beside=False)
         if images:
             self.changes.add("result_media_moved", f"{path}/content")
             moved.extend([TextPart(f"Images of the result of {result.name or result.call_id}:"), *images])
