@@ -60,7 +60,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def _is_of_the_first_version(self) -> bool:
         """Whether it is in the first version of Cohere's format, whose answer is one text."""
-        answer = self.response if isinstance(self.response, dict) else {}
+        answer: Any = self.response or ()
         return "/v1/" in (self.url or "") or "generation_id" in answer or '"event_type"' in (self.stream or "")
 
     @property
