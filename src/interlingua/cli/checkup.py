@@ -78,14 +78,18 @@ def model() -> Iterator[Finding]:
 def keys() -> Iterator[Finding]:
     """The variables that hold a key, whose it is, and where it is sent."""
     found: dict[str, dict[str, list[str]]] = {}
+    unused: dict[str, str] = {}
     environ = default_registry().environment()
     for row in default_registry().providers():
-        variable = next((name for name in row.key_env if environ.get(name)), None)
+        variable, *others = [name for name in row.key_env if environ.get(name)] or [None]
         if variable and not row.problem:
+            unused |= {other: variable for other in others if other and environ[other] != environ[variable]}
             found.setdefault(variable, {}).setdefault(row.base_url, []).append(row.name)
     for variable, addresses in found.items():
         told = "; ".join(f"{', '.join(names)} at {address}" for address, names in addresses.items())
         yield Finding(True, f"{variable}: {told}")
+    for variable, first in unused.items():
+        yield Finding(None, f"{variable}: set, but {first} comes before it")
     if not found:
         yield Finding(None, "none found; `il providers` names the variable of each provider")
 

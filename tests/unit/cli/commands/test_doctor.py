@@ -75,6 +75,17 @@ def test_keys_are_named_not_shown(capsys: Capture, monkeypatch: pytest.MonkeyPat
     assert "gsk_abc" not in out
 
 
+def test_a_key_that_another_one_comes_before_is_told(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Google's SDK takes GOOGLE_API_KEY where both are set, and so do we; equal ones are no news."""
+    monkeypatch.setenv("GOOGLE_API_KEY", "first-key-of-google")
+    for second, is_told in (("another-key-of-google", True), ("first-key-of-google", False)):
+        monkeypatch.setenv("GEMINI_API_KEY", second)
+        main(["doctor"])
+        out = capsys.readouterr().out
+        assert ("GEMINI_API_KEY: set, but GOOGLE_API_KEY comes before it" in out) is is_told
+        assert second not in out
+
+
 def test_what_is_configured_is_told(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """Providers, aliases and the model of the environment."""
     monkeypatch.setenv("LLM_WORK", "openai://tok-1234567890@gateway.example/v1")
