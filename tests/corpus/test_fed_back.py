@@ -22,7 +22,7 @@ RECORDINGS = Path(os.environ.get("INTERLINGUA_CORPUS") or Path(__file__).parents
 EVERY = 1 if os.environ.get("INTERLINGUA_WHOLE") else 20
 """Of how many recorded exchanges one is tried."""
 FILES = (
-    *("openai-chat", "openai-responses", "anthropic", "google", "ollama"),
+    *("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"),
     *("groq", "mistral", "deepseek", "openrouter", "other"),
 )
 

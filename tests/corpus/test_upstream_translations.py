@@ -24,7 +24,7 @@ from interlingua.wire.json import encode
 RECORDINGS = Path(os.environ.get("INTERLINGUA_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 """Where the recordings are; they are too large to be kept here."""
 FILES = (
-    *("openai-chat", "openai-responses", "anthropic", "google", "ollama"),
+    *("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"),
     *("groq", "mistral", "deepseek", "openrouter", "other"),
 )
 MODELS = {
@@ -33,8 +33,16 @@ MODELS = {
     "anthropic": "claude-opus-5",
     "google": "gemini-3-pro",
     "ollama": "qwen3",
+    "cohere": "command-a-03-2025",
 }
-BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "anthropic": "/v1", "google": "/v1beta", "ollama": ""}
+BASES = {
+    "openai-chat": "/v1",
+    "openai-responses": "/v1",
+    "anthropic": "/v1",
+    "google": "/v1beta",
+    "ollama": "",
+    "cohere": "/v2",
+}
 ALLOW = frozenset(get_args(Capability))
 
 EMPTY = "a request with system text alone, or with an empty text, has nothing that this service takes"
