@@ -20,7 +20,7 @@ from interlingua.dialects._contract import DecodeContext, DecodeOptions, Dialect
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.testing.corpus import find_dialect, read_exchanges
-from interlingua.testing.exchange import APIS, Exchange
+from interlingua.testing.exchange import Exchange
 from interlingua.testing.judge import Judge
 from interlingua.testing.laws import encode_stream, events_of
 from interlingua.wire.http import HttpReply, HttpRequest
@@ -88,7 +88,7 @@ class Sample:
         """`size` exchanges of each file, chosen by `seed`; all of them for 0."""
         self.cases: list[Case] = []
         for path in files:
-            exchanges = [one for one in read_exchanges(path) if one.api in APIS]
+            exchanges = [one for one in read_exchanges(path) if one.dialect in DIALECTS]
             random.Random(f"{seed} {path.name}").shuffle(exchanges)
             self.cases += [_case(one) for one in (exchanges[:size] if size else exchanges)]
         self._clean: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
@@ -115,7 +115,7 @@ class Sample:
 
 
 def _case(exchange: Exchange) -> Case:
-    name = APIS[exchange.api]
+    name = exchange.dialect
     dialect = get_dialect(name)
     values: dict[str, Any] = {}
     for kind, read in READERS.items():

@@ -17,7 +17,7 @@ KNOWN = Path(__file__).with_name("known.toml")
 
 FILES = (
     *("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"),
-    *("groq", "mistral", "deepseek", "openrouter", "other"),
+    *("groq", "mistral", "deepseek", "openrouter", "other", "bedrock"),
 )
 
 

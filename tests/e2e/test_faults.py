@@ -21,7 +21,6 @@ import pytest
 import interlingua as il
 from interlingua import aio
 from interlingua.client.state import forget_state
-from interlingua.dialects.table import DIALECTS
 from interlingua.errors import Error
 from interlingua.testing import faults
 from interlingua.testing.upstream import Say, Upstream
@@ -32,6 +31,7 @@ from interlingua.transport.replay import Line
 from interlingua.wire.http import HttpRequest
 from tests.support.client import AWAITED, BLOCKING, Face
 from tests.support.fault_world import TEXT, spec_of, variable
+from tests.support.imitated import IMITATED
 from tests.support.waiting import until
 
 DESCRIPTORS = Path("/proc/self/fd")
@@ -76,7 +76,7 @@ class Services:
             yield
 
 
-@pytest.fixture(scope="module", params=DIALECTS)
+@pytest.fixture(scope="module", params=IMITATED)
 def services(request: pytest.FixtureRequest) -> Generator[Services]:
     """Two services of one dialect."""
     dialect, switch = request.param, Switch()

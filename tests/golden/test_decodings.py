@@ -19,6 +19,7 @@ from interlingua.dialects._contract import DecodeContext, DecodeOptions, Dialect
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.stream.check import check
+from interlingua.testing.framed import stream_bytes
 from interlingua.types.change import Change
 from interlingua.types.dump import dump
 from interlingua.types.event import StreamEnd, StreamError
@@ -26,7 +27,7 @@ from interlingua.wire.http import HttpReply, HttpRequest
 
 FOLDER = Path(__file__).parent
 CONTEXT = DecodeContext(target=Target(model="m", provider="p"))
-URLS = {"google": "http://test/v1beta/models/m:generateContent"}
+URLS = {"google": "http://test/v1beta/models/m:generateContent", "bedrock": "http://test/model/m/converse"}
 
 
 def given(name: str) -> Iterator[tuple[str, str, Any]]:
@@ -68,7 +69,7 @@ def meaning(dialect: Dialect, kind: str, body: Any) -> dict[str, Any]:
             asked if "error" not in asked else {**asked, "mended": _asked(dialect, data, DecodeOptions(history="mend"))}
         )
     if kind == "stream":
-        return _streamed(dialect, data if isinstance(body, str) else _framed(body))
+        return _streamed(dialect, stream_bytes(dialect.name, body) if isinstance(body, str) else _framed(body))
     try:
         return _plain(dialect.decode_response(HttpReply(status=200, body=data), CONTEXT))
     except Error as error:

@@ -19,6 +19,7 @@ from interlingua.dialects._contract import Dialect, EncodeOptions, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error, UnsupportedError
 from interlingua.stream.unfold import unfold
+from interlingua.testing.framed import stream_text
 from interlingua.types.change import Change
 from interlingua.types.event import Event, StreamError
 from interlingua.types.request import Request
@@ -91,7 +92,7 @@ def streamed(dialect: Dialect, events: Iterable[Event], server: ServerContext) -
     """The text of a stream, and what was lost on the way."""
     changes: list[Change] = []
     encoder = dialect.stream_encoder(msgspec.structs.replace(server, changes=changes))
-    return b"".join(map(encoder.encode, events)).decode(), lines(changes)
+    return stream_text(dialect.name, b"".join(map(encoder.encode, events))), lines(changes)
 
 
 def of_requests(name: str) -> list[dict[str, Any]]:

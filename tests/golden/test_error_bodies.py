@@ -22,6 +22,7 @@ from interlingua.dialects._errors.classes import STATUS_CLASSES
 from interlingua.dialects._errors.words import LACKS, PHRASES, WORDS
 from interlingua.dialects._openai.errors import CODE_CLASSES, RETRYABLE_CODES, TYPE_CLASSES
 from interlingua.dialects.anthropic import reasons as anthropic
+from interlingua.dialects.bedrock import reasons as bedrock
 from interlingua.dialects.cohere import reasons as cohere
 from interlingua.dialects.google import reasons as google
 from interlingua.dialects.ollama import reasons as ollama
@@ -29,6 +30,7 @@ from interlingua.dialects.openai_responses import reasons as openai_responses
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import BillingError, Error
 from interlingua.stream.fold import error_of
+from interlingua.testing.framed import stream_bytes
 from interlingua.types.event import StreamError
 from interlingua.wire.http import HttpReply
 
@@ -49,6 +51,7 @@ TABLES: dict[str, dict[str, type[Error]]] = {
     "google": google.WORD_CLASSES,
     "ollama": ollama.CODE_CLASSES,
     "cohere": cohere.CODE_CLASSES,
+    "bedrock": bedrock.CODE_CLASSES,
 }
 FACTS = ("message", "code", "retry_after_s", "request_id", "lacking")
 
@@ -70,6 +73,7 @@ def read(name: str, case: dict[str, Any]) -> Error:
             dialect.decode_response(reply, DecodeContext())
         return caught.value
     decoder = dialect.stream_decoder(DecodeContext())
+    data = stream_bytes(name, data.decode())
     last = [*decoder.feed(data), *decoder.close()][-1]
     assert isinstance(last, StreamError)
     return error_of(last)

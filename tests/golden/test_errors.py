@@ -18,6 +18,7 @@ from interlingua.dialects._contract import DecodeContext, Dialect, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.stream.fold import error_of
+from interlingua.testing.framed import stream_text
 from interlingua.types.event import StreamError
 
 FOLDER = Path(__file__).parent / "errors"
@@ -47,7 +48,7 @@ def in_a_stream(dialect: Dialect, error: Error) -> dict[str, Any]:
     assert isinstance(last, StreamError)
     again = error_of(last)
     read = [type(again).__name__, again.message, again.status, again.code, again.retryable, again.retry_after_s]
-    return {"stream": stream.decode(), "read from the stream": read}
+    return {"stream": stream_text(dialect.name, stream), "read from the stream": read}
 
 
 def told(name: str) -> str:

@@ -17,7 +17,7 @@ import pytest
 
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
-from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.stream.fold import error_of
 from interlingua.transport.override import overriding
@@ -26,13 +26,14 @@ from interlingua.types.event import StreamError
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.fault_world import TEXT, World, spec_of, variable
 from tests.support.gateway import asking, body_of, gateway
+from tests.support.imitated import IMITATED
 
 FOLDER = Path(__file__).parent.parent / "golden" / "error_bodies"
 BODIES: dict[str, list[dict[str, Any]]] = {
     name: [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-    for name in DIALECTS
+    for name in IMITATED
 }
-NAMES = list(DIALECTS)
+NAMES = list(IMITATED)
 AGAIN = {
     "RateLimitError", "OverloadedError", "InternalServerError", "APITimeoutError", "UpstreamError",
     "IncompleteStreamError",
@@ -71,7 +72,7 @@ class Broken(World):
 @pytest.fixture(autouse=True)
 def _targets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two targets of each dialect."""
-    for dialect in DIALECTS:
+    for dialect in IMITATED:
         monkeypatch.setenv(*variable(dialect))
         monkeypatch.setenv(*variable(dialect, second=True))
 
@@ -101,7 +102,7 @@ def _outcome(model: il.Model, *, streamed: bool) -> tuple[Any, Error | None]:
         return None, error
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", IMITATED)
 def test_r42_a_chain_makes_of_every_body_what_its_class_says(dialect: str) -> None:
     """Again and then the next one, the next one at once, or an end; and the words of whoever serves."""
     elsewhere = spec_of(NAMES[NAMES.index(dialect) - 1], second=True)
@@ -124,11 +125,11 @@ def test_r42_a_chain_makes_of_every_body_what_its_class_says(dialect: str) -> No
             assert len(world.requests) == len(wanted)
 
 
-@pytest.mark.parametrize("upstream", DIALECTS)
-@pytest.mark.parametrize("client", DIALECTS)
+@pytest.mark.parametrize("upstream", IMITATED)
+@pytest.mark.parametrize("client", IMITATED)
 def test_r46_a_client_reads_every_body_in_its_own_words(client: str, upstream: str) -> None:
     """The same class from a reply of the client's dialect, also where the upstream said 200 first."""
-    served = gateway(dict(variable(dialect) for dialect in DIALECTS))
+    served = gateway(dict(variable(dialect) for dialect in IMITATED))
     for case in BODIES[upstream]:
         stream = case["at"] == "stream"
 
@@ -145,11 +146,11 @@ def test_r46_a_client_reads_every_body_in_its_own_words(client: str, upstream: s
             assert error.retry_after_s == pytest.approx(case["retry_after_s"], abs=1.0), case["about"]
 
 
-@pytest.mark.parametrize("upstream", DIALECTS)
-@pytest.mark.parametrize("client", DIALECTS)
+@pytest.mark.parametrize("upstream", IMITATED)
+@pytest.mark.parametrize("client", IMITATED)
 def test_sse_13_an_error_in_the_middle_ends_the_clients_stream_as_its_own(client: str, upstream: str) -> None:
     """What came before it is told, then the error with its class, and no end behind it."""
-    served = gateway(dict(variable(dialect, second=second) for dialect in DIALECTS for second in (False, True)))
+    served = gateway(dict(variable(dialect, second=second) for dialect in IMITATED for second in (False, True)))
     world = World()
     with standing(world):
         il.model(spec_of(upstream, second=True)).stream("Count.").finish()

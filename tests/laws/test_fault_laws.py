@@ -16,7 +16,6 @@ import pytest
 
 import interlingua as il
 from interlingua.client.state import health_store
-from interlingua.dialects.table import DIALECTS
 from interlingua.errors import Error
 from interlingua.testing import faults
 from interlingua.transport.fault import FaultPlan
@@ -34,6 +33,7 @@ from tests.support.fault_world import (
     variable,
     whole_expected,
 )
+from tests.support.imitated import IMITATED
 
 AT_ONCE: dict[str, tuple[str, str]] = {
     "refuse": ("APIConnectionError", "again"),
@@ -59,7 +59,7 @@ AT_ONCE: dict[str, tuple[str, str]] = {
     "529": ("OverloadedError", "again"),
 }
 """Fault before the body -> the class of its error, and what follows: the same target again, the next one, or none."""
-NAMES = list(DIALECTS)
+NAMES = list(IMITATED)
 BENCHED = {"AuthenticationError": "auth", "BillingError": "billing", "PermissionDeniedError": "auth"}
 IN_THE_BODY = ("cut", "stall", "truncate", "garbage")
 
@@ -79,7 +79,7 @@ def streamed(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     """Two targets of each dialect."""
-    for dialect in DIALECTS:
+    for dialect in IMITATED:
         monkeypatch.setenv(*variable(dialect))
         monkeypatch.setenv(*variable(dialect, second=True))
     return World()
@@ -205,14 +205,14 @@ def _check_health(target: str, expected: Expected) -> None:
         assert (known.state == "benched") is (tries == 2 or known.reason == "retry_after")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", IMITATED)
 def test_faults_before_the_body(world: World, face: Face, dialect: str, streamed: bool) -> None:
     """No connection, no answer, every status: its class, how often it is asked, and who serves in the end."""
     for fault, (error, follows) in AT_ONCE.items():
         check(world, face, dialect, fault, Expected(error, follows), streamed=streamed)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", IMITATED)
 @pytest.mark.parametrize("kind", IN_THE_BODY)
 def test_faults_in_the_body(world: World, face: Face, dialect: str, streamed: bool, kind: str) -> None:
     """At its first and last bytes and at seeded places: never a clean end of half an answer, never a second asking."""
@@ -224,14 +224,14 @@ def test_faults_in_the_body(world: World, face: Face, dialect: str, streamed: bo
         check(world, face, dialect, f"{kind}:{place}", expected, streamed=streamed)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", IMITATED)
 def test_a_slow_drip_changes_nothing(world: World, face: Face, dialect: str, streamed: bool) -> None:
     """One byte at a time, or seven: the same answer, at the first try."""
     for size in (1, 7):
         check(world, face, dialect, f"drip:{size}", Expected(None), streamed=streamed)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", IMITATED)
 def test_a_storm_passes(world: World, face: Face, dialect: str, streamed: bool) -> None:
     """Two 429 with their wait: the first is waited for, the second sends the chain on; alone, the third try serves."""
     mine, other = spec_of(dialect), spec_of(dialect, second=True)

@@ -15,7 +15,7 @@ import pytest
 
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext, ServerContext
-from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply
@@ -36,6 +36,7 @@ from tests.support.fault_world import (
     whole_expected,
 )
 from tests.support.gateway import asking, body_of, gateway, header_of
+from tests.support.imitated import IMITATED
 
 AT_ONCE = {
     "refuse": il.APIConnectionError,
@@ -51,7 +52,7 @@ AT_ONCE = {
 }
 """Fault before the body -> what it is."""
 KINDS = ("cut", "stall", "truncate", "garbage")
-PAIRS = [(client, upstream) for client in DIALECTS for upstream in DIALECTS]
+PAIRS = [(client, upstream) for client in IMITATED for upstream in IMITATED]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def world() -> World:
 
 
 def _environment() -> dict[str, str]:
-    return dict(variable(dialect, second=second) for dialect in DIALECTS for second in (False, True))
+    return dict(variable(dialect, second=second) for dialect in IMITATED for second in (False, True))
 
 
 @contextmanager

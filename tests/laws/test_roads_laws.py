@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from bench.rows.pairs import load
-from interlingua.dialects.table import DIALECTS
+from tests.support.imitated import IMITATED
 from tests.support.roads import Roads, changed, conversations, marked_turns, turns
 from tests.support.usual import ANSWERS
 
@@ -22,7 +22,7 @@ def roads() -> Iterator[Roads]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_requests_of_conversations_that_grow_and_change(roads: Roads, name: str, seed: int) -> None:
     """An agent's turns, and whatever else a client may send in between them."""
     random, bodies = Random(seed), conversations(name)
@@ -37,7 +37,7 @@ def test_agents_that_mark_what_is_to_be_cached(roads: Roads, seed: int) -> None:
         roads.check_request("anthropic", load("anthropic").url, body, Random(seed))
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_answers_that_were_changed(roads: Roads, name: str) -> None:
     """Usual ones, with one thing or two in them that are not."""
     random = Random(name)
@@ -45,7 +45,7 @@ def test_answers_that_were_changed(roads: Roads, name: str) -> None:
         roads.check_answer(name, changed(answer, random, random.randrange(1, 3)), random)
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_streams_that_were_changed(roads: Roads, name: str) -> None:
     """Their frames repeated, left out, moved and said otherwise."""
     random, frames = Random(name), load(name).frames

@@ -63,6 +63,7 @@ NOT_MISSED = {("anthropic", "schema_name"), ("google", "schema_name"), ("ollama"
     ("anthropic", "schema_strict"),
     ("cohere", "schema_name"),
     ("cohere", "schema_strict"),
+    ("bedrock", "schema_strict"),
 }
 """What changes nothing: a name that no place of the wire has, and strictness where every schema binds."""
 

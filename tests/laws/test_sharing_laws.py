@@ -10,10 +10,11 @@ import pytest
 
 from bench.rows.pairs import load
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, Target
-from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.dialects.table import get_dialect
 from interlingua.types.tool import Tool
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.exactly import exactly
+from tests.support.imitated import IMITATED
 from tests.support.upstream_requests import whole_request
 from tests.support.usual import ANSWERS
 
@@ -75,7 +76,7 @@ def bodies(name: str) -> list[bytes]:
     return [usual, *rich, *odd]
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_who_changes_a_request_changes_it_for_himself(name: str) -> None:
     """However often a body came, and in whatever way the one before it was changed, it says what it said at first."""
     dialect = get_dialect(name)
@@ -88,7 +89,7 @@ def test_who_changes_a_request_changes_it_for_himself(name: str) -> None:
             changed(decoded)
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_who_changes_an_answer_changes_it_for_himself(name: str) -> None:
     """What is empty in an answer belongs to it, on the short road and on the general one."""
     dialect = get_dialect(name)
@@ -103,11 +104,11 @@ def test_who_changes_an_answer_changes_it_for_himself(name: str) -> None:
                 changed(response)
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_who_changes_what_was_written_changes_it_for_himself(name: str) -> None:
     """What is told beside the bytes, what is to be undone among it, is another one each time."""
     options = EncodeOptions(target=Target(model="m"))
-    for source in DIALECTS:
+    for source in IMITATED:
         http = HttpRequest(url=load(source).url, body=load(source).request)
         written: list[str] = []
         for _ in range(TIMES):

@@ -14,6 +14,7 @@ from interlingua.dialects._contract import Target
 from interlingua.dialects.table import DIALECTS
 from interlingua.registry.endpoint import Endpoint
 from interlingua.registry.resolve import Registry
+from interlingua.testing.framed import stream_bytes
 from interlingua.wire.http import HttpReply, HttpRequest
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
 GIVEN = Path(__file__).parent / "given"
 ENVIRONMENT = {
     **{f"{vendor}_API_KEY": "key-of-nobody" for vendor in ("OPENAI", "ANTHROPIC", "GEMINI", "OPENROUTER", "CO")},
+    "AWS_REGION": "eu-north-1",
+    "AWS_BEARER_TOKEN_BEDROCK": "key-of-nobody",
     "LLM_INTERLINGUA": "interlingua://key-of-nobody@gateway.example",
 }
 
@@ -44,6 +47,7 @@ class Spoken(NamedTuple):
 
 
 GEMINI = "/v1beta/models/gemini-3-pro"
+CONVERSE = "/model/us.anthropic.claude-opus-5-v1%3A0"
 SPOKEN: dict[str, Spoken] = {
     "openai-chat": Spoken(
         "openai-chat/gpt-6-astra",
@@ -56,6 +60,9 @@ SPOKEN: dict[str, Spoken] = {
     "google": Spoken("google/gemini-3-pro", f"{GEMINI}:generateContent", f"{GEMINI}:streamGenerateContent?alt=sse", {}),
     "ollama": Spoken("ollama/qwen3-vl", "/api/chat", "/api/chat", {"stream": True}, {"stream": False}),
     "cohere": Spoken("cohere/command-a-03-2025", "/v2/chat", "/v2/chat", {"stream": True}, {"stream": False}),
+    "bedrock": Spoken(
+        "bedrock/us.anthropic.claude-opus-5-v1:0", f"{CONVERSE}/converse", f"{CONVERSE}/converse-stream", {}
+    ),
     "unified": Spoken("interlingua/smart", "/unified/v1/generate", "/unified/v1/generate", {"stream": True}),
 }
 """Dialect -> how it is spoken."""
@@ -155,7 +162,7 @@ JSON = (("content-type", "application/json"),)
 def stream(dialect: str, name: str) -> bytes | None:
     """The streamed answer of that name; None where the error comes before a stream begins."""
     path = f"{dialect}/answers/{name}.stream"
-    return _text(path).encode() if (GIVEN / path).exists() else None
+    return stream_bytes(dialect, _text(path)) if (GIVEN / path).exists() else None
 
 
 def _sayable(source: str, case: str) -> bool:

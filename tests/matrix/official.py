@@ -14,9 +14,12 @@ from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from interlingua.testing.framed import stream_text
+from tests.support.converse import converse_problems
+
 __all__ = ["JUDGED", "answer_problems", "request_problems", "stream_problems"]
 
-JUDGED = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
+JUDGED = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "bedrock")
 """The dialects that have an official SDK."""
 
 BEYOND: dict[str, re.Pattern[str]] = {
@@ -89,6 +92,8 @@ def request_problems(dialect: str, body: bytes) -> list[str]:
     if dialect not in JUDGED:
         return []
     value = json.loads(body)
+    if dialect == "bedrock":
+        return converse_problems("ConverseRequest", {**value, "modelId": "m"})
     if dialect in PARTWISE:
         return [problem for adapter, part in PARTWISE[dialect](value) for problem in _problems(dialect, adapter, part)]
     return _problems(dialect, _adapters(dialect)["request"], _known(dialect, value))
@@ -96,6 +101,8 @@ def request_problems(dialect: str, body: bytes) -> list[str]:
 
 def answer_problems(dialect: str, body: bytes) -> list[str]:
     """What the SDK's types say against a whole answer."""
+    if dialect == "bedrock":
+        return converse_problems("ConverseResponse", json.loads(body))
     return _problems(dialect, _adapters(dialect)["answer"], json.loads(body)) if dialect in JUDGED else []
 
 
@@ -103,12 +110,21 @@ def stream_problems(dialect: str, data: bytes) -> list[str]:
     """What the SDK's types say against the events of a stream; those that tell an error are the clients' own matter."""
     if dialect not in JUDGED:
         return []
+    if dialect == "bedrock":
+        events = [json.loads(line) for line in stream_text(dialect, data).splitlines()]
+        told = [event for event in events if not next(iter(event)).endswith("Exception")]
+        return [problem for event in told for problem in converse_problems("ConverseStreamOutput", _bare(event))]
     found: list[str] = []
     for event in _events(data.decode()):
         if not _is_error(event) and event.get("type") != "ping":
             kinds = _adapters(dialect)
             found += _problems(dialect, kinds.get(event.get("type", "event"), NOTHING), event)
     return found
+
+
+def _bare(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without its padding, which the SDK passes over."""
+    return {name: {key: value for key, value in inner.items() if key != "p"} for name, inner in event.items()}
 
 
 def _events(text: str) -> Iterator[Any]:

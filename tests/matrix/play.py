@@ -24,6 +24,7 @@ from interlingua.errors import Error, UnsupportedError
 from interlingua.stream.check import check
 from interlingua.testing.excuses import Excuses
 from interlingua.testing.facts import Difference, Facts, reader_for, whole_answer, whole_request, whole_stream
+from interlingua.testing.framed import stream_text
 from interlingua.testing.judging.matching import answer_differences, request_differences
 from interlingua.testing.judging.placed import placed_answer, placed_request
 from interlingua.testing.laws import encode_stream, events_of
@@ -51,6 +52,8 @@ class Played(NamedTuple):
     """The whole answer, or the error, for the client."""
     streamed: bytes | None = None
     """The streamed answer for the client."""
+    dialect: str = ""
+    """The client's dialect."""
     changes: tuple[Change, ...] = ()
     """Everything that was said of the way there and back."""
     lost: tuple[str, ...] = ()
@@ -101,7 +104,7 @@ class _Play:
             sent = self.target.encode_request(decoded.request, options)
         except UnsupportedError as error:
             self.entries += error.changes
-            return Played(self.asked, changes=tuple(self.entries), lost=tuple(self.lost))
+            return Played(self.asked, dialect=self.source.name, changes=tuple(self.entries), lost=tuple(self.lost))
         self.entries += sent.changes
         self._same_request(decoded, sent)
         context = DecodeContext(target=self.whom, undo=sent.undo)
@@ -109,10 +112,10 @@ class _Play:
         given = cases.stream(self.cell.target, self.answer) if self.streamed else None
         if given is not None:
             told = self._stream(given, context, server)
-            return Played(self.asked, sent, None, told, tuple(self.entries), tuple(self.lost))
+            return Played(self.asked, sent, None, told, self.source.name, tuple(self.entries), tuple(self.lost))
         whole = self._error if self.cell.case in ERRORS else self._response
         reply = whole(cases.reply(self.cell.target, self.answer), context, server)
-        return Played(self.asked, sent, reply, None, tuple(self.entries), tuple(self.lost))
+        return Played(self.asked, sent, reply, None, self.source.name, tuple(self.entries), tuple(self.lost))
 
     def _server(self, decoded: DecodedRequest) -> ServerContext:
         numbers = itertools.count(1)
@@ -141,7 +144,7 @@ class _Play:
         wanted = json.loads(self.asked.body).get("model", "gemini-3-pro")
         if self.cell.source == "cohere":
             wanted = ""  # an answer does not name its model
-        if facts["model"] != wanted:
+        if facts["model"] is not None and facts["model"] != wanted:
             self.lost.append(f"the model shown is {facts['model']!r}, not {wanted!r}")
 
     # Answers
@@ -182,7 +185,8 @@ class _Play:
         told = encode_stream(self.source, events, server)
         again = events_of(self.source, [told], DecodeContext(undo=Undo()))
         self.lost += [f"events for the client: {law}" for law in check(again)]
-        self._same_stream(given.decode(), told.decode(), events[-1], again[-1])
+        given_text, told_text = stream_text(self.target.name, given), stream_text(self.source.name, told)
+        self._same_stream(given_text, told_text, events[-1], again[-1])
         return told
 
     def _same_stream(self, given: str, told: str, end: Event, last: Event) -> None:

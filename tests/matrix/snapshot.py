@@ -23,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interlingua.testing.framed import stream_text
 from tests.matrix.jsontext import json_text
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def sections(whole: Played, streamed: Played) -> dict[str, str]:
     if streamed.answered is not None and streamed.answered != whole.answered:
         made |= _answered("answered before a stream", streamed.answered)
     if streamed.streamed is not None:
-        made["streamed"] = streamed.streamed.decode().replace("\r", RETURN)
+        made["streamed"] = stream_text(streamed.dialect, streamed.streamed).replace("\r", RETURN)
     made["changed"] = _changed(whole.changes)
     if Counter(map(_line, streamed.changes)) != Counter(map(_line, whole.changes)):
         made["changed in a stream"] = _changed(streamed.changes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from interlingua.dialects._contract import Dialect, Encoded, EncodeOptions, ServerContext
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error, InternalServerError
+from interlingua.testing.framed import stream_bytes, stream_text
 from interlingua.testing.upstream import judge
 from interlingua.testing.upstream.door import DOORS
 from interlingua.types.request import Request
@@ -192,5 +194,6 @@ def test_the_sdks_judge_answers(dialect: str) -> None:
     assert any("surprise" in problem for problem in answer_problems(dialect, json.dumps(body).encode()))
     told = cases.stream(dialect, "text")
     assert told is not None
-    spoiled = told.replace(b'{"', b'{"surprise":1,"', 1)
+    text = stream_text(dialect, told)
+    spoiled = stream_bytes(dialect, re.sub(r'(: ?|^)\{"(?=\w+":[^{])', r'\1{"surprise":1,"', text, count=1))
     assert any("surprise" in problem for problem in stream_problems(dialect, spoiled))

@@ -8,6 +8,7 @@ import pytest
 
 from interlingua.dialects.table import DIALECTS
 from interlingua.testing.facts import first_difference, reader_for
+from interlingua.testing.framed import stream_text
 from interlingua.testing.upstream import judge_body
 from interlingua.testing.upstream.door import DOORS
 from tests.matrix import cases
@@ -55,7 +56,7 @@ def test_a_stream_says_what_the_whole_answer_says(dialect: str, name: str) -> No
     """Both files of an answer have the same facts."""
     told = cases.stream(dialect, name)
     assert told is not None
-    streamed = reader_for(dialect).stream(told.decode())
+    streamed = reader_for(dialect).stream(stream_text(dialect, told))
     assert (streamed.end, streamed.error) == ("done", None)
     whole = reader_for(dialect).response(json.loads(cases.reply(dialect, name).body))
     assert first_difference(whole, streamed.facts) is None
@@ -72,7 +73,7 @@ def test_a_stream_breaks(dialect: str, name: str) -> None:
     """The stream of an error says something, then the error."""
     told = cases.stream(dialect, name)
     assert told is not None
-    streamed = reader_for(dialect).stream(told.decode())
+    streamed = reader_for(dialect).stream(stream_text(dialect, told))
     assert streamed.end == "error"
     assert streamed.facts["choices"][0]["text"] == "Tøns"
 

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
@@ -128,6 +128,9 @@ def asking(
         method = "streamGenerateContent" if stream else "generateContent"
         path, query = f"/v1beta/models/{model}:{method}", "alt=sse" if stream else ""
         body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
+    elif dialect == "bedrock":
+        path = f"/model/{quote(model, safe='')}/converse{'-stream' if stream else ''}"
+        body = {"messages": [{"role": "user", "content": [{"text": text}]}]}
     given = tuple((name.lower(), value) for name, value in (headers or {}).items())
     return GatewayRequest(
         path=path,

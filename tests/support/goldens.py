@@ -17,6 +17,7 @@ from typing import Any
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, Dialect, EncodeOptions, ServerContext, Target
 from interlingua.errors import Error
 from interlingua.stream.check import check
+from interlingua.testing.framed import stream_bytes, stream_text
 from interlingua.types.change import Change
 from interlingua.types.dump import dump
 from interlingua.types.event import Event, StreamEnd, StreamError
@@ -104,12 +105,12 @@ class GoldenCase:
         self._again("response.json", _readable(sent.body))
 
     def _stream(self, raw: bytes) -> None:
-        found = self._events(raw)
+        found = self._events(stream_bytes(self.dialect.name, raw.decode()))
         lines = [json.dumps(event, ensure_ascii=False) for event in _plain(found)["events"]]
         self.made["events.jsonl"] = "\n".join(lines) + "\n"
         encoder = self.dialect.stream_encoder(self.server)
         again = b"".join(map(encoder.encode, found))
-        self._again("stream.raw", again.decode())
+        self._again("stream.raw", stream_text(self.dialect.name, again))
         assert _outcome(self._events(again)[-1]) == _outcome(found[-1])
 
     def _events(self, raw: bytes) -> list[Event]:

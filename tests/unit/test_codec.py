@@ -33,6 +33,15 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "ollama": [{"type": "function", "function": PLAIN}],
     "cohere": [{"type": "function", "function": PLAIN}],
     "unified": [PLAIN],
+    "bedrock": [
+        {
+            "toolSpec": {
+                "name": "get_weather",
+                "description": "Weather of a city.",
+                "inputSchema": {"json": PARAMETERS},
+            }
+        }
+    ],
 }
 """The one tool, as each dialect's `tools` member says it."""
 
@@ -83,6 +92,15 @@ ANSWERS: dict[str, dict[str, Any]] = {
         },
         "finish_reason": "COMPLETE",
     },
+    "bedrock": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [{"toolUse": {"toolUseId": "c1", "name": "get_weather", "input": {"a": 1}}}],
+            }
+        },
+        "stopReason": "end_turn",
+    },
     "unified": {
         "model": "m",
         "parts": [{"type": "tool_call", "id": "c1", "name": "get_weather", "arguments": {"a": 1}}],
@@ -127,6 +145,15 @@ MESSAGES: dict[str, list[dict[str, Any]]] = {
     "cohere": [
         {"role": "tool", "content": "4 °C", "tool_call_id": "c1"},
         {"role": "tool", "content": "ERROR: no such city", "tool_call_id": "c2"},
+    ],
+    "bedrock": [
+        {
+            "role": "user",
+            "content": [
+                {"toolResult": {"toolUseId": "c1", "content": [{"text": "4 °C"}]}},
+                {"toolResult": {"toolUseId": "c2", "content": [{"text": "no such city"}], "status": "error"}},
+            ],
+        }
     ],
     "unified": [
         {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
 
-from interlingua.codec.service import history_of
+from interlingua.codec.service import history_of, with_tools
 from interlingua.dialects._contract import DecodeOptions
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, SchemaError, UsageError, kind_of
@@ -27,7 +27,10 @@ __all__ = ["Definition", "collect", "read_definitions"]
 Definition: TypeAlias = Tool | OpaqueTool | JsonObject
 """A tool: a value of ours, an entry of any dialect's `tools`, or `{"name": …, "description": …, "parameters": …}`."""
 
-_TURNS: dict[str, Any] = {"google": {"role": "user", "parts": [{"text": "?"}]}}
+_TURNS: dict[str, Any] = {
+    "google": {"role": "user", "parts": [{"text": "?"}]},
+    "bedrock": {"role": "user", "content": [{"text": "?"}]},
+}
 """A turn of a conversation, where it is not written as in Chat."""
 _TURN = {"role": "user", "content": "?"}
 
@@ -79,13 +82,14 @@ def _decode(
 ) -> tuple[tuple[Tool | OpaqueTool, ...], tuple[Change, ...]]:
     """The tools of one entry, and what reading it has repaired."""
     origin, tool = _shape(entry, dialect)
-    body = {"model": "m", "tools": [tool], history_of(origin): [_TURNS.get(origin.name, _TURN)]}
+    turn = _TURNS.get(origin.name, _TURN)
+    body: JsonObject = {"model": "m", **with_tools(origin, [tool]), history_of(origin): [turn]}
     try:
         http = HttpRequest(url="https://localhost/models/m:generateContent", body=encode(body))
         decoded = origin.decode_request(http, DecodeOptions())
     except DecodeError as error:
         sentence = error.message.removeprefix(error.path).removeprefix(": ").removesuffix(f", at {error.path}")
-        below = error.path.removeprefix("/tools/0")
+        below = error.path.removeprefix("/toolConfig").removeprefix("/tools/0")
         if "function" not in entry:
             below = below.replace("/function/", "/", 1)
         raise DecodeError(f"{where}{below}: {sentence}", path=f"/{place}{below}") from None
@@ -97,17 +101,23 @@ def _decode(
     return tools, decoded.changes
 
 
+_KNOWN_BY = (
+    (frozenset({"functionDeclarations", "function_declarations"}), "google"),
+    (frozenset({"toolSpec", "systemTool"}), "bedrock"),
+    (frozenset({"input_schema"}), "anthropic"),
+    (frozenset({"function", "custom"}), "openai-chat"),
+)
+"""Members by which the dialect of a definition is known."""
+
+
 def _shape(entry: JsonObject, dialect: Dialect) -> tuple[Dialect, JsonObject]:
     """The dialect in whose shape a definition stands, and the definition as that dialect's entry."""
     names = entry.keys()
-    if names & {"functionDeclarations", "function_declarations"}:
-        return get_dialect("google"), entry
+    origin = next((origin for members, origin in _KNOWN_BY if names & members), None)
+    if origin is not None:
+        return get_dialect(origin), entry
     if names & {"parametersJsonSchema", "parameters_json_schema"}:
         return get_dialect("google"), {"functionDeclarations": [entry]}
-    if "input_schema" in names:
-        return get_dialect("anthropic"), entry
-    if names & {"function", "custom"}:
-        return get_dialect("openai-chat"), entry
     if entry.get("type") in ("function", "custom"):
         return get_dialect("openai-responses"), entry
     if "freeform" in names or entry.get("type") == "opaque_tool":

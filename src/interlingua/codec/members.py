@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from interlingua.codec.definitions import collect, read_definitions
-from interlingua.codec.service import Service, body_of, history_of, service_of
+from interlingua.codec.service import Service, body_of, history_of, service_of, tools_in
 from interlingua.dialects._contract import DecodeContext, Undo
 from interlingua.errors import UnsupportedError, UsageError, kind_of
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
@@ -58,7 +58,7 @@ def encode_definitions(
         return []
     encoded = _encode_tools(tools, service)
     collect(changes, encoded.changes, _TOOLS)
-    return cast("list[JsonObject]", body_of(encoded).get("tools", []))
+    return tools_in(service.dialect, body_of(encoded))
 
 
 def decode_definitions(

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from interlingua.types._base import JsonObject
     from interlingua.types.request import Request
 
-__all__ = ["Service", "body_of", "history_of", "service_of"]
+__all__ = ["Service", "body_of", "history_of", "service_of", "tools_in", "with_tools"]
 
 _VENDORS = {"openai-chat": "openai", "openai-responses": "openai"}
 """Whose model facts count, where the dialect has not its provider's name."""
 _HISTORY = {"openai-responses": "input", "google": "contents"}
 """The member that holds the conversation, where it is not `messages`."""
+_TOOLS_INSIDE = {"bedrock": "toolConfig"}
+"""The member that the tools are in, where they are not at the top."""
 
 
 class Service(NamedTuple):
@@ -131,6 +133,18 @@ def _row(provider: str | Provider) -> Provider:
 def history_of(dialect: Dialect) -> str:
     """The name of the member that holds the conversation."""
     return _HISTORY.get(dialect.name, "messages")
+
+
+def tools_in(dialect: Dialect, body: JsonObject) -> list[JsonObject]:
+    """The tools of a body."""
+    inside = _TOOLS_INSIDE.get(dialect.name)
+    return (body if inside is None else body.get(inside, {})).get("tools", [])
+
+
+def with_tools(dialect: Dialect, tools: list[JsonObject]) -> JsonObject:
+    """The members of a body that hold tools."""
+    inside = _TOOLS_INSIDE.get(dialect.name)
+    return {"tools": tools} if inside is None else {inside: {"tools": tools}}
 
 
 def body_of(encoded: Encoded) -> JsonObject:

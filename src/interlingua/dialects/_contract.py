@@ -42,7 +42,7 @@ __all__ = [
     "Undo",
 ]
 
-CallIdRule: TypeAlias = Literal["any", "max40", "alnum9", "anthropic"]
+CallIdRule: TypeAlias = Literal["any", "max40", "alnum9", "anthropic", "bedrock"]
 NameRule: TypeAlias = Literal["openai", "anthropic", "google", "unified", "free"]
 
 

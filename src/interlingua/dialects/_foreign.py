@@ -86,6 +86,7 @@ _UNMISSED: dict[str, frozenset[str]] = {
             "usageMetadata",
         }
     ),
+    "bedrock": frozenset({"metrics", "performanceConfig", "serviceTier"}),
     "ollama": frozenset(
         {"created_at", "eval_duration", "field", "load_duration", "prompt_eval_duration", "total_duration"}
     ),

@@ -7,15 +7,15 @@ from urllib.parse import unquote
 
 __all__ = ["model_in_path"]
 
-_MODEL = re.compile(r"/(?:deployments|models)/([^/:?]+)")
-"""Deployments of Azure's older addresses, models of Vertex and of Gemini."""
+_MODEL = re.compile(r"/(?:deployments|models?)/([^/:?]+)")
+"""Deployments of Azure's older addresses, models of Vertex, of Gemini and of Bedrock."""
 
 
 def model_in_path(url: str) -> str:
     """The model that an address names; empty when it names none.
 
-    Source: vendor pages "Azure OpenAI REST API", `/openai/deployments/{deployment}/chat/completions`, and "Claude on
-    Vertex AI", `/publishers/anthropic/models/{model}:rawPredict`.
+    Source: vendor pages "Azure OpenAI REST API", `/openai/deployments/{deployment}/chat/completions`, "Claude on Vertex
+    AI", `/publishers/anthropic/models/{model}:rawPredict`, and "InvokeModel", `/model/{modelId}/invoke`.
     """
     found = _MODEL.search(url.partition("?")[0])
     return unquote(found[1]) if found else ""

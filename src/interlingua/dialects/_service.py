@@ -354,7 +354,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def is_lines(self) -> bool:
         """Whether a stream is one of lines instead of events."""
-        return self.stream_type != EVENT_STREAM
+        return "json" in self.stream_type
 
     @property
     def model_in_path(self) -> bool:

@@ -40,6 +40,7 @@ DIALECTS: dict[str, str] = {
     "ollama": "interlingua.dialects.ollama",
     "cohere": "interlingua.dialects.cohere",
     "unified": "interlingua.dialects.unified",
+    "bedrock": "interlingua.dialects.bedrock",
 }
 """Dialect name -> the module that holds its `DIALECT`."""
 SPELLINGS: dict[str, str] = {"gemini": "google"}

@@ -104,6 +104,21 @@ CLOUD_ROWS = (
         family="anthropic",
         note="Models are named as Bedrock names them, anthropic.claude-…; ?betas=* sends beta features there, too.",
     ),
+    # A history with calls needs their tools declared [our notes]. The key is one of Bedrock's own API keys; without one
+    # requests are signed [SDK botocore, bedrock-runtime].
+    Provider(
+        name="bedrock",
+        title="Amazon Bedrock",
+        base_url="https://bedrock-runtime.{region}.amazonaws.com",
+        variables=(AWS_REGION,),
+        dialects=("bedrock",),
+        address_env=(("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", ""),),
+        key_env=("AWS_BEARER_TOKEN_BEDROCK",),
+        login="aws",
+        login_scope="bedrock/{region}",
+        quirks=Quirks(history_tools=True),
+        note="Converse; its models are model ids, inference profiles and ARNs.",
+    ),
     # The vendor's own service under another address [SDK anthropic, lib/foundry.py and foundry.md].
     Provider(
         name="azure-anthropic",

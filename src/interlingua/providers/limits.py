@@ -25,6 +25,9 @@ CHAT = frozenset({"openai-chat"})
 RESPONSES = frozenset({"openai-responses"})
 GOOGLE = frozenset({"google"})
 ANTHROPIC = frozenset({"anthropic"})
+BEDROCK = frozenset({"bedrock"})
+_CLAUDE_ON_BEDROCK = r"(.*[/.])?anthropic\."
+"""What stands before the name of Claude there: a region, and of an ARN all but its end."""
 
 
 class Family(msgspec.Struct, frozen=True, eq=False):
@@ -73,6 +76,7 @@ def _openai(row: ModelRow) -> list[Family]:
 
 FAMILIES: tuple[Family, ...] = (
     *[Family(ANTHROPIC, ANTHROPIC, row.models, _shared(row)) for row in model_rows("anthropic")],
+    *[Family(BEDROCK, BEDROCK, _CLAUDE_ON_BEDROCK + row.models, _shared(row)) for row in model_rows("anthropic")],
     *[family for row in model_rows("openai") for family in _openai(row)],
     Family(OPENAI_ROWS, RESPONSES, r".*", _on_responses(Facts())),
     *[Family(GOOGLE, GOOGLE, row.models, _shared(row)) for row in model_rows("google")],

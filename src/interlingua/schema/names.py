@@ -60,6 +60,7 @@ _IDS: dict[CallIdRule, _Rule | None] = {
     "max40": _Rule(r"(?s:.){1,40}", r"(?!)", 40),
     "alnum9": _Rule(r"[a-zA-Z0-9]{9}", r"[^a-zA-Z0-9]+", 9),
     "anthropic": _Rule(r"[a-zA-Z0-9_-]+", r"[^a-zA-Z0-9_-]+", 64),
+    "bedrock": _Rule(r"[a-zA-Z0-9_.:-]{1,64}", r"[^a-zA-Z0-9_.:-]+", 64),
 }
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from typing import Any, Literal, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 import msgspec
+
+from interlingua.testing.framed import BINARY, stream_bytes
 
 __all__ = ["APIS", "Exchange", "Fault", "Refusal", "Verdict"]
 
@@ -21,9 +24,12 @@ APIS = {
     "ollama-chat": "ollama",
     "ollama-generate": "ollama",
     "cohere-chat": "cohere",
+    "bedrock-converse": "bedrock",
 }
 """The dialect of each wire format in the recordings."""
-_MODEL = re.compile(r"/(?:models|deployments)/([^/:?]+)")
+_CLAUDE = "anthropic_version"
+"""The member by which a body for `InvokeModel` is known to be one of Messages."""
+_MODEL = re.compile(r"/(?:models?|deployments)/([^/:?]+)")
 """Where an address names the model."""
 
 
@@ -55,7 +61,8 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     def dialect(self) -> str:
         """The dialect that it was recorded in; the wire format itself where there is none."""
         first = self.api == "cohere-chat" and self._is_of_the_first_version
-        return self.api if first else APIS.get(self.api, self.api)
+        claude = self.api == "bedrock-invoke" and _CLAUDE in (self.request or ())
+        return "anthropic" if claude else self.api if first else APIS.get(self.api, self.api)
 
     @property
     def _is_of_the_first_version(self) -> bool:
@@ -67,7 +74,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     def model(self) -> str | None:
         """The model in the path, for formats that name it there."""
         match = _MODEL.search(self.url or "")
-        return match[1] if match else None
+        return unquote(match[1]) if match else None
 
     @property
     def host(self) -> str:
@@ -78,9 +85,14 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     def stream_text(self) -> str:
         """The stream as its server framed it."""
         text = self.stream or ""
-        if self.stream_format == "json-lines-unframed":
+        if self.stream_format == "json-lines-unframed" and self.dialect not in BINARY:
             return "".join([f"data: {line}\n\n" for line in text.split("\n") if line.strip()])
         return text
+
+    @property
+    def stream_data(self) -> bytes:
+        """The bytes of the stream."""
+        return stream_bytes(self.dialect, self.stream_text)
 
 
 class Fault(NamedTuple):

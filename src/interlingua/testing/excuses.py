@@ -61,7 +61,7 @@ GONE: dict[str, frozenset[str]] = {
     "refusals": frozenset({"refusal_as_text"}),
     "citations": frozenset({"annotation_unsupported"}),
     "steps": frozenset({"server_tools", "server_tool_as_text"}),
-    "cache_marks": frozenset({"cache_unsupported", "empty_part", "thinking_unsupported"}),
+    "cache_marks": frozenset({"cache_unsupported", "empty_part", "thinking_unsupported", "tools_withheld"}),
     "tools": frozenset({"tools", "tools_withheld"}),
     "server_tools": frozenset({"server_tools", "tools_withheld"}),
 }

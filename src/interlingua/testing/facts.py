@@ -20,6 +20,7 @@ from typing import Any, cast
 
 from interlingua.errors import ConfigError
 from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
+from interlingua.testing.wirefacts.bedrock import READER as BEDROCK
 from interlingua.testing.wirefacts.cohere import READER as COHERE
 from interlingua.testing.wirefacts.google_stream import READER as GOOGLE
 from interlingua.testing.wirefacts.marks import cache_marks, strict_tools
@@ -61,6 +62,7 @@ __all__ = [
 READERS: dict[str, FactReader] = {
     "anthropic": ANTHROPIC,
     "cohere": COHERE,
+    "bedrock": BEDROCK,
     "google": GOOGLE,
     "ollama": OLLAMA,
     "openai-chat": FactReader(chat_request, chat_faults, chat_response, chat_stream, chat_error, "openai-chat"),
@@ -167,15 +169,18 @@ def _with_origins(name: str, facts: Facts, body: Any) -> Facts:
         **facts,
         "choices": choices,
         "id": origins["id"],
-        "has_id": name != "ollama",
-        "has_model": name != "cohere",
+        "has_id": name not in NAMELESS,
+        "has_model": name not in ("bedrock", "cohere"),
         "finishes": FINISHES[name],
     }
 
 
+NAMELESS = ("bedrock", "ollama")
+"""The formats whose answers have no id."""
 _EVERY = frozenset({"stop", "length", "tool_calls"})
 FINISHES: dict[str, frozenset[str]] = {
     "anthropic": _EVERY | {"content_filter", "pause"},
+    "bedrock": _EVERY | {"content_filter"},
     "google": _EVERY | {"content_filter"},
     "ollama": _EVERY,
     "cohere": _EVERY,
@@ -189,7 +194,7 @@ FINISHES: dict[str, frozenset[str]] = {
 VERBATIM = frozenset({
     "args", "arguments", "default", "enum", "const", "examples", "format", "input", "json_schema", "input_schema",
     "output_schema", "parameters", "parametersJsonSchema", "parameters_json_schema", "response", "responseSchema",
-    "responseJsonSchema", "response_schema", "response_json_schema", "schema", "value", "sealed",
+    "responseJsonSchema", "response_schema", "response_json_schema", "schema", "value", "sealed", "json",
 })  # fmt: skip
 """Members in which null is a value: somebody else's data and schemas."""
 

@@ -25,7 +25,13 @@ __all__ = ["ACCEPT_ENCODING", "Body", "Inflater", "begin_body", "said_of_body"]
 ACCEPT_ENCODING = "gzip, deflate"
 """What a request for a whole reply may offer; a request for a stream should say `identity`."""
 
-_STREAM_TYPES = ("text/event-stream", "application/x-ndjson", "application/jsonl", "application/stream+json")
+_STREAM_TYPES = (
+    "text/event-stream",
+    "application/x-ndjson",
+    "application/jsonl",
+    "application/stream+json",
+    "application/vnd.amazon.eventstream",
+)
 _SAID_OF_BODIES = frozenset({"content-encoding", "content-type", "content-length", "transfer-encoding"})
 _INFLATED = frozenset({"transfer-encoding", "content-encoding", "content-length"})
 _GZIP_WBITS = 31

@@ -34,6 +34,8 @@ class FinishWords(NamedTuple):
 
 CHAT, RESPONSES, ANTHROPIC, GOOGLE, OLLAMA = "openai-chat", "openai-responses", "anthropic", "google", "ollama"
 COHERE = "cohere"
+BEDROCK = "bedrock"
+CONVERSE_MODEL = "service model of bedrock-runtime, botocore 1.44"
 OPENAI_PAGE = "vendor reference 'Create chat completion', our notes"
 REPORT = "a user's report, November 2026; neither recorded nor read on a page"
 ASSUMED = "assumed of proxies that pass a word on; not recorded on this wire"
@@ -99,6 +101,13 @@ FINISH_WORDS: tuple[FinishWords, ...] = (
     FinishWords(COHERE, "error", ("ERROR", "TIMEOUT"), COHERE_TYPES),
     FinishWords(COHERE, "length", ("ERROR_LIMIT",), COHERE_FIRST),
     FinishWords(COHERE, "content_filter", ("ERROR_TOXIC",), COHERE_FIRST),
+    FinishWords(BEDROCK, "stop", ("end_turn", "stop_sequence"), CONVERSE_MODEL + "; d7f729d581d9"),
+    FinishWords(BEDROCK, "tool_calls", ("tool_use",), CONVERSE_MODEL + "; 7a31e4c07eae"),
+    FinishWords(BEDROCK, "length", ("max_tokens",), CONVERSE_MODEL + "; ead00e9becfd"),
+    FinishWords(BEDROCK, "length", ("model_context_window_exceeded",), CONVERSE_MODEL),
+    FinishWords(BEDROCK, "content_filter", ("guardrail_intervened",), CONVERSE_MODEL + "; 4729fde383ab"),
+    FinishWords(BEDROCK, "content_filter", ("content_filtered",), CONVERSE_MODEL),
+    FinishWords(BEDROCK, "error", ("malformed_model_output", "malformed_tool_use"), CONVERSE_MODEL),
 )  # fmt: skip
 """Every word that somebody is known to say."""
 

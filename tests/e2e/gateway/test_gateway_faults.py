@@ -15,7 +15,6 @@ import pytest
 
 import interlingua as il
 from interlingua.client.state import forget_state
-from interlingua.dialects.table import DIALECTS
 from interlingua.errors import Error
 from interlingua.testing.upstream import Say, Upstream
 from interlingua.transport.fault import Fault, FaultPlan, parse_fault
@@ -23,12 +22,13 @@ from interlingua.transport.override import overriding
 from interlingua.wire.http import HttpRequest
 from tests.support.fault_world import SCHEMES, TEXT, World, variable
 from tests.support.gateway import asking, serving
+from tests.support.imitated import IMITATED
 from tests.support.server import Answer, Hold, Server
 from tests.support.server import serving as serving_bytes
 from tests.support.trying import at_best
 
 DESCRIPTORS = Path("/proc/self/fd")
-NAMES = list(DIALECTS)
+NAMES = list(IMITATED)
 PAIRS = [(client, NAMES[(place + step) % len(NAMES)]) for step in (0, 1) for place, client in enumerate(NAMES)]
 """Each client dialect over its own and over another one."""
 TYPES = {"ollama": "application/x-ndjson"}

@@ -13,7 +13,7 @@ from interlingua.registry.resolve import Registry
 from interlingua.types.message import assistant
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpRequest
-from interlingua.wire.json import decode_any
+from interlingua.wire.json import decode_any, encode
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 NAME = "lab/some-model-high:thinking"
@@ -61,6 +61,8 @@ def test_r07_a_models_name_is_sent_as_it_is(dialect: str) -> None:
     body = decode_any(told.body)
     if dialect == "google":
         assert told.path == "/models/lab/some-model-high%3Athinking:generateContent"
+    elif dialect == "bedrock":
+        assert told.path == "/model/lab%2Fsome-model-high%3Athinking/converse"
     else:
         assert body["model"] == NAME
     assert not {"reasoning", "reasoning_effort", "thinking", "think", "effort", "output_config"} & body.keys()
@@ -107,6 +109,7 @@ FAILED: dict[str, tuple[str, Any]] = {
     "anthropic": ("is_error", True),
     "google": ("response", {"error": "disk full"}),
     "unified": ("is_error", True),
+    "bedrock": ("status", "error"),
 }
 """The member of a result that says it, and its value."""
 
@@ -126,7 +129,7 @@ def _result(body: dict[str, Any]) -> dict[str, Any]:
     for name in ("parts", "content"):
         if isinstance(last.get(name), list):
             last = last[name][-1]
-    return last.get("functionResponse", last)
+    return last.get("functionResponse", last.get("toolResult", last))
 
 
 @every_dialect
@@ -143,7 +146,7 @@ def test_r15_a_failed_result_says_so_in_the_words_of_the_dialect(dialect: str) -
         assert (result.content, result.is_error) == ("disk full", is_error)
 
 
-@pytest.mark.parametrize("dialect", [name for name, (_, value) in FAILED.items() if isinstance(value, str)])
+@pytest.mark.parametrize("dialect", [name for name, (_, value) in FAILED.items() if str(value).startswith("ERROR")])
 def test_r15_the_prefix_is_never_doubled(dialect: str) -> None:
     """A tool that begins its words with it gets no second one, over however many trips."""
     messages = _turns("ERROR: disk full", is_error=True)
@@ -174,6 +177,10 @@ FORMS: dict[str, tuple[tuple[str, ...], Any]] = {
     "ollama": (("format",), SCHEMA),
     "cohere": (("response_format",), {"type": "json_object", "json_schema": SCHEMA}),
     "unified": (("output_schema",), SCHEMA),
+    "bedrock": (
+        ("outputConfig", "textFormat"),
+        {"type": "json_schema", "structure": {"jsonSchema": {"schema": encode(SCHEMA).decode()}}},
+    ),
 }
 """Where an output schema stands, and what stands there: a name where the service wants one, and strictness nowhere but
 where its default is on."""
@@ -196,6 +203,7 @@ NAMES = {
     "openai-chat": ("response_format", "json_schema", "name"),
     "openai-responses": ("text", "format", "name"),
     "unified": ("schema_name",),
+    "bedrock": ("outputConfig", "textFormat", "structure", "jsonSchema", "name"),
 }
 """Where the name of a schema stands, in the dialects that have one."""
 

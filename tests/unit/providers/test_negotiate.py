@@ -53,7 +53,7 @@ def test_an_openai_dsn_to_another_host_speaks_chat() -> None:
 def test_spellings_are_understood_and_unknown_dialects_are_none() -> None:
     """`gemini` is google; a row that speaks nothing of ours has no dialect."""
     assert negotiate(ROWS["google"], "gemini-3-pro", client="gemini") == "google"
-    strange = Provider(name="x", base_url="https://x.test", dialects=("bedrock",))
+    strange = Provider(name="x", base_url="https://x.test", dialects=("klingon",))
     assert negotiate(strange, "m", client="openai-chat") is None
-    both = Provider(name="x", base_url="https://x.test", dialects=("bedrock", "anthropic"))
+    both = Provider(name="x", base_url="https://x.test", dialects=("klingon", "anthropic"))
     assert negotiate(both, "m", client="openai-chat") == "anthropic"

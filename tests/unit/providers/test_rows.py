@@ -105,7 +105,7 @@ def test_every_server_of_the_issue_has_a_row() -> None:
         *("ollama-compat", "vllm", "sglang", "llamacpp", "lmstudio"),
         *("anthropic", "google", "vertex", "ollama", "ollama-cloud", "foreman", "cohere"),
         "interlingua",
-        *("azure-deployments", "azure-anthropic", "vertex-anthropic", "bedrock-anthropic"),
+        *("azure-deployments", "azure-anthropic", "vertex-anthropic", "bedrock", "bedrock-anthropic"),
         *("local", "fake"),
     }
 

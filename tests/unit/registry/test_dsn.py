@@ -97,7 +97,7 @@ def test_addresses(text: str, base_url: str) -> None:
         ("openai://host?tls=0&tls=0", "the option tls is given twice"),
         (
             "openai://host?dialect=klingon",
-            "dialect takes anthropic, cohere, google, ollama, openai-chat, openai-responses or unified",
+            "dialect takes anthropic, bedrock, cohere, google, ollama, openai-chat, openai-responses or unified",
         ),
         ("openai://host?max_tokens_field=x", "max_tokens_field takes max_completion_tokens or max_tokens"),
         ("openai://host?result_media=yes", "result_media takes 0 or 1"),

@@ -242,7 +242,7 @@ def test_a_circle_in_the_environment_is_named() -> None:
         ("claude-opus-5", "no model or alias 'claude-opus-5'; did you mean anthropic/claude-opus-5?"),
         ("some-model", "no model or alias 'some-model'; a model is named provider/model, such as openai/gpt-5.6"),
         ("openai:gpt-5", "no model or alias 'openai:gpt-5'; a slash stands between provider and model: 'openai/gpt-5'"),
-        ("bedrock/x", "no provider 'bedrock', asked for as 'bedrock/x'; `il providers` lists those that are known"),
+        ("klingon/x", "no provider 'klingon', asked for as 'klingon/x'; `il providers` lists those that are known"),
         ("openai", "'openai' is a provider; name a model too: openai/MODEL"),
         ("My_Co/x", "no provider 'My_Co', asked for as 'My_Co/x'; did you mean my-co?"),
     ],

@@ -27,6 +27,7 @@ IDS: dict[CallIdRule, str] = {
     "max40": r"(?s:.{1,40})",
     "alnum9": r"[a-zA-Z0-9]{9}",
     "anthropic": r"[a-zA-Z0-9_-]+",
+    "bedrock": r"[a-zA-Z0-9_.:-]{1,64}",
 }
 """What each rule takes, stated a second time."""
 

@@ -17,7 +17,9 @@ CASES = [
     for path in sorted(FOLDER.glob("*.jsonl"))
     if path.stem != "unified"
     for number, case in enumerate(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+    if "x-amzn-errortype" not in case.get("headers", {}) and "__type" not in case["body"]
 ]
+"""The cases whose bodies say the class: of Bedrock's errors a header says it, which the readers do not see."""
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)

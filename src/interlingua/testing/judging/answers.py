@@ -12,6 +12,7 @@ from interlingua.stream.check import check
 from interlingua.stream.unfold import unfold
 from interlingua.testing.excuses import Excuses
 from interlingua.testing.facts import whole_answer, whole_stream
+from interlingua.testing.framed import stream_text
 from interlingua.testing.judging.matching import answer_differences
 from interlingua.testing.judging.placed import PlacedAnswer, placed_answer
 from interlingua.testing.judging.trial import NotJudged, Trial, dump, json_reply, load
@@ -96,7 +97,7 @@ def judge_stream(trial: Trial) -> None:
             recorded = whole_stream(trial.dialect.name, trial.exchange.stream_text)
         except ValueError as error:
             raise NotJudged("invalid_json", error) from None
-        events = _cut_everywhere(trial, trial.exchange.stream_text.encode())
+        events = _cut_everywhere(trial, trial.exchange.stream_data)
         for broken in [*check(events), *_unsaid(events, trial.exchange.stream_text)]:
             trial.note("d stream laws", broken)
         response = _ended(trial, events, recorded)
@@ -199,7 +200,7 @@ def _again(trial: Trial, events: list[Event], response: Response[Any], recorded:
             return
     trial.equal("d stream end again", _end_of(events[-1]), _end_of(last))
     if not stream_faults(trial.dialect.name, trial.exchange.stream_text):  # what came so goes out so
-        for broken in stream_faults(trial.dialect.name, written.decode(), named=_named(events)):
+        for broken in stream_faults(trial.dialect.name, stream_text(trial.dialect.name, written), named=_named(events)):
             trial.note("d stream encoded again", broken)
     whole = recorded.end == "done"
     one, other = (_compared(one) if whole else {"parts": one.parts} for one in (response, again))
@@ -227,7 +228,7 @@ def _own_facts(trial: Trial, response: Response[Any], recorded: StreamFacts) -> 
         trial.note("b stream facts", difference)
     if recorded.end == "done":
         bare = stripped(response)
-        streamed = encode_stream(trial.dialect, unfold(bare)).decode()
+        streamed = stream_text(trial.dialect.name, encode_stream(trial.dialect, unfold(bare)))
         trial.same(
             "c stream again", trial.facts.stream(trial.exchange.stream_text).facts, trial.facts.stream(streamed).facts
         )
@@ -241,7 +242,7 @@ def _stream_elsewhere(
     with trial.part(part):
         entries: list[Change] = []
         context = ServerContext(source=trial.dialect.name, changes=entries)
-        text = encode_stream(other, events, context).decode()
+        text = stream_text(other.name, encode_stream(other, events, context))
         actual = whole_stream(other.name, text)
         if recorded.end == "done":
             if actual.end != "done" and not _fails(other, response):

@@ -166,6 +166,27 @@ def _cohere(answer: Body, model: str) -> Body:
     return {"model": model, "messages": messages, **({"tools": tools} if tools else {})}
 
 
+def _bedrock(answer: Body, model: str) -> Body:
+    del model  # it stands in the path
+    content = items(members(members(answer.get("output")).get("message")).get("content"))
+    calls = [members(block["toolUse"]) for block in objects(content) if "toolUse" in block]
+    calls = [call for call in calls if call.get("type") is None]
+    results: list[Body] = []
+    for number, call in enumerate(calls):
+        outcome = outcome_of(number)
+        flag = {"status": "error"} if outcome.is_error else {}
+        said: list[Body] = [{"text": outcome.text}] if outcome.text else []
+        results.append({"toolResult": {"toolUseId": call.get("toolUseId"), "content": said, **flag}})
+    messages: list[Body] = [{"role": "user", "content": [{"text": FIRST}]}]
+    messages += [{"role": "assistant", "content": content}] if content else []
+    messages.append({"role": "user", "content": results or [{"text": NEXT}]})
+    tools = [
+        {"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}}
+        for name in _once(word(call.get("name")) for call in calls)
+    ]
+    return {"messages": messages, **({"toolConfig": {"tools": tools}} if tools else {})}
+
+
 def _unified(answer: Body, model: str) -> Body:
     parts = objects(answer.get("parts"))
     calls = [part for part in parts if part.get("type") == "tool_call"]
@@ -199,5 +220,6 @@ _ECHOES: dict[str, Callable[[Body, str], Body]] = {
     "google": _google,
     "ollama": _ollama,
     "cohere": _cohere,
+    "bedrock": _bedrock,
     "unified": _unified,
 }

@@ -51,6 +51,7 @@ MODELS = {
     "google": "gemini-3-pro",
     "ollama": "qwen3",
     "cohere": "command-a-03-2025",
+    "bedrock": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
     "unified": "some-model",
 }
 """A current model of each vendor."""
@@ -60,6 +61,7 @@ ADDRESSES = {
     "anthropic": "https://api.anthropic.com/v1/messages",
     "cohere": "https://api.cohere.com/v2/chat",
     "ollama": "http://localhost:11434/api/chat",
+    "bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}/converse",
 }
 """Where a client of a format asks, for those whose path means something."""
 HOMES = frozenset(
@@ -97,7 +99,7 @@ def _response(trial: Trial) -> Response[Any] | None:
     """The answer as it was read, or what came of it; None for a failure that says nothing else."""
     exchange = trial.exchange
     if exchange.stream is not None:
-        last = events_of(trial.dialect, [exchange.stream_text.encode()], trial.context())[-1]
+        last = events_of(trial.dialect, [exchange.stream_data], trial.context())[-1]
         if isinstance(last, StreamError):
             return last.partial or Response(finish_reason="error")
         return last.response if isinstance(last, StreamEnd) else None

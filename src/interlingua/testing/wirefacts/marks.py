@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from interlingua.testing.wirefacts.bedrock import as_messages
 from interlingua.testing.wirefacts.google import camel
 from interlingua.testing.wirefacts.settings import life_of
 from interlingua.testing.wirefacts.values import joined, members, objects, word
@@ -26,6 +27,8 @@ def cache_marks(dialect: str, body: Any) -> list[str]:
     match dialect:
         case "anthropic":
             return sorted(_anthropic(members(body)))
+        case "bedrock":
+            return sorted(_anthropic(as_messages(body)))
         case "openai-chat":
             return sorted(_chat(members(body)))
         case "unified":
@@ -92,6 +95,8 @@ def strict_tools(dialect: str, body: Any) -> list[Any]:
     forced calls to their schemas.
     """
     body = camel(members(body)) if dialect == "google" else members(body)
+    if dialect == "bedrock":
+        return strict_tools("anthropic", as_messages(body))
     tools = objects(body.get("tools"))
     match dialect:
         case "anthropic":

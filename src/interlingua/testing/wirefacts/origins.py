@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from interlingua.testing.wirefacts.bedrock import as_message, as_messages
 from interlingua.testing.wirefacts.google import camel
 from interlingua.testing.wirefacts.openai_chat import calls_of
 from interlingua.testing.wirefacts.values import Facts, items, joined, members, objects, word
@@ -63,6 +64,8 @@ def answer_origins(dialect: str, body: Any) -> Facts:
             message = members(body.get("message"))
             calls = objects(message.get("tool_calls"))
             return _origins(body.get("id"), [_choice([call.get("id") for call in calls], _cohere_citations(message))])
+        case "bedrock":
+            return answer_origins("anthropic", as_message(body))
         case "ollama":
             calls = objects(members(body.get("message")).get("tool_calls"))
             return _origins(None, [_choice([call.get("id") for call in calls], [])])
@@ -153,6 +156,8 @@ def request_call_ids(dialect: str, body: Any) -> list[Any]:
         case "anthropic":
             blocks = [block for one in objects(body.get("messages")) for block in objects(one.get("content"))]
             ids = [block.get("id") for block in blocks if block.get("type") == "tool_use"]
+        case "bedrock":
+            return request_call_ids("anthropic", as_messages(body))
         case "google":
             contents = camel(body).get("contents")
             listed = objects([contents] if isinstance(contents, dict) else contents)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from interlingua.testing.wirefacts.bedrock import as_messages, schema_of
 from interlingua.testing.wirefacts.google import camel
 from interlingua.testing.wirefacts.values import Facts, items, members, word
 
@@ -30,6 +31,7 @@ SETTINGS = (
 DEFAULTS: dict[str, Facts] = {
     "anthropic": {"schema_strict": True},
     "cohere": {"schema_strict": True},
+    "bedrock": {"schema_strict": True, "parallel_tool_calls": True},
     "google": {"parallel_tool_calls": True},
     "ollama": {"parallel_tool_calls": True},
     "openai-chat": {"thinking_summary": "none"},
@@ -135,6 +137,18 @@ def _anthropic(body: dict[str, Any]) -> Facts:
     }
 
 
+def _bedrock(body: dict[str, Any]) -> Facts:
+    told, schema = as_messages(body), schema_of(body)
+    serial = members(told.get("tool_choice")).get("disable_parallel_tool_use")
+    return {
+        **_anthropic(told),
+        "parallel_tool_calls": None if serial is None else not serial,
+        "metadata": body.get("requestMetadata"),
+        "schema_name": schema.get("name"),
+        "schema_description": schema.get("description"),
+    }
+
+
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
@@ -206,6 +220,7 @@ def _unified(body: dict[str, Any]) -> Facts:
 READERS: dict[str, Callable[[dict[str, Any]], Facts]] = {
     "anthropic": _anthropic,
     "cohere": _cohere,
+    "bedrock": _bedrock,
     "google": _google,
     "ollama": _ollama,
     "openai-chat": _chat,

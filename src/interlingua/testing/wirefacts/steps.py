@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from interlingua.testing.wirefacts.bedrock import as_message, as_messages
 from interlingua.testing.wirefacts.google import camel
 from interlingua.testing.wirefacts.values import items, members, objects, word
 
@@ -74,6 +75,8 @@ def request_steps(dialect: str, body: Any) -> list[Any]:
         case "anthropic":
             turns = [one for one in objects(body.get("messages")) if one.get("role") == "assistant"]
             return _anthropic([block for one in turns for block in objects(one.get("content"))])
+        case "bedrock":
+            return request_steps("anthropic", as_messages(body))
         case "google":
             contents = camel(body).get("contents")
             listed = objects([contents] if isinstance(contents, dict) else contents)
@@ -94,6 +97,8 @@ def answer_steps(dialect: str, body: Any, number: int) -> list[Any]:
     match dialect:
         case "anthropic":
             return _anthropic(objects(body.get("content")))
+        case "bedrock":
+            return answer_steps("anthropic", as_message(body), number)
         case "google":
             candidates = objects(camel(body).get("candidates"))[number:]
             return _google(_parts(members(candidates[0].get("content")))) if candidates else []

@@ -51,6 +51,7 @@ MEDIA = ("image", "audio", "document")
 CALLS = ("tool_call", "broken_tool_call")
 SEALS: dict[str, tuple[str, ...]] = {
     "anthropic": ("signature", "data"),
+    "bedrock": ("signature", "redactedContent"),
     "google": ("thoughtSignature",),
     "openai-responses": ("encrypted_content",),
     "openai-chat": ("signature", "thought_signature"),

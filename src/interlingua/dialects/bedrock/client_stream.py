@@ -1,0 +1,281 @@
+"""The client's role, streamed: frames of ConverseStream to canonical events.
+
+Rules
+- A block begins with its first delta, unless it is a call, a result or a picture, whose start has an event.
+- A call's arguments are the joined `input`; reasoning and its signature come in deltas of one block.
+- `messageStop` is the terminal signal; `metadata` with the counts follows it, and ends the stream. Where the bytes end
+  behind `messageStop` the answer is whole, too.
+- An exception is a frame of its own. An event of an unknown name goes on as it is; padding says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from interlingua.dialects._answer import id_source
+from interlingua.dialects._members import is_list, is_object, plain
+from interlingua.dialects._streams.runs import BuildingDecoder
+from interlingua.dialects.bedrock.assistant import OWN_CALLS, REDACTED, SIGNATURE, call_extra, read_step, sealed_by
+from interlingua.dialects.bedrock.client import answer_members
+from interlingua.dialects.bedrock.parts import NAME, read_citation
+from interlingua.dialects.bedrock.reasons import decode_finish, error_of_body
+from interlingua.dialects.bedrock.usage import decode_usage
+from interlingua.dialects.bedrock.wire import DeltaWire, EventWire
+from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
+from interlingua.stream.build import StreamBuilder
+from interlingua.types.change import Changes
+from interlingua.types.content import ImagePart
+from interlingua.wire.eventstream import EventStreamDecoder
+from interlingua.wire.json import decode_any, decode_wire
+from interlingua.wire.media import from_base64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from interlingua.dialects._contract import DecodeContext
+    from interlingua.dialects.bedrock.wire import ReasoningDeltaWire
+    from interlingua.stream.build import Block
+    from interlingua.types.event import Event
+    from interlingua.wire.eventstream import EventFrame
+
+__all__ = ["ConverseStreamDecoder"]
+
+_SILENT = frozenset({"ping", "initial-response"})
+"""Events that say nothing."""
+
+
+class _Open:
+    """A block of the wire that has not stopped."""
+
+    __slots__ = ("block", "pieces", "raw")
+
+    def __init__(self) -> None:
+        self.block: Block | None = None
+        self.raw: dict[str, Any] | None = None
+        self.pieces: list[str] = []
+
+
+class ConverseStreamDecoder(BuildingDecoder):
+    """Events from the bytes of one streamed answer."""
+
+    def __init__(self, context: DecodeContext) -> None:
+        """A decoder for the answer to the request that `context` tells of."""
+        super().__init__()
+        self.context = context
+        self.builder: StreamBuilder = StreamBuilder(Changes(NAME, "decode_response"), id_source(context))
+        self._framing = EventStreamDecoder()
+        self._open: dict[int, _Open] = {}
+        self._members: dict[str, Any] = {}
+        self._stopped = False
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the end of the message came, behind which its counts may follow."""
+        return self._stopped or self.builder.ended
+
+    def _read(self, data: bytes) -> list[Event]:
+        try:
+            for frame in self._framing.feed(data):
+                if not self.builder.ended:
+                    self._frame(frame)
+        except Error as error:
+            self._abort(error)
+        return self.builder.take()
+
+    def _close(self) -> None:
+        self._framing.close()
+        if self.builder.ended:
+            return
+        if not self._stopped:
+            raise IncompleteStreamError("the stream ended without messageStop")
+        self._end()
+
+    def _abort(self, error: Error) -> None:
+        if self.builder.ended:
+            return
+        self._finish_members()
+        self.builder.fail(error)
+
+    def _frame(self, frame: EventFrame) -> None:
+        kind, payload = frame.headers.get(":message-type", "event"), frame.payload
+        if kind != "event":
+            name = frame.headers.get(":exception-type") or frame.headers.get(":error-code") or ""
+            told = payload or frame.headers.get(":error-message", "").encode()
+            raise error_of_body(told, None, exception=name)
+        name = frame.headers.get(":event-type", "")
+        reader = self._readers.get(name)
+        if reader is None:
+            if name not in _SILENT:
+                self._begin()
+                self.builder.extra_event(NAME, {name: decode_any(payload, repairs=[])})
+            return
+        repairs: list[str] = []
+        event = decode_wire(payload, EventWire, repairs=repairs, lenient=True)
+        self.changes.repaired(repairs)
+        reader(self, event)
+
+    # The answer as a whole
+
+    def _begin(self) -> None:
+        if self.builder.start_event is None:
+            self.builder.start()
+
+    def _message_start(self, event: EventWire) -> None:
+        del event  # nothing but the role, which is known
+        self._begin()
+
+    def _message_stop(self, event: EventWire) -> None:
+        self._begin()
+        for index in list(self._open):
+            self._flush(self._open.pop(index))
+        self._members.update(answer_members(event))
+        self.builder.finish(decode_finish(event.stopReason), event.stopReason)
+        self._stopped = True
+
+    def _metadata(self, event: EventWire) -> None:
+        self._begin()
+        if event.usage is not None:
+            self.builder.update_usage(decode_usage(event.usage, self.changes))
+        self._members.update(answer_members(event))
+        if self._stopped:
+            self._end()
+
+    def _end(self) -> None:
+        self._finish_members()
+        self.builder.end()
+
+    def _finish_members(self) -> None:
+        if self._members:
+            self.builder.extra[NAME] = self._members
+
+    # Blocks
+
+    def _state(self, event: EventWire) -> _Open:
+        index = event.contentBlockIndex or 0
+        state = self._open.get(index)
+        if state is None:
+            self._begin()
+            self.builder.close_prose()
+            state = self._open[index] = _Open()
+        return state
+
+    def _block_start(self, event: EventWire) -> None:
+        self._open.pop(event.contentBlockIndex or 0, None)
+        state, start = self._state(event), event.start
+        call = start.toolUse if start is not None else None
+        if call is not None and call.type in OWN_CALLS:
+            if not call.name:
+                raise DecodeError("a tool call must have a name", path="/start/toolUse/name")
+            undo = self.context.undo
+            name = undo.names.get(call.name, call.name)
+            state.block = self.builder.open_call(
+                call.toolUseId, name, freeform=name in undo.freeform, extra=call_extra(call)
+            )
+        elif start is not None:
+            state.raw = plain(start)
+
+    def _block_delta(self, event: EventWire) -> None:
+        state, delta = self._state(event), event.delta or DeltaWire()
+        if delta.text is not None:
+            if state.block is None and delta.text:
+                state.block = self.builder.text(delta.text)
+            elif delta.text:
+                self._grow(state.block, delta.text)
+        elif delta.reasoningContent is not None:
+            self._reason(state, delta.reasoningContent)
+        elif delta.toolUse is not None:
+            self._input(state, delta.toolUse)
+        elif delta.citation is not None:
+            if state.block is None:
+                state.block = self.builder.text("")
+            self.builder.annotate(_still_open(state.block), read_citation(delta.citation))
+        elif state.raw is not None:
+            self._grow_raw(state.raw, delta)
+        else:
+            self.builder.extra_event(NAME, {"contentBlockDelta": plain(event)})
+
+    def _grow(self, block: Block | None, text: str) -> None:
+        if block is not None and _still_open(block).kind == "text":
+            self.builder.text(text)
+        elif block is not None:
+            raise DecodeError("text for a block that is none", path="/contentBlockIndex")
+
+    def _reason(self, state: _Open, delta: ReasoningDeltaWire) -> None:
+        if state.block is None:
+            state.block = self.builder.thinking("")
+        block = _still_open(state.block)
+        if block.kind != "thinking":
+            raise DecodeError("reasoning for a block that is none", path="/contentBlockIndex")
+        if delta.text:
+            self.builder.thinking(delta.text)
+        name, value = (REDACTED, delta.redactedContent) if delta.redactedContent else (SIGNATURE, delta.signature)
+        if value:
+            self.builder.seal(block, sealed_by(name, value, self.context.target))
+
+    def _input(self, state: _Open, given: dict[str, Any]) -> None:
+        piece = given.get("input")
+        if not isinstance(piece, str) or not piece:
+            return
+        if state.raw is not None:
+            state.pieces.append(piece)
+        elif state.block is not None and state.block.kind == "tool_call":
+            self.builder.call_arguments(_still_open(state.block), piece)
+        else:
+            raise DecodeError("arguments for a block that is no call", path="/contentBlockIndex")
+
+    def _grow_raw(self, raw: dict[str, Any], delta: DeltaWire) -> None:
+        """More of a block that comes whole when it stops: a result of the service's own tool, or a picture."""
+        result = raw.get("toolResult")
+        if is_object(result) and is_list(delta.toolResult):
+            result["content"] = [*result.get("content", ()), *delta.toolResult]
+        elif "image" in raw and delta.image is not None:
+            source = delta.image.get("source")
+            data = source.get("bytes") if is_object(source) else None
+            if isinstance(data, str):
+                raw["image"]["bytes"] = raw["image"].get("bytes", b"") + from_base64(data, "/delta/image")
+
+    def _block_stop(self, event: EventWire) -> None:
+        state = self._open.pop(event.contentBlockIndex or 0, None)
+        if state is not None:
+            self._flush(state)
+
+    def _flush(self, state: _Open) -> None:
+        """Close a block, as far as it came."""
+        block, raw = state.block, state.raw
+        if raw is not None:
+            self._whole(state, raw)
+        elif block is None:
+            return
+        elif block.kind == "tool_call":
+            self.builder.close_call(block)
+        elif self.builder.open_prose() is block:
+            self.builder.close_prose()
+
+    def _whole(self, state: _Open, raw: dict[str, Any]) -> None:
+        image = raw.get("image")
+        if is_object(image):
+            self.builder.whole(ImagePart(image.get("bytes", b""), f"image/{image.get('format')}"), "image")
+            return
+        if state.pieces and is_object(raw.get("toolUse")):
+            text = "".join(state.pieces)
+            try:
+                raw["toolUse"]["input"] = decode_any(text)
+            except (DecodeError, LimitExceededError):
+                raw["toolUse"]["input"] = text
+        self.builder.whole(read_step(raw, self.context.target.provider or None), "server_tool")
+
+    _readers: ClassVar[dict[str, Callable[[ConverseStreamDecoder, EventWire], None]]] = {
+        "messageStart": _message_start,
+        "contentBlockStart": _block_start,
+        "contentBlockDelta": _block_delta,
+        "contentBlockStop": _block_stop,
+        "messageStop": _message_stop,
+        "metadata": _metadata,
+    }
+
+
+def _still_open(block: Block) -> Block:
+    """The block; a DecodeError where another one began behind it, and what it is has been told."""
+    if block.part is not None:
+        raise DecodeError(f"a delta for block {block.index}, which is not open", path="/contentBlockIndex")
+    return block

@@ -1,0 +1,298 @@
+"""The history, both ways.
+
+Rules
+- Neighbours of one role are one message, as the service takes them; in it the results of tools stand first.
+- The results of a step are one canonical message of role tool; what stands beside them is a user message after it.
+- System text before all messages is `Request.system`; later it stays where it is, as marked user text.
+- A turn that says nothing is left out, since the service refuses it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from interlingua.dialects._contract import Target, Undo
+from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._history import json_text
+from interlingua.dialects._members import is_object, members_of, merge_members
+from interlingua.dialects._turns import Turns
+from interlingua.dialects.bedrock.assistant import AssistantDecoder, AssistantEncoder
+from interlingua.dialects.bedrock.parts import MEDIA_CODES, NAME, BlockEncoder, cache_of, decode_content, decode_result
+from interlingua.dialects.bedrock.wire import BlockWire, MessageWire, ResultWire, ToolResultWire
+from interlingua.errors import DecodeError
+from interlingua.stream.calls import CallIdSource
+from interlingua.types.content import AudioPart, BrokenToolCall, Json, TextPart, ToolCall, ToolResult
+from interlingua.types.message import Message
+from interlingua.wire.json import raw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from interlingua.dialects.bedrock.marks import Marks
+    from interlingua.types.change import Changes
+    from interlingua.types.content import Part
+
+__all__ = ["MessageEncoder", "decode_messages", "decode_system", "split_system"]
+
+Members: TypeAlias = dict[str, dict[str, Any]]
+
+
+# Reading
+
+
+class _History:
+    """Reads messages one by one, remembering the calls."""
+
+    def __init__(self, changes: Changes) -> None:
+        self.changes = changes
+        self.system: tuple[TextPart, ...] = ()
+        self.messages: Turns = Turns()
+        self.names: dict[str, str] = {}
+        self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), Target(), Undo(), changes)
+
+    def read(self, wire: MessageWire) -> None:
+        reader = _ROLES.get(wire.role or "")
+        if reader is None:
+            raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
+        reader(self, wire)
+
+    def assistant(self, wire: MessageWire) -> None:
+        here = self.turns.prefix = f"/messages/{len(self.messages)}"
+        parts = self.turns.decode(wire.content)
+        for part in parts:
+            if isinstance(part, ToolCall | BrokenToolCall):
+                self.names[part.id] = part.name
+        if parts:
+            self._add("assistant", parts, members_of(wire, NAME))
+        else:
+            self.changes.add("empty_part", here, "a turn that says nothing")
+
+    def system_text(self, wire: MessageWire) -> None:
+        parts, extra = decode_content(wire.content), members_of(wire, NAME)
+        texts = tuple([part for part in parts if isinstance(part, TextPart)])
+        if self.messages or extra or len(texts) < len(parts):
+            self._add("system", parts, extra)
+        else:
+            self.system += texts
+
+    def user(self, wire: MessageWire) -> None:
+        results: list[ToolResult] = []
+        rest: list[BlockWire] = []
+        late = False
+        for place, block in enumerate(wire.content or ()):
+            cache = None if block.cachePoint is None else cache_of(block.cachePoint)
+            if block.toolResult is not None:
+                late = late or bool(rest)
+                results.append(self._result(block.toolResult, block, place))
+            elif cache is not None and results and not rest and results[-1].cache is None:
+                results[-1] = _marked(results[-1], cache)
+            else:
+                rest.append(block)
+        if late:
+            self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
+        parts = decode_content(rest)
+        if results:
+            self._results(results, members_of(wire, NAME))
+        if parts:
+            self._add("user", parts, {} if results else members_of(wire, NAME))
+        elif not results:
+            self.changes.add("empty_part", f"/messages/{len(self.messages)}", "a turn that says nothing")
+
+    def _result(self, given: ToolResultWire, block: BlockWire, place: int) -> ToolResult:
+        call_id = given.toolUseId or ""
+        try:
+            content = decode_result(given.content)
+        except DecodeError as error:
+            raise error.under(f"/content/{place}/toolResult") from None
+        rest: dict[str, Any] = dict(given.extra or {}) | ({} if given.type is None else {"type": given.type})
+        members = {**(block.extra or {}), **({"toolResult": rest} if rest else {})}
+        extra: Members = {NAME: members} if members else {}
+        return ToolResult(call_id, self.names.get(call_id, ""), content, given.status == "error", None, extra)
+
+    def _results(self, results: Sequence[Part], extra: Members) -> None:
+        """Results go before what the same message has said already."""
+        late = self.messages.pop() if self.messages.last_role == "user" else None
+        if late is not None:
+            self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
+        self._add("tool", results, extra)
+        if late is not None:
+            self.messages.append(late)
+
+    def _add(self, role: Any, parts: Sequence[Part], extra: Members) -> None:
+        """A message, or more of the last one where that has the same role."""
+        if self.messages.last_role == role:
+            self.messages.extend(parts, extra)
+        else:
+            self.messages.append(Message(role, tuple(parts), None, extra))
+
+
+def _marked(result: ToolResult, cache: Any) -> ToolResult:
+    return ToolResult(result.call_id, result.name, result.content, result.is_error, cache, result.extra)
+
+
+_ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
+    "user": _History.user,
+    "assistant": _History.assistant,
+    "system": _History.system_text,
+}
+
+
+def decode_system(blocks: Sequence[BlockWire] | None) -> tuple[TextPart, ...]:
+    """The system text of a request.
+
+    Raises: DecodeError for what is no text.
+    """
+    texts: list[TextPart] = []
+    for place, part in enumerate(decode_content(blocks)):
+        if not isinstance(part, TextPart):
+            raise DecodeError(f"/system/{place}: the system text holds text alone", path=f"/system/{place}")
+        texts.append(part)
+    return tuple(texts)
+
+
+def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text among the messages of a request, and the messages.
+
+    Raises: DecodeError for an unknown role and for blocks that cannot be read.
+    """
+    history = _History(changes)
+    for place, wire in enumerate(wires):
+        try:
+            history.read(wire)
+        except DecodeError as error:
+            raise error.under(f"/messages/{place}") from None
+    return history.system, history.messages.done()
+
+
+# Writing
+
+
+def split_system(system: tuple[TextPart, ...], messages: tuple[Message, ...]) -> tuple[list[tuple[TextPart, str]], int]:
+    """The system texts with their paths, and how many messages they take up: those of plain text before all others."""
+    texts = [(part, f"/system/{place}") for place, part in enumerate(system)]
+    for taken, message in enumerate(messages):
+        own = [part for part in message.parts if isinstance(part, TextPart)]
+        if message.role != "system" or NAME in message.extra or len(own) < len(message.parts):
+            return texts, taken
+        texts.extend([(part, f"/messages/{taken}/parts/{place}") for place, part in enumerate(own)])
+    return texts, len(messages)
+
+
+class MessageEncoder:
+    """Writes a history; `names` and `ids` map the caller's own names and ids to those of the wire."""
+
+    def __init__(
+        self, target: Target, names: Mapping[str, str], ids: Mapping[str, str], marks: Marks, changes: Changes
+    ) -> None:
+        self.target = target
+        self.ids = ids
+        self.changes = changes
+        self.blocks: BlockEncoder = BlockEncoder(marks, changes)
+        self.turns: AssistantEncoder = AssistantEncoder(self.blocks, target, changes, names, ids)
+        self.wires: list[MessageWire] = []
+        self._last_role = ""
+
+    def system(self, texts: Sequence[tuple[TextPart, str]]) -> list[BlockWire]:
+        """The system text."""
+        return [wire for part, path in texts for wire in self.blocks.encode(part, path)]
+
+    def encode(self, messages: Sequence[Message], first: int) -> list[MessageWire]:
+        """The messages on the wire; `first` is the place of the first of them in the request."""
+        for place, message in enumerate(messages, first):
+            self._message(message, f"/messages/{place}")
+        return self.wires
+
+    def _message(self, message: Message, path: str) -> None:
+        role = "assistant" if message.role == "assistant" else "user"
+        is_turn = role == "assistant"
+        wires = self.turns.encode(message.parts, path) if is_turn else self._prompt(message, path)
+        if message.role == "system" and wires:
+            self.changes.add("system_moved", path, "told as user text, since the service takes no later system text")
+            for wire in wires:
+                if wire.text is not None:
+                    wire.text = f"<system>\n{wire.text}\n</system>"
+        if message.name is not None:
+            self.changes.add("name_unsupported", f"{path}/name")
+        if wires:
+            self._add(role, message, wires, path)
+        elif not message.parts:
+            self.changes.add("empty_part", path, "a turn that says nothing")
+
+    def _add(self, role: str, message: Message, wires: list[BlockWire], path: str) -> None:
+        last = self.wires[-1] if self.wires else None
+        if last is not None and last.role == role and last.content is not None:
+            if self._last_role == message.role:
+                self.changes.add("messages_merged", path)
+            last.content.extend(wires)
+            wire = last
+        else:
+            wire = MessageWire(role=role, content=wires)
+            self.wires.append(wire)
+        self._last_role = message.role
+        if message.extra:
+            note_foreign(self.changes, message.extra, path)
+            merge_members(wire, message.extra.get(NAME, {}))
+
+    def _prompt(self, message: Message, path: str) -> list[BlockWire]:
+        results: list[BlockWire] = []
+        others: list[BlockWire] = []
+        for place, part in enumerate(message.parts):
+            where = f"{path}/parts/{place}"
+            if isinstance(part, ToolResult):
+                results.extend(self._result(part, where))
+            else:
+                others.extend(self.blocks.encode(part, where))
+        return [*results, *others]
+
+    def _result(self, result: ToolResult, path: str) -> list[BlockWire]:
+        call_id = self.ids.get(result.call_id, result.call_id)
+        given = ToolResultWire(toolUseId=call_id, content=self._content(result, path))
+        if result.is_error:
+            given.status = "error"
+        wire = BlockWire(toolResult=given)
+        if result.extra:
+            note_foreign(self.changes, result.extra, path)
+            merge_members(wire, result.extra.get(NAME, {}))
+        return [wire] if result.cache is None else [wire, *self.blocks.marks.block(result.cache, path)]
+
+    def _content(self, result: ToolResult, path: str) -> list[ResultWire]:
+        content = result.content
+        if isinstance(content, str):
+            return [ResultWire(text=content)] if content.strip() else []
+        parts = (content,) if isinstance(content, Json) else content
+        wires: list[ResultWire] = []
+        for place, part in enumerate(parts):
+            where = f"{path}/content" if isinstance(content, Json) else f"{path}/content/{place}"
+            wires.extend([self._json(part, where)] if isinstance(part, Json) else self._nested(part, where))
+        return wires
+
+    def _json(self, value: Json, path: str) -> ResultWire:
+        """A JSON value: models want an object, and get any other as text."""
+        if is_object(value.value):
+            return ResultWire(json=raw(value.value))
+        self.changes.add("result_as_text", path, "the service takes objects alone")
+        return ResultWire(text=json_text(value))
+
+    def _nested(self, part: Part, path: str) -> list[ResultWire]:
+        """A part of a result; a sound has no place in one."""
+        if isinstance(part, AudioPart):
+            self.changes.add(MEDIA_CODES[AudioPart], path, "a result holds no sound")
+            return []
+        told: list[ResultWire] = []
+        for block in self.blocks.encode(part, path):
+            if block.cachePoint is not None:
+                self.blocks.marks.left += 1
+                self.changes.add("cache_unsupported", f"{path}/cache", "a result is marked as a whole")
+            elif block.guardContent is not None or block.citationsContent is not None:
+                told.append(ResultWire(text=part.text if isinstance(part, TextPart) else ""))
+            else:
+                told.append(
+                    ResultWire(
+                        text=block.text,
+                        image=block.image,
+                        document=block.document,
+                        video=block.video,
+                        extra=block.extra,
+                    )
+                )
+        return told

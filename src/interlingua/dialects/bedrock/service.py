@@ -1,0 +1,91 @@
+"""What a server and a caller of Converse must know beside its bodies.
+
+Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44; vendor pages "Converse", "ConverseStream",
+"API keys"; read in November 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from interlingua.dialects._service import LimitFields, Phrase, Service, ServicePath
+from interlingua.errors import (
+    AuthenticationError,
+    ContextWindowExceededError,
+    NotFoundError,
+    RateLimitError,
+    UnknownModelError,
+)
+from interlingua.wire.eventstream import AMAZON_STREAM, encode_event_frame
+
+__all__ = ["EVENT", "SERVICE", "ConversePath", "path_of", "read_path"]
+
+EVENT = {":event-type": "", ":content-type": "application/json", ":message-type": "event"}
+"""The headers of an event, which has its name in the first."""
+_PATH = re.compile(r"/model/(?P<model>[^?]+)/converse(?P<stream>-stream)?$")
+
+
+class ConversePath(NamedTuple):
+    """What the path of a request says."""
+
+    model: str
+    """The model that is asked: an id, an inference profile or an ARN."""
+    streams: bool
+    """Whether a stream is asked for."""
+    json_array: bool = False
+    """Whether a stream comes as one JSON array, which it never does."""
+
+
+def read_path(url: str) -> ConversePath | None:
+    """What a path says; None where it names no model."""
+    found = _PATH.search(url.partition("#")[0].partition("?")[0])
+    return None if found is None else ConversePath(unquote(found["model"]), found["stream"] is not None)
+
+
+def path_of(model: str, *, stream: bool) -> str:
+    """What follows a provider's base URL; an ARN has slashes and colons, which are no part of the path."""
+    return f"/model/{quote(model, safe='')}/converse{'-stream' if stream else ''}"
+
+
+def _path(path: str, model: str, streams: bool) -> str:  # noqa: ARG001, FBT001 - the form of `path_of`
+    """What follows the base URL."""
+    return path_of(model, stream=streams)
+
+
+def _keep_alive(path: str, model: str) -> bytes:  # noqa: ARG001 - the form of `keep_alive`
+    """An event of a name that no client knows, which they pass over."""
+    return encode_event_frame({**EVENT, ":event-type": "ping"}, b"{}")
+
+
+SERVICE = Service(
+    paths=(
+        ServicePath("conversation", "/model/{model:path}/converse"),
+        ServicePath("conversation", "/model/{model:path}/converse-stream"),
+    ),
+    prefixes=("/model/",),
+    read_path=read_path,
+    data=("input", "json", "inputSchema", "additionalModelRequestFields", "promptVariables", "requestMetadata"),
+    limits=LimitFields(
+        ("maxTokens",),
+        ("inferenceConfig",),
+        thinking=(("additionalModelRequestFields",), ("thinking",), ("budget_tokens",)),
+    ),
+    stream_type=AMAZON_STREAM,
+    keep_alive=_keep_alive,
+    phrases={
+        ContextWindowExceededError: Phrase("Input is too long for requested model:", "input is too long"),
+        AuthenticationError: Phrase("The security token included in the request is invalid:", "security token"),
+        RateLimitError: Phrase("Too many requests, please wait before trying again:", "too many requests"),
+        **dict.fromkeys(
+            (NotFoundError, UnknownModelError),
+            Phrase("The provided model identifier is invalid:", "model identifier is invalid"),
+        ),
+    },
+    thoughts="if_asked",
+    passes=False,
+    path_of=_path,
+    reply_headers=("x-amzn-",),
+)
+"""Converse beside its bodies."""

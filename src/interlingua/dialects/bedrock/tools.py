@@ -1,0 +1,128 @@
+"""Tools and tool choice, both ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._freeform import freeform_description, freeform_parameters
+from interlingua.dialects._members import is_object, merge_members, plain
+from interlingua.dialects.bedrock.parts import NAME, cache_of
+from interlingua.dialects.bedrock.wire import SpecWire, ToolWire
+from interlingua.errors import DecodeError
+from interlingua.types.tool import NamedTool, OpaqueTool, Tool, empty_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from msgspec import Raw
+
+    from interlingua.dialects._contract import Quirks
+    from interlingua.types.change import Changes
+    from interlingua.types.tool import ToolChoice
+
+__all__ = ["decode_choice", "decode_tools", "encode_choice", "encode_tool"]
+
+
+# Reading
+
+
+def decode_tools(wires: Sequence[ToolWire]) -> tuple[Tool | OpaqueTool, ...]:
+    """The entries of `tools`; a mark belongs to the tool before it.
+
+    Raises: DecodeError for a tool without a name.
+    """
+    tools: list[Tool | OpaqueTool] = []
+    for place, wire in enumerate(wires):
+        cache = None if wire.cachePoint is None else cache_of(wire.cachePoint)
+        last = tools[-1] if tools else None
+        if cache is not None and isinstance(last, Tool) and last.cache is None:
+            tools[-1] = _marked(last, cache)
+        else:
+            tools.append(_tool(wire, f"/toolConfig/tools/{place}"))
+    return tuple(tools)
+
+
+def _marked(tool: Tool, cache: Any) -> Tool:
+    return Tool(
+        name=tool.name, description=tool.description, parameters=tool.parameters, strict=tool.strict, cache=cache,
+        extra=tool.extra,
+    )  # fmt: skip
+
+
+def _tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
+    spec = wire.toolSpec
+    if spec is None:
+        raw = plain(wire)
+        return OpaqueTool(NAME, next(iter(raw), "unknown"), raw)
+    if not spec.name:
+        raise DecodeError(f"{path}/toolSpec/name: a tool must have a name", path=f"{path}/toolSpec/name")
+    given = spec.inputSchema or {}
+    schema = given.get("json")
+    rest = {name: value for name, value in given.items() if name != "json" or not is_object(value)}
+    inner: dict[str, Any] = dict(spec.extra or {}) | ({"inputSchema": rest} if rest else {})
+    extra: dict[str, Any] = dict(wire.extra or {}) | ({"toolSpec": inner} if inner else {})
+    return Tool(
+        name=spec.name,
+        description=spec.description,
+        parameters=schema if is_object(schema) else empty_parameters(),
+        strict=spec.strict,
+        extra={NAME: extra} if extra else {},
+    )
+
+
+def decode_choice(choice: dict[str, Any]) -> ToolChoice:
+    """A tool choice.
+
+    Raises: DecodeError for anything but `auto`, `any` and `tool`.
+    """
+    match choice:
+        case {"tool": {"name": str(name)}}:
+            return NamedTool(name)
+        case {"any": _}:
+            return "required"
+        case {"auto": _}:
+            return "auto"
+        case _:
+            path = "/toolConfig/toolChoice"
+            raise DecodeError(f"{path}: {choice!r} is no tool choice (auto, any, tool)", path=path)
+
+
+# Writing
+
+
+def encode_tool(
+    tool: Tool, names: Mapping[str, str], path: str, *, schema: Raw | None, quirks: Quirks, changes: Changes
+) -> ToolWire:
+    """One entry of `tools`, without its mark; `schema` is the JSON text of the parameters of a plain tool."""
+    parameters = tool.parameters if schema is None else cast("dict[str, Any]", schema)  # text is written as it is
+    if tool.freeform is not None:
+        changes.add("freeform_as_function", path, "the dialect has no freeform tools")
+        parameters = freeform_parameters()
+    spec = SpecWire(
+        name=names.get(tool.name, tool.name),
+        description=freeform_description(tool) or None,
+        inputSchema={"json": parameters},
+    )
+    if quirks.strict_schemas:
+        spec.strict = tool.strict
+    elif tool.strict:
+        changes.add("strict_unsupported", f"{path}/strict")
+    wire = ToolWire(toolSpec=spec)
+    if tool.extra:
+        note_foreign(changes, tool.extra, path)
+        merge_members(wire, tool.extra.get(NAME, {}))
+    return wire
+
+
+def encode_choice(choice: ToolChoice | None, names: Mapping[str, str]) -> dict[str, Any] | None:
+    """A tool choice on the wire; None where nothing has to be said."""
+    match choice:
+        case NamedTool(name=name):
+            return {"tool": {"name": names.get(name, name)}}
+        case "required":
+            return {"any": {}}
+        case "auto":
+            return {"auto": {}}
+        case _:
+            return None

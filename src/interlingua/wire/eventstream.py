@@ -1,0 +1,149 @@
+"""AWS's binary event streams: bytes to frames and back, incrementally, bounded.
+
+Rules
+- A frame is a prelude (its length, that of its headers, their CRC-32), headers, a payload, and the CRC-32 of it all.
+- Lengths are checked before anything is waited for: a frame beyond the bound is refused at its prelude.
+- Both checksums must be right. Of headers only texts are kept; the others are passed over by their sizes.
+- What the end of the stream cuts off is left out, and `cut` says so.
+
+What events and exceptions mean is for a dialect to say.
+Source: vendor page "Event stream encoding" of Amazon Transcribe; `botocore.eventstream` 1.44; both read November 2026.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.wire._feed import Feed
+from interlingua.wire.json import MAX_EVENT_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["AMAZON_STREAM", "EventFrame", "EventStreamDecoder", "encode_event_frame", "frame_length"]
+
+AMAZON_STREAM = "application/vnd.amazon.eventstream"
+"""The media type of such a stream."""
+MAX_HEADER_BYTES = 131_072
+"""The most bytes that the headers of one frame take."""
+_PRELUDE = Struct(">III")
+_CHECKSUM = Struct(">I")
+_LENGTH = Struct(">H")
+_AROUND = _PRELUDE.size + _CHECKSUM.size
+"""Bytes of a frame that are neither headers nor payload."""
+_TEXT = 7
+_SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+"""Type of a header's value -> its size: true, false, whole numbers of four sizes, a time, a UUID."""
+_SIZED = frozenset({6, _TEXT})
+"""Types of values that say their size: bytes and texts."""
+
+
+class EventFrame(NamedTuple):
+    """One frame of a stream."""
+
+    headers: dict[str, str]
+    """The headers whose values are texts."""
+    payload: bytes
+    """What the frame holds."""
+
+
+class EventStreamDecoder(Feed[EventFrame]):
+    """The frames of a stream, however its bytes are cut.
+
+    Raises: DecodeError, for lengths, checksums and headers that are wrong; LimitExceededError, for a frame beyond
+    `max_event_bytes`.
+    """
+
+    def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        super().__init__(max_event_bytes=max_event_bytes)
+        self._data = bytearray()
+        self._needed = _PRELUDE.size
+
+    def _take(self, data: bytes, whole: list[EventFrame]) -> None:
+        self._data += data
+        while len(self._data) >= self._needed:
+            length = frame_length(bytes(self._data[: _PRELUDE.size]), max_event_bytes=self.max_event_bytes)
+            if length is None or len(self._data) < length:
+                self._needed = length or _PRELUDE.size
+                return
+            frame = bytes(memoryview(self._data)[:length])
+            del self._data[:length]
+            self._needed = _PRELUDE.size
+            whole.append(_frame(frame))
+
+    def _end(self, whole: list[EventFrame]) -> None:
+        del whole
+        self.cut: bool = bool(self._data)
+
+
+def frame_length(data: bytes, *, max_event_bytes: int = MAX_EVENT_BYTES) -> int | None:
+    """How many bytes the frame has that begins with `data`; None where its prelude is not whole yet.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    if len(data) < _PRELUDE.size:
+        return None
+    length, header_bytes, checksum = _PRELUDE.unpack_from(data)
+    if crc32(data[:8]) != checksum:
+        raise DecodeError("the stream holds a frame whose prelude has another checksum")
+    if length > max_event_bytes or header_bytes > MAX_HEADER_BYTES:
+        raise LimitExceededError(f"a frame of the stream is larger than {max_event_bytes:,} bytes")
+    if length < _AROUND + header_bytes:
+        raise DecodeError("the stream holds a frame that is shorter than its headers")
+    return length
+
+
+def _frame(data: bytes) -> EventFrame:
+    """The frame that these bytes are, all of them."""
+    _, header_bytes, _ = _PRELUDE.unpack_from(data)
+    (checksum,) = _CHECKSUM.unpack_from(data, len(data) - _CHECKSUM.size)
+    if crc32(data[: -_CHECKSUM.size]) != checksum:
+        raise DecodeError("the stream holds a frame with another checksum")
+    end = _PRELUDE.size + header_bytes
+    return EventFrame(_headers(data[_PRELUDE.size : end]), data[end : -_CHECKSUM.size])
+
+
+def _headers(data: bytes) -> dict[str, str]:
+    """The headers that are texts.
+
+    Raises: DecodeError, for bytes that are no headers.
+    """
+    headers: dict[str, str] = {}
+    place = 0
+    while place < len(data):
+        name_end = place + 1 + data[place]
+        kind = data[name_end] if name_end < len(data) else -1
+        start, end = _value(data, name_end + 1, kind)
+        if kind == _TEXT:
+            try:
+                headers[data[place + 1 : name_end].decode()] = data[start:end].decode()
+            except UnicodeDecodeError:
+                raise DecodeError("the stream holds a header that is no text") from None
+        place = end
+    return headers
+
+
+def _value(data: bytes, start: int, kind: int) -> tuple[int, int]:
+    """Where the value of a header begins and ends."""
+    size = _SIZES.get(kind)
+    if kind in _SIZED and start + _LENGTH.size <= len(data):
+        (size,) = _LENGTH.unpack_from(data, start)
+        start += _LENGTH.size
+    if size is None or start + size > len(data):
+        raise DecodeError("the stream holds a frame whose headers cannot be read")
+    return start, start + size
+
+
+def encode_event_frame(headers: Mapping[str, str], payload: bytes) -> bytes:
+    """The bytes of one frame, whose headers are texts."""
+    told = b"".join([_header(name.encode(), value.encode()) for name, value in headers.items()])
+    prelude = Struct(">II").pack(_AROUND + len(told) + len(payload), len(told))
+    frame = b"%b%b%b%b" % (prelude, _CHECKSUM.pack(crc32(prelude)), told, payload)
+    return frame + _CHECKSUM.pack(crc32(frame))
+
+
+def _header(name: bytes, value: bytes) -> bytes:
+    return b"%c%b%c%b%b" % (len(name), name, _TEXT, _LENGTH.pack(len(value)), value)
