@@ -33,6 +33,7 @@ def _client(url: str) -> Any:
 def bedrock(monkeypatch: pytest.MonkeyPatch) -> Generator[Any]:
     """boto3's client of a gateway on loopback, with a bearer key."""
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "key")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with serving() as url:
         client = _client(url)
         yield client

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlingua.dialects._contract import DecodeContext, EncodeOptions, Facts, Quirks, Target
-from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.types.content import TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
@@ -20,6 +20,7 @@ from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
 from tests.support.branches import check_answer, check_request, check_writing, check_writing_answer, golden_bodies
 from tests.support.encodings import answers, requests
+from tests.support.imitated import IMITATED
 from tests.support.roads import conversations
 from tests.support.strategies import responses
 from tests.support.usual import ANSWERS
@@ -66,7 +67,7 @@ def test_conversations_with_a_stranger_beside_a_part_are_written_alike(
     check_writing(Request(messages=messages), (target,))
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 @given(messages=histories())
 @settings(max_examples=40)
 def test_conversations_said_otherwise_are_the_same(name: str, messages: tuple[Message, ...]) -> None:
@@ -80,7 +81,7 @@ def test_conversations_said_otherwise_are_the_same(name: str, messages: tuple[Me
     check_request(name, f"http://test{encoded.path}".replace("models/:", "models/m:"), {"model": "m", **body})
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_requests_said_otherwise_are_the_same(name: str) -> None:
     """Other order, white space, and a member that nobody knows in one message, part, call or function at a time."""
     checked = sum([check_request(name, url, body) for url, body in golden_bodies(name, "request")])
@@ -89,7 +90,7 @@ def test_requests_said_otherwise_are_the_same(name: str) -> None:
     assert checked > 10
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", IMITATED)
 def test_answers_said_otherwise_are_the_same(name: str) -> None:
     """Those of the goldens, and usual ones."""
     assert sum([check_answer(name, body) for _, body in golden_bodies(name, "response")]) > 10
@@ -103,7 +104,7 @@ def test_requests_with_a_stranger_beside_a_part_are_written_alike() -> None:
 def test_answers_with_a_stranger_beside_a_part_are_written_alike() -> None:
     """The same of answers, of all kinds and of usual ones."""
     assert sum([check_writing_answer(response) for _, response in answers()]) > 20
-    for name in DIALECTS:
+    for name in IMITATED:
         for body in ANSWERS[name]:
             reply = HttpReply(status=200, body=encode(body))
             check_writing_answer(get_dialect(name).decode_response(reply, DecodeContext()))
