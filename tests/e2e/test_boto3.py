@@ -31,8 +31,9 @@ def _client(url: str) -> Any:
 
 @pytest.fixture
 def bedrock(monkeypatch: pytest.MonkeyPatch) -> Generator[Any]:
-    """boto3's client of a gateway on loopback, with a bearer key."""
-    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "key")
+    """boto3's client of a gateway on loopback that wants no key; its requests are signed."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")  # a bearer key goes over https alone
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with serving() as url:
         client = _client(url)
