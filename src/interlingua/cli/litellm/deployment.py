@@ -40,7 +40,6 @@ SCHEMES = {
 }
 """Providers that LiteLLM calls otherwise, as schemes of ours."""
 _UNSERVED = {
-    "bedrock": "Converse is not spoken here; of Bedrock, Claude is served as bedrock-anthropic",
     "sagemaker": "an endpoint of SageMaker speaks what its model was deployed with",
     "vertex_ai_beta": "write vertex_ai",
 }
