@@ -199,7 +199,8 @@ def _bounds(lanes: Sequence[Lane]) -> tuple[int, float]:
     for lane in lanes:
         form, quirks = get_embedding(lane.dialect.name), lane.endpoint.target.quirks
         if form is not None:
-            most = min(most, quirks.embed_inputs or form.max_inputs)
+            is_alone = form.takes_one is not None and form.takes_one(lane.endpoint.model)
+            most = min(most, 1 if is_alone else quirks.embed_inputs or form.max_inputs)
             tokens = min(tokens, quirks.embed_tokens or form.max_tokens)
     return most, tokens * 0.8  # estimates miss
 

@@ -90,6 +90,8 @@ class EmbedDialect(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The most inputs of one request, where the server's row says nothing."""
     max_tokens: int = 300_000
     """About the most tokens of one request."""
+    takes_one: Callable[[str], bool] | None = None
+    """Whether a model takes one input at once; None where each takes several."""
 
 
 class RerankDialect(msgspec.Struct, frozen=True, eq=False, kw_only=True):
