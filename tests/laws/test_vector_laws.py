@@ -18,7 +18,7 @@ from interlingua.wire.json import encode
 
 EMBEDDING = [name for name in DIALECTS if get_embedding(name) is not None]
 RERANKING = [name for name in DIALECTS if get_reranking(name) is not None]
-OPTIONS = EncodeOptions(target=Target(model="m"))
+OPTIONS = EncodeOptions(target=Target(model="cohere.m"))  # which takes several texts at Bedrock, too
 CONTEXT = DecodeContext(target=Target(model="m"))
 
 _names = st.sampled_from([

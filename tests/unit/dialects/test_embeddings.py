@@ -296,3 +296,38 @@ def test_a_provider_without_rerank_refuses_before_anything_is_sent() -> None:
     target = Target(model="m", provider="openai", quirks=Quirks(rerank_form="none"))
     with pytest.raises(UnsupportedError, match="the provider has no rerank"):
         form.encode_request(RerankRequest(query="a", documents=("b",)), EncodeOptions(target=target))
+
+
+def test_a_request_in_the_forms_of_bedrock() -> None:
+    """Titan takes one text, Cohere's models several; the form is that of the vendor in the model's id."""
+    form = _form("bedrock")
+    titan = Target(model="amazon.titan-embed-text-v2:0", provider="bedrock")
+    encoded = form.encode_request(EmbedRequest(inputs=("Oslo",), dimensions=256), EncodeOptions(target=titan))
+    assert (encoded.path, encoded.body) == (
+        "/model/amazon.titan-embed-text-v2%3A0/invoke", b'{"inputText":"Oslo","dimensions":256}',
+    )  # fmt: skip
+    cohere = Target(model="eu.cohere.embed-v4:0", provider="bedrock")
+    encoded = form.encode_request(ASK, EncodeOptions(target=cohere))
+    assert decode_any(encoded.body) == {
+        "texts": ["Oslo", "Bergen"], "input_type": "search_query", "embedding_types": ["float"], "output_dimension": 2,
+    }  # fmt: skip
+    with pytest.raises(UnsupportedError, match="one text at once"):
+        form.encode_request(ASK, EncodeOptions(target=titan))
+    assert form.takes_one is not None
+    assert [form.takes_one(target.model) for target in (titan, cohere)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("body", "tokens"),
+    [
+        ({"embedding": [0.5, -1], "inputTextTokenCount": 3, "embeddingsByType": {"float": [0.5, -1]}}, 3),
+        ({"embeddings": [[0.5, -1]], "id": "x", "texts": ["a"], "response_type": "embeddings_floats"}, None),
+        ({"embeddings": {"float": [[0.5, -1]]}, "id": "x", "response_type": "embeddings_by_type"}, None),
+    ],
+)
+def test_answers_of_bedrock(body: object, tokens: int | None) -> None:
+    """Titan's, and both of Cohere's; without vectors they are none."""
+    answer = _read("bedrock", body)
+    assert (answer.vectors, answer.usage.input_tokens) == ([[0.5, -1.0]], tokens)
+    with pytest.raises(DecodeError):
+        _read("bedrock", {"id": "x"})

@@ -86,6 +86,7 @@ SERVICE = Service(
     thoughts="if_asked",
     passes=False,
     path_of=_path,
+    embeds="bedrock",
     reply_headers=("x-amzn-",),
 )
 """Converse beside its bodies."""
