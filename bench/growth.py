@@ -22,7 +22,7 @@ from bench.stage import LENGTHS, NUMBERS, Load, Server, crowd_gateway, gateway, 
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.wire.http import HttpRequest
-from interlingua.wire.json import encode_wire
+from interlingua.wire.json import encode
 
 __all__ = ["AXES", "FACTOR", "Axis", "charts", "cliffs", "factor", "told", "workers"]
 
@@ -68,7 +68,7 @@ def _said(model: str, messages: int) -> dict[str, object]:
 
 def _asked(make: Callable[[str, int], dict[str, object]], model: str, count: int) -> float:
     """What the gateway takes for one unit of a request whose conversation nobody had before."""
-    body = MARK.join(around_a_number(encode_wire(make(model, count))))
+    body = MARK.join(around_a_number(encode(make(model, count))))
     return _settled(gateway(), Load(model, connections=4, bodies=(body,))) / count
 
 
@@ -87,12 +87,12 @@ SERVED = ServerContext(model="some-model", created=1_795_000_000, make_id=lambda
 
 def _translated(make: Callable[[str, int], dict[str, object]], count: int) -> float:
     """What the translation alone takes for one unit of such a request."""
-    before, after = around_a_number(encode_wire(make("some-model", count)))
+    before, after = around_a_number(encode(make("some-model", count)))
     options, numbers = EncodeOptions(target=Target(model="some-model")), itertools.count(next(NUMBERS))
 
     def run() -> object:
         body = b"%b%d%b" % (before, next(numbers), after)
-        asked = HttpRequest(url="https://bench.example/v1/chat/completions", bodies=(body,))
+        asked = HttpRequest(url="https://bench.example/v1/chat/completions", body=body)
         return CLAUDE.encode_request(CHAT.decode_request(asked, DecodeOptions()).request, options)
 
     return cpu_us(run, turns=TURNS) / count

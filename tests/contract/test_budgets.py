@@ -19,6 +19,7 @@ import interlingua as il
 from bench.canned import answers, encoded, request_body
 from bench.peers.libraries import ours
 from bench.rows.agents import URL, conversation
+from bench.rows.axes import AXES, fresh, request_at, translate
 from bench.rows.codec import cold_trip
 from bench.rows.imports import distributions, taken
 from interlingua import aio
@@ -233,6 +234,15 @@ def test_operations_call_no_more_functions_than_they_may(runs: dict[str, Callabl
     counted = {name: _calls(run) for name, run in runs.items()}
     assert counted.keys() == BUDGETS.keys()
     assert {name: count for name, count in counted.items() if count > BUDGETS[name]} == {}
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_no_size_of_a_request_is_a_cliff(axis: str) -> None:
+    """Messages and tools call no more functions among many than among few, texts and pictures as many at any size."""
+    small, large = (25, 250) if axis == "tools" else (10, 600)
+    requests = [request_at(axis, size) for size in (small, large)]
+    few, many = [_calls(lambda request=request: translate(fresh(request))) for request in requests]
+    assert many <= few * (large / small if axis in ("messages", "tools") else 1) * 1.2
 
 
 def test_a_plain_install_is_few_packages() -> None:

@@ -69,6 +69,7 @@ BARS = {
     "codec/new": 1.5,
     "codec/pydantic": 2.0,
     "codec/recorded": 2.5,
+    "codec/axes": 2.0,
     "gateway/paced": 2.0,
     "gateway/first": 2.0,
     "gateway/burst": 10.0,
