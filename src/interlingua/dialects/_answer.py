@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from interlingua.dialects._members import is_object
+from interlingua.dialects._parallel import WRAPPERS
 from interlingua.errors import DecodeError, InternalServerError
-from interlingua.stream.calls import CallIdSource, note_finish, settle_finish
+from interlingua.stream.calls import PLACEHOLDER_IDS, CallIdSource, note_finish, own_id, settle_finish
 from interlingua.types.change import Changes
+from interlingua.wire.arguments import SHORT, are_sound
+from interlingua.wire.json import parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,12 +20,12 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.errors import Error
     from interlingua.types.change import Stage
-    from interlingua.types.content import Part
+    from interlingua.types.content import Part, ToolCall
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
 __all__ = ["BASE", "changes_of", "extra_of", "failed_base", "failed_status", "finish_of", "id_source", "is_complaint",
-    "no_answer",
+    "no_answer", "sound_calls",
 ]  # fmt: skip
 
 BASE = "base_resp"
@@ -88,3 +93,44 @@ def failed_base(members: dict[str, Any] | None) -> dict[str, Any] | None:
 def failed_status(reply: HttpReply) -> int | None:
     """The status of an answer that says by it that it failed; None where a 200 hides an error."""
     return reply.status if reply.status >= 400 else None
+
+
+def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall] | None:
+    """The calls of a plain answer with their final ids and kinds; None where one has to be looked at or noted.
+
+    Asked last of all, since ids that were made are used up.
+    """
+    undo = context.undo
+    if undo.names:
+        return None
+    declared, before = undo.tool_names, undo.taken_ids
+    keeps_ids = context.make_id is None
+    taken: set[str] = set()
+    for call in calls:
+        name, text = call.name, call.arguments_json
+        if not name or (declared and name not in declared and ("<|" in name or name in WRAPPERS)):
+            return None  # it may have to be cleaned, or hold calls of tools that are declared
+        if keeps_ids:
+            call_id = call.id
+            if call_id in taken or call_id.strip() in PLACEHOLDER_IDS or (before and call_id in before):
+                return None
+            taken.add(call_id)
+        try:  # what `are_sound` finds first, without the call
+            sound = len(text) <= SHORT and text.count(":") == len(parse_object(text))
+        except ValueError:
+            sound = False
+        if not sound and not are_sound(text):
+            return None
+    return calls if keeps_ids and not undo.freeform else _renamed(calls, context)
+
+
+def _renamed(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
+    """The calls, with ids of ours where those are wanted, and freeform ones as such."""
+    undo, make, pairs = context.undo, context.make_id, context.provider_ids
+    renamed: list[ToolCall] = []
+    used_ids: set[str] = set()
+    for call in calls:
+        call_id = call.id if make is None else own_id(call.id.strip(), make, undo.taken_ids, pairs, used_ids)
+        used_ids.add(call_id)
+        renamed.append(replace(call, id=call_id, freeform=call.freeform or call.name in undo.freeform))
+    return renamed

@@ -19,11 +19,11 @@ from interlingua.dialects._answer import (
     id_source,
     is_complaint,
     no_answer,
+    sound_calls,
 )
 from interlingua.dialects._members import merge_members, passing
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
 from interlingua.dialects._request import CORE, check_choice
-from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME

@@ -86,13 +86,6 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
-def _read_history(
-    options: DecodeOptions, text: bytes, changes: Changes
-) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    system, messages = decode_messages(text, changes)
-    return system, paired_history(messages, options, changes)
-
-
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
@@ -105,7 +98,8 @@ class _RequestDecoder:
     def decode(self) -> Request:
         wire = self.wire
         given = b"[]" if wire.messages is UNSET else bytes(wire.messages)
-        system, messages = _read_history(self.options, given, self.changes)
+        system, messages = decode_messages(given, self.changes)
+        messages = paired_history(messages, self.options, self.changes)
         name, schema, strict = self._format()
         return Request(
             messages=messages,

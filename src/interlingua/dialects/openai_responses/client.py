@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from msgspec import UNSET
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source, no_answer
+from interlingua.dialects._answer import changes_of, extra_of, failed_status, id_source, no_answer, sound_calls
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._members import is_list, merge_members, passing
 from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
 from interlingua.dialects._request import CORE, check_choice
-from interlingua.dialects._usual.answers import sound_calls
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME
