@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from interlingua.dialects.openai_chat.wire import MessageWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.content import Part, TextPart
-    from interlingua.types.message import Message
+    from interlingua.types.content import Part
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.types.usage import Usage

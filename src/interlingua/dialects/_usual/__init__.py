@@ -1,1 +1,0 @@
-"""What is as it nearly always is, read and written in one go; anything else takes the general road."""
