@@ -434,8 +434,8 @@ def kind_of(value: object) -> str:
 
 def reason_of(error: Exception) -> str:
     """What the system says, `Is a directory`, without the number and the path that `str` puts around it."""
-    told = error.strerror if isinstance(error, OSError) else None
-    return told or str(error)
+    reason = error.strerror if isinstance(error, OSError) else None
+    return reason or str(error)
 
 
 def check_text(value: object, expected: str) -> None:

@@ -92,12 +92,12 @@ def _codex_flags(place: Place) -> list[str]:
         "wire_api": "responses",
         "supports_websockets": False,
     }
-    told = {
+    settings = {
         "model_provider": "interlingua",
         "model": place.model,
         **{f"model_providers.interlingua.{name}": value for name, value in provider.items()},
     }
-    return [word for name, value in told.items() for word in ("-c", f"{name}={encode(value).decode()}")]
+    return [word for name, value in settings.items() for word in ("-c", f"{name}={encode(value).decode()}")]
 
 
 def _gemini(place: Place) -> dict[str, str]:
@@ -173,9 +173,9 @@ def environment(
     agent: CodingAgent, place: Place, around: Mapping[str, str], papers: Mapping[str, str]
 ) -> dict[str, str]:
     """The environment of an agent's process: what is around, without what would lead it elsewhere, and its own."""
-    kept = {name: value for name, value in around.items() if name not in agent.forgets}
+    inherited = {name: value for name, value in around.items() if name not in agent.forgets}
     named = {name: path for name, path in papers.items() if not name.startswith("-")}
-    return {**kept, **agent.variables(place), **named, **_past_proxies(around)}
+    return {**inherited, **agent.variables(place), **named, **_past_proxies(around)}
 
 
 def flags(agent: CodingAgent, place: Place, papers: Mapping[str, str]) -> list[str]:

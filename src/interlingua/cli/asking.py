@@ -181,8 +181,8 @@ def knobs_of(options: Namespace) -> Options:
         "strict": options.strict or None,
         "repair": getattr(options, "repair", None),
     }
-    said = {name: value for name, value in named.items() if value is not None}
-    return cast("Options", said | dict(map(_pair, options.option)))
+    knobs = {name: value for name, value in named.items() if value is not None}
+    return cast("Options", knobs | dict(map(_pair, options.option)))
 
 
 def _pair(text: str) -> tuple[str, Any]:

@@ -58,11 +58,11 @@ def extras() -> Iterator[Finding]:
         if not extra or extra == "all":
             continue
         missing = [name for name in names if _version(name) is None]
-        said = ", ".join(f"{name} {_version(name)}" for name in names)
+        versions = ", ".join(f"{name} {_version(name)}" for name in names)
         yield (
             Finding(None, f"{extra}: pip install 'interlingua[{extra}]'")
             if missing
-            else Finding(True, f"{extra}: {said}")
+            else Finding(True, f"{extra}: {versions}")
         )
 
 
@@ -77,20 +77,20 @@ def model() -> Iterator[Finding]:
 
 def keys() -> Iterator[Finding]:
     """The variables that hold a key, whose it is, and where it is sent."""
-    found: dict[str, dict[str, list[str]]] = {}
+    variables: dict[str, dict[str, list[str]]] = {}
     unused: dict[str, str] = {}
     environ = default_registry().environment()
     for row in default_registry().providers():
         variable, *others = [name for name in row.key_env if environ.get(name)] or [None]
         if variable and not row.problem:
             unused |= {other: variable for other in others if other and environ[other] != environ[variable]}
-            found.setdefault(variable, {}).setdefault(row.base_url, []).append(row.name)
-    for variable, addresses in found.items():
-        told = "; ".join(f"{', '.join(names)} at {address}" for address, names in addresses.items())
-        yield Finding(True, f"{variable}: {told}")
+            variables.setdefault(variable, {}).setdefault(row.base_url, []).append(row.name)
+    for variable, addresses in variables.items():
+        places = "; ".join(f"{', '.join(names)} at {address}" for address, names in addresses.items())
+        yield Finding(True, f"{variable}: {places}")
     for variable, first in unused.items():
         yield Finding(None, f"{variable}: set, but {first} comes before it")
-    if not found:
+    if not variables:
         yield Finding(None, "none found; `il providers` names the variable of each provider")
 
 
@@ -99,12 +99,12 @@ def logins() -> Iterator[Finding]:
     from interlingua.registry.logins.table import LIBRARIES, variables_of
 
     environ = default_registry().environment()
-    found: dict[str, list[str]] = {}
+    rows_by_login: dict[str, list[str]] = {}
     for row in default_registry().providers():
         name = row.key.removeprefix("login ")
         if name in LIBRARIES and row.key != name and not row.problem and "{" not in row.base_url:
-            found.setdefault(name, []).append(row.name)
-    for name, rows in found.items():
+            rows_by_login.setdefault(name, []).append(row.name)
+    for name, rows in rows_by_login.items():
         library = LIBRARIES[name]
         version = _version(library)
         chosen = [variable for variable in variables_of(name) if environ.get(variable)]
@@ -113,7 +113,7 @@ def logins() -> Iterator[Finding]:
         )
         there = f"{library} {version}" if version else f"pip install 'interlingua[{name}]'"
         yield Finding(version is not None, f"{name} ({there}): {', '.join(rows)}; {origin}")
-    if not found:
+    if not rows_by_login:
         yield Finding(None, "none; ?login=aws, azure or google in a DSN stands in place of a key")
 
 
@@ -140,10 +140,10 @@ def entries() -> Iterator[Finding]:
 
 def aliases() -> Iterator[Finding]:
     """Every alias and where it leads."""
-    found = default_registry().aliases()
-    for name, spec in found.items():
+    defined = default_registry().aliases()
+    for name, spec in defined.items():
         yield _resolved(f"{name} = {spec}", spec)
-    if not found:
+    if not defined:
         yield Finding(None, "none; LLM_SMART='openai/gpt-5.6,local/tiny' would make `smart`")
 
 
@@ -153,7 +153,7 @@ def state() -> Iterator[Finding]:
 
     try:
         store = health_store()
-        known = store.snapshot()
+        healths = store.snapshot()
     except Error as error:
         yield Finding(False, error.message)
         return
@@ -162,8 +162,8 @@ def state() -> Iterator[Finding]:
     elif store.immediate:
         yield Finding(None, f"each process for itself; {STATE_VARIABLE}=file would share it")
     else:
-        held = [name for name, health in known.items() if health.state in ("benched", "suspended")]
-        yield Finding(True, f"{STATE_VARIABLE} is shared{'; not asked now: ' if held else ''}{', '.join(held)}")
+        avoided = [name for name, health in healths.items() if health.state in ("benched", "suspended")]
+        yield Finding(True, f"{STATE_VARIABLE} is shared{'; not asked now: ' if avoided else ''}{', '.join(avoided)}")
 
 
 def weights() -> Iterator[Finding]:
@@ -182,7 +182,7 @@ def weights() -> Iterator[Finding]:
         )
 
 
-def _resolved(said: str, spec: str) -> Finding:
+def _resolved(name: str, spec: str) -> Finding:
     """Whether a spec leads somewhere, with a key for each target."""
     from interlingua.dialects._contract import Encoded
 
@@ -191,18 +191,18 @@ def _resolved(said: str, spec: str) -> Finding:
             if not endpoint.credential.dynamic:
                 endpoint.http_request(Encoded(path="", body=b""))
     except Error as error:
-        return Finding(False, f"{said}: {error.message}")
-    return Finding(True, said)
+        return Finding(False, f"{name}: {error.message}")
+    return Finding(True, name)
 
 
 def _requirements() -> dict[str, list[str]]:
     """The names of distributions that interlingua asks for, by extra; the empty extra is the plain install."""
-    found: dict[str, list[str]] = {}
+    requirements: dict[str, list[str]] = {}
     for line in metadata.requires("interlingua") or ():
         extra, name = EXTRA.search(line), NAME.match(line)
         if name and not (sys.platform == "win32" and "sys_platform != 'win32'" in line):
-            found.setdefault(extra[1] if extra else "", []).append(name[0])
-    return found
+            requirements.setdefault(extra[1] if extra else "", []).append(name[0])
+    return requirements
 
 
 def _version(name: str) -> str | None:

@@ -315,8 +315,8 @@ def result_told(result: ToolResult) -> str:
 
 def counts_told(usage: Usage | None, cost_usd: float | None) -> str:
     """Token counts and what they cost, in words; what is not known is not said."""
-    known = [(name, getattr(usage, name, None)) for name in COUNTS]
-    counts = [f"{count} {name.replace('_', ' ')}" for name, count in known if count is not None]
+    pairs = [(name, getattr(usage, name, None)) for name in COUNTS]
+    counts = [f"{count} {name.replace('_', ' ')}" for name, count in pairs if count is not None]
     return ", ".join([*(counts or ["no counts given"]), *([] if cost_usd is None else [f"${cost_usd:.4g}"])])
 
 

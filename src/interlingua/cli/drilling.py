@@ -74,8 +74,10 @@ def _tell_health() -> None:
     """How the targets stand after the drill, in the store of the drill."""
     from interlingua.client.state import health_store
 
-    for target, known in health_store().snapshot().items():
-        wait = f" for {known.wait_s:.0f} s" if known.wait_s is not None else ""
-        why = f" ({known.reason})" if known.reason is not None else ""
-        failures = f", {known.failures} failure{'s' if known.failures != 1 else ''} in a row" if known.failures else ""
-        note(f"{target} is {known.state}{wait}{why}{failures}", head="drill: ")
+    for target, health in health_store().snapshot().items():
+        wait = f" for {health.wait_s:.0f} s" if health.wait_s is not None else ""
+        why = f" ({health.reason})" if health.reason is not None else ""
+        failures = (
+            f", {health.failures} failure{'s' if health.failures != 1 else ''} in a row" if health.failures else ""
+        )
+        note(f"{target} is {health.state}{wait}{why}{failures}", head="drill: ")

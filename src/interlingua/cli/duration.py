@@ -17,7 +17,7 @@ def seconds_of(text: str, option: str) -> float:
 
     Raises: UsageError for what is no time, and for none at all.
     """
-    found = _DURATION.fullmatch(text)
-    if found is None or not float(found[1]):
+    match = _DURATION.fullmatch(text)
+    if match is None or not float(match[1]):
         raise UsageError(f"{option} takes 30s, 10m, 2h or 1d, not {text:.40}")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * _UNITS[match[2]]

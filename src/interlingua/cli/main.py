@@ -118,7 +118,7 @@ def _command(arguments: list[str]) -> int:
 
 def _help() -> str:
     chapters = [
-        f"\n{title}:\n" + "".join(f"  {name:<10} {said}\n" for name, said in commands.items())
+        f"\n{title}:\n" + "".join(f"  {name:<10} {summary}\n" for name, summary in commands.items())
         for title, commands in CHAPTERS.items()
     ]
     return f"{HEAD}{''.join(chapters)}{TAIL}"

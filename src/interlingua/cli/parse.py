@@ -45,8 +45,8 @@ class _Parser(ArgumentParser):
     @property
     def long_options(self) -> list[str]:
         """What begins with two dashes and stands in the help."""
-        told = [action for action in self._actions if action.help != argparse.SUPPRESS]
-        return [name for action in told for name in action.option_strings if name.startswith("--")]
+        actions = [action for action in self._actions if action.help != argparse.SUPPRESS]
+        return [name for action in actions for name in action.option_strings if name.startswith("--")]
 
 
 def parse(name: str, summary: str, command: CommandModule, arguments: list[str]) -> Namespace:

@@ -21,7 +21,7 @@ __all__ = ["probes"]
 
 def probes(spec: str | None, timeout_s: float) -> Iterator[Finding]:
     """Whether each target answers: those of `spec`, else of `INTERLINGUA_MODEL` and of every alias."""
-    asked: set[str] = set()
+    probed: set[str] = set()
     for text in _specs(spec):
         try:
             targets = [endpoint.spec for endpoint in default_registry().resolve(text)]
@@ -29,10 +29,10 @@ def probes(spec: str | None, timeout_s: float) -> Iterator[Finding]:
             yield Finding(False, f"{text}: {error.message}")
             continue
         for target in targets:
-            if target not in asked:
-                asked.add(target)
+            if target not in probed:
+                probed.add(target)
                 yield _probe(target, timeout_s)
-    if not asked:
+    if not probed:
         yield Finding(None, "no target is configured; -m names one")
 
 

@@ -57,12 +57,12 @@ class Tally:
         calls = self._served.total()
         if not calls and not self._failed:
             return ["no model was asked"]
-        told = [f"{calls} call{'s' * (calls != 1)}{_by(self._served)}{self._tokens()}, {self._money()}"]
+        lines = [f"{calls} call{'s' * (calls != 1)}{_by(self._served)}{self._tokens()}, {self._money()}"]
         if self._failed:
-            told.append(f"failed tries: {_list(self._failed)}")
+            lines.append(f"failed tries: {_list(self._failed)}")
         if self._changes:
-            told.append(f"changed on the way: {_list(self._changes)}")
-        return told
+            lines.append(f"changed on the way: {_list(self._changes)}")
+        return lines
 
     def _tokens(self) -> str:
         usage = self._usage

@@ -110,25 +110,25 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
     if workers > 1:
         yield f"{workers} workers"
     if workers > 1 and link is None:
-        kept = "limits and budgets of keys" if gateway.settings.key_file else "nothing"
-        yield f"shared by them: {kept}; --state redis://… shares health, vault and stored responses"
+        shared = "limits and budgets of keys" if gateway.settings.key_file else "nothing"
+        yield f"shared by them: {shared}; --state redis://… shares health, vault and stored responses"
 
 
 def _told(gateway: Gateway) -> Iterator[str]:
     """What is told of requests, and to whom."""
-    wanted = gateway.settings.observing
-    content = " with what is asked and answered" if wanted.log_content else ""
-    said = {
-        f"a log in {wanted.log}{content}": wanted.log != "off",
-        f"metrics for {'everybody' if wanted.metrics == 'open' else 'who has a key'}": wanted.metrics != "off",
-        f"requests in {wanted.store}, for {wanted.store_days:g} days": bool(wanted.store),
-        "spans by OpenTelemetry": wanted.otel,
+    observing = gateway.settings.observing
+    content = " with what is asked and answered" if observing.log_content else ""
+    notes = {
+        f"a log in {observing.log}{content}": observing.log != "off",
+        f"metrics for {'everybody' if observing.metrics == 'open' else 'who has a key'}": observing.metrics != "off",
+        f"requests in {observing.store}, for {observing.store_days:g} days": bool(observing.store),
+        "spans by OpenTelemetry": observing.otel,
     }
-    lines = [line for line, is_on in said.items() if is_on]
+    lines = [line for line, is_on in notes.items() if is_on]
     if lines:
         yield f"told of requests: {'; '.join(lines)}"
-    if wanted.record:
-        yield f"what is asked and answered is recorded in {wanted.record}"
+    if observing.record:
+        yield f"what is asked and answered is recorded in {observing.record}"
 
 
 def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:

@@ -125,9 +125,9 @@ def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
 def _found(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
     dialect, store, identity = get_dialect(endpoint.dialect), health_store(), endpoint.identity()
     if ask:
-        told = yield from _told(endpoint, dialect)
-        lacks = frozenset[Feature]([feature for feature in _LEARNED if getattr(told, feature) is False])
-        takes = frozenset[Feature]([feature for feature in _LEARNED if getattr(told, feature)])
+        answer = yield from _told(endpoint, dialect)
+        lacks = frozenset[Feature]([feature for feature in _LEARNED if getattr(answer, feature) is False])
+        takes = frozenset[Feature]([feature for feature in _LEARNED if getattr(answer, feature)])
         if lacks or takes:
             yield from consulted(store, endpoint.spec, Learned(lacks, takes, CARD_S, identity=identity))
     standing = yield from consulted(store, endpoint.spec, Look(identity=identity))
@@ -139,14 +139,14 @@ def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
 
     Raises: UsageError for a server without cards; TransportError; the error that the reply tells of; DecodeError.
     """
-    asked = card_request(endpoint.card, endpoint.base_url, endpoint.model)
-    if asked is None:
+    question = card_request(endpoint.card, endpoint.base_url, endpoint.model)
+    if question is None:
         raise UsageError(f"{endpoint.spec}: its server does not tell what a model takes; ask=False says what is known")
     key, now_s = (endpoint.spec, endpoint.base_url), time.monotonic()
     card = _cards.get(key)
     if card is None or now_s - card.at_s >= AGAIN_S:
-        http = endpoint.http_request(Encoded(path="", body=asked.body), with_credential=not answers_alone())
-        http = replace(http, method=asked.method, url=asked.url)
+        http = endpoint.http_request(Encoded(path="", body=question.body), with_credential=not answers_alone())
+        http = replace(http, method=question.method, url=question.url)
         reply = yield Fetch(http, Timeouts(total_s=TIMEOUT_S), endpoint.carrier)
         if not 200 <= reply.status < 300:
             raise refusal(Lane(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
@@ -158,28 +158,28 @@ def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
 # What is known without asking
 
 
-def known_capabilities(endpoint: Endpoint, dialect: Dialect, said: Collection[str] = ()) -> Capabilities:
+def known_capabilities(endpoint: Endpoint, dialect: Dialect, denied: Collection[str] = ()) -> Capabilities:
     """What a target takes; `said` are the features that it has refused or denied lately."""
     card = _cards.get((endpoint.spec, endpoint.base_url))
-    told = Capabilities() if card is None or time.monotonic() - card.at_s >= CARD_S else card.told
-    refused = [name for name in said if getattr(told, name) is not False]
+    answer = Capabilities() if card is None or time.monotonic() - card.at_s >= CARD_S else card.told
+    refused = [name for name in denied if getattr(answer, name) is not False]
     learned: Any = dict.fromkeys(refused, False)
-    known = (
+    capabilities = (
         _with_origin(endpoint.capabilities, f"the row of {endpoint.provider}")
         .over(Capabilities(**learned).over(Capabilities(), _SAID_ITSELF))
-        .over(told.over(Capabilities(), "the server's own answer"))
+        .over(answer.over(Capabilities(), "the server's own answer"))
         .over(_of_tables(endpoint))
         .over(_of_dialect(endpoint, dialect))
     )
-    if known.audio is False and known.audio_types is not None:  # the types of a vendor's other models
-        origins = {name: origin for name, origin in known.origins.items() if name != "audio_types"}
-        known = replace(known, audio_types=None, origins=origins)
-    return replace(known, model=endpoint.spec)
+    if capabilities.audio is False and capabilities.audio_types is not None:  # the types of a vendor's other models
+        origins = {name: origin for name, origin in capabilities.origins.items() if name != "audio_types"}
+        capabilities = replace(capabilities, audio_types=None, origins=origins)
+    return replace(capabilities, model=endpoint.spec)
 
 
-def _with_origin(said: Capabilities, origin: str) -> Capabilities:
+def _with_origin(capabilities: Capabilities, origin: str) -> Capabilities:
     """What is declared, with an origin for what has none."""
-    return replace(said, origins={**dict.fromkeys(said.known(), origin), **said.origins})
+    return replace(capabilities, origins={**dict.fromkeys(capabilities.known(), origin), **capabilities.origins})
 
 
 def _of_tables(endpoint: Endpoint) -> Capabilities:
@@ -196,9 +196,9 @@ def _of_tables(endpoint: Endpoint) -> Capabilities:
         "thinking": thinking,
         "max_output_tokens": facts.max_output_tokens,
     }
-    known = Capabilities(**family).over(Capabilities(), "the table of models")
+    capabilities = Capabilities(**family).over(Capabilities(), "the table of models")
     if not limits.source:
-        return known
+        return capabilities
     media = Capabilities(
         audio=False if limits.audio_types == frozenset() else None,
         image_types=limits.image_types,
@@ -209,7 +209,7 @@ def _of_tables(endpoint: Endpoint) -> Capabilities:
         document_types=limits.document_types or None,
         max_document_bytes=limits.max_document_bytes,
     )
-    return known.over(media.over(Capabilities(), f"the media limits of {endpoint.family}"))
+    return capabilities.over(media.over(Capabilities(), f"the media limits of {endpoint.family}"))
 
 
 def _thinks(target: Target) -> bool | None:
@@ -252,8 +252,8 @@ def _of_dialect(endpoint: Endpoint, dialect: Dialect) -> Capabilities:
     if lacks is None:
         lacks = frozenset[Feature]([feature for feature in _PROBES if _is_unsaid(feature, dialect, endpoint.target)])
         _unsaid.put(key, lacks)
-    found: Any = {**dict.fromkeys(lacks, False), "text": True}
-    return Capabilities(**found).over(Capabilities(), f"{endpoint.dialect} as it is spoken to {endpoint.provider}")
+    features: Any = {**dict.fromkeys(lacks, False), "text": True}
+    return Capabilities(**features).over(Capabilities(), f"{endpoint.dialect} as it is spoken to {endpoint.provider}")
 
 
 def _is_unsaid(feature: Feature, dialect: Dialect, target: Target) -> bool:

@@ -100,9 +100,9 @@ class Face:
 
     def __repr__(self) -> str:
         request, nothing = self._settings.request, Settings().request
-        said = [name for name in request.__struct_fields__ if getattr(request, name) != getattr(nothing, name)]
+        options = [name for name in request.__struct_fields__ if getattr(request, name) != getattr(nothing, name)]
         kind = type(self).__name__ if type(self) is not Face else "Model"  # what an agent makes of a name
-        return f"{kind}({', '.join([repr(self._spec), *(f'{name}=…' for name in said)])})"
+        return f"{kind}({', '.join([repr(self._spec), *(f'{name}=…' for name in options)])})"
 
     def _copy(self, options: Mapping[str, Any]) -> Self:
         return type(self)(self._spec, settle(self._settings, options), registry=self._registry)
@@ -178,8 +178,8 @@ class Face:
     def _targets(self, spec: str) -> tuple[tuple[Lane, ...], Ranking | None]:
         """The targets of a spec, and the rules of its aliases; both hold for as long as it stands for the same."""
         endpoints = self._registry.resolved(spec).endpoints
-        known, lanes, ranking = self._resolved  # one value, so that threads never see half of it
-        if endpoints is not known:
+        cached, lanes, ranking = self._resolved  # one value, so that threads never see half of it
+        if endpoints is not cached:
             ranking = self._registry.ranking(spec)
             lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
             self._resolved = (endpoints, lanes, ranking)
@@ -190,7 +190,7 @@ class Face:
         try:
             return self._targets(spec)
         except UsageError:
-            endpoints = [known for element in spec.split(",") for known in self._known(element.strip())]
+            endpoints = [stand_in for element in spec.split(",") for stand_in in self._known(element.strip())]
             return tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints]), None
 
     def _known(self, element: str) -> tuple[Endpoint, ...]:

@@ -162,10 +162,10 @@ class Journal:
 
     def find(self, identity: str, *, failed: bool = True) -> Entry | None:
         """The last line of an id; None when there is none, and for a failed one unless `failed` are wanted."""
-        known = self._known.get(identity)
-        if known is None or (known.failed and not failed):
+        place = self._known.get(identity)
+        if place is None or (place.failed and not failed):
             return None
-        return decode(self._line(known), Entry, max_depth=_MAX_DEPTH)
+        return decode(self._line(place), Entry, max_depth=_MAX_DEPTH)
 
     def is_settled(self, identity: str, record: BatchRecord) -> bool:
         """Whether an input of a batch was finished since that was written down; a failure before it is an older one."""
@@ -210,16 +210,16 @@ class Journal:
 
     def _read(self) -> dict[str, Known]:
         """Where every line is; a last line without its end is completed or cut off."""
-        known, ending = _index(self._name)
+        entries, ending = _index(self._name)
         place, rest = ending
         if rest and _head(rest) is not None:
             os.write(self._file, b"\n")
-            known.update(_index(self._name)[0])
+            entries.update(_index(self._name)[0])
         elif rest:
             if not (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
                 raise UsageError(f"{self._name} ends with something that no journal holds; give another file")
             os.ftruncate(self._file, place)
-        return known
+        return entries
 
 
 def read_known(path: str | os.PathLike[str]) -> dict[str, Known]:
@@ -245,17 +245,17 @@ def read_batches(path: str | os.PathLike[str]) -> list[BatchRecord]:
 
 def _index(name: str) -> tuple[dict[str, Known], tuple[int, bytes]]:
     """Where every line is, and the last one without an end."""
-    known: dict[str, Known] = {}
+    entries: dict[str, Known] = {}
     for number, place, line in _lines(name):
         if not line.endswith(b"\n"):
-            return known, (place, line)
+            return entries, (place, line)
         head = _head(line)
         if head is None:
             raise UsageError(f"{name} is no journal: line {number} was not written by map; give another file")
         if head.journal > VERSION:
             raise UsageError(f"{name} is a journal of version {head.journal} and this interlingua reads {VERSION}")
-        known[head.id] = Known(place, len(line), head.error is not msgspec.UNSET)
-    return known, (0, b"")
+        entries[head.id] = Known(place, len(line), head.error is not msgspec.UNSET)
+    return entries, (0, b"")
 
 
 def _lines(name: str) -> Iterator[tuple[int, int, bytes]]:

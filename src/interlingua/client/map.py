@@ -177,13 +177,13 @@ class Work(Generic[T]):
 
     def _unreadable(self, task: Task, error: Exception) -> Item[T]:
         """The item of an input that cannot be asked; the same failure is not written twice."""
-        known = self._recorded(task.identity, task.key, again=False)
-        return Item(key=task.key, error=error) if known is not None else self.fail(task, error)
+        entry = self._recorded(task.identity, task.key, again=False)
+        return Item(key=task.key, error=error) if entry is not None else self.fail(task, error)
 
-    def _identify(self, asked: list[Any]) -> str:
+    def _identify(self, parts: list[Any]) -> str:
         if self._terms.journal is None:
             return ""
-        digest = sha256(encode(asked)).hexdigest()[:32]
+        digest = sha256(encode(parts)).hexdigest()[:32]
         with self._lock:
             number = self._equals[digest] = self._equals.get(digest, 0) + 1
         return digest if number == 1 else f"{digest}#{number}"

@@ -47,8 +47,8 @@ class _Stretch:
         with self._lock:
             self.calls += 1
             self.usage = add_usage(self.usage, response.usage)
-            known = self.cost_usd is not None and response.cost_usd is not None
-            self.cost_usd = (self.cost_usd or 0.0) + (response.cost_usd or 0.0) if known else None
+            has_cost = self.cost_usd is not None and response.cost_usd is not None
+            self.cost_usd = (self.cost_usd or 0.0) + (response.cost_usd or 0.0) if has_cost else None
 
     def is_around(self, others: list[_Stretch]) -> bool:
         return all(self in other.line for other in others)
@@ -127,9 +127,9 @@ def tags_here() -> dict[str, str]:
 
 def _stretches() -> list[_Stretch]:
     """Those of this context; in a thread that was given none, those inside which alone it can have been started."""
-    known = _here.get()
+    stretches = _here.get()
     with _changing:
-        if known is not None:
-            return [stretch for stretch in known if stretch in _open]
+        if stretches is not None:
+            return [stretch for stretch in stretches if stretch in _open]
         started_in = [stretch for stretch in _open if get_ident() not in stretch.before]
         return started_in if any(stretch.is_around(_open) for stretch in started_in) else []

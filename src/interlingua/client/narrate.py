@@ -96,9 +96,9 @@ def _ending(event: CallFinished) -> str:
         return f"{event.id} failed after {took}: {event.error}{status}"
     if event.model is None:
         return f"{event.id} was left after {took}"
-    told = [event.finish_reason or "no end"]
+    facts = [event.finish_reason or "no end"]
     if event.usage is not None:
-        told.append(f"{event.usage.input_tokens or 0} tokens in, {event.usage.output_tokens or 0} out")
+        facts.append(f"{event.usage.input_tokens or 0} tokens in, {event.usage.output_tokens or 0} out")
     if event.cost_usd is not None:
-        told.append(f"${event.cost_usd:.4g}")
-    return f"{event.id} is answered by {event.model} after {took}: {', '.join(told)}"
+        facts.append(f"${event.cost_usd:.4g}")
+    return f"{event.id} is answered by {event.model} after {took}: {', '.join(facts)}"

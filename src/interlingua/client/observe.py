@@ -72,9 +72,9 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __str__(self) -> str:
         """One line: the kind, the id, and what is known."""
         hidden = ("id", "tags", *_CONTENT)
-        told = [f"{name}={_short(value)}" for name, value in self._known() if name not in hidden]
+        fields = [f"{name}={_short(value)}" for name, value in self._known() if name not in hidden]
         tags = [f"[{name}={text}]" for name, text in self.tags.items()]
-        return _printable(" ".join([type(self).__name__, self.id, *told, *tags]))
+        return _printable(" ".join([type(self).__name__, self.id, *fields, *tags]))
 
     def _known(self) -> list[tuple[str, Any]]:
         pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
@@ -85,8 +85,8 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def without_content(self) -> Self:
         """This event without content: what was asked, answered, given to tools and given by them."""
-        held = [name for name in _CONTENT if getattr(self, name, None) is not None]
-        return msgspec.structs.replace(self, **dict.fromkeys(held)) if held else self
+        present = [name for name in _CONTENT if getattr(self, name, None) is not None]
+        return msgspec.structs.replace(self, **dict.fromkeys(present)) if present else self
 
 
 class CallStarted(Observed, frozen=True, kw_only=True):
@@ -329,12 +329,12 @@ class Observation:
     def hear(self, event: Observed) -> None:
         """Pass an event on; whatever comes of it stays here."""
         try:
-            given = self._observer(event if self._content else event.without_content())
+            result = self._observer(event if self._content else event.without_content())
         except Exception as error:  # noqa: BLE001 - an observer cannot break a call
             self._note(error)
         else:
-            if isinstance(given, Awaitable):
-                close = getattr(cast("object", given), "close", None)
+            if isinstance(result, Awaitable):
+                close = getattr(cast("object", result), "close", None)
                 if close is not None:
                     close()
                 self._note(UsageError("an observer gave something to await; it is called in the middle of a call"))
@@ -446,12 +446,12 @@ def listeners() -> tuple[Observation, ...]:
 
 def tell(event: Observed, to: tuple[Observation, ...] | None = None) -> None:
     """Tell whoever listens here, or those who listened when it began."""
-    told = listeners() if to is None else to
-    if not told:
+    observations = listeners() if to is None else to
+    if not observations:
         return
     token = _is_telling.set(True)
     try:
-        for observation in told:
+        for observation in observations:
             if observation.is_open:
                 observation.hear(event)
     finally:

@@ -121,12 +121,12 @@ def options_of(request: Request) -> dict[str, Any]:
 def settled_under(settings: Settings, request: Request) -> Settings:
     """`settings` with what `request` says where they say nothing."""
     ours = settings.request
-    said = {
+    options = {
         name: value for name, value in options_of(request).items() if getattr(ours, name) == getattr(_NOTHING, name)
     }
     if request.extra:
-        said["extra"] = _added(request.extra, settings.request.extra)
-    return settle(settings, said)
+        options["extra"] = _added(request.extra, settings.request.extra)
+    return settle(settings, options)
 
 
 _ELSEWHERE = {
@@ -284,10 +284,10 @@ _Tools: TypeAlias = tuple[Tool | OpaqueTool, ...]
 
 
 def _tools(name: str, value: object) -> _Tools:
-    given: object = getattr(value, "tools", value)  # a toolbox keeps them in one tuple
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+    source: object = getattr(value, "tools", value)  # a toolbox keeps them in one tuple
+    if not isinstance(source, Iterable) or isinstance(source, str | bytes | Mapping):
         raise _wrong(name, value, "an il.Toolbox or a list of tools and functions")
-    tools = tuple([_checked_tool(item) for item in cast("Iterable[object]", given)])
+    tools = tuple([_checked_tool(item) for item in cast("Iterable[object]", source)])
     names = [tool.name for tool in tools if isinstance(tool, Tool)]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -352,13 +352,13 @@ def _schema(name: str, value: object) -> dict[str, Any]:
 
 
 def _extra(name: str, value: object) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    by_dialect: dict[str, dict[str, Any]] = {}
     for key, members in _object(name, value).items():
         dialect = SPELLINGS.get(key, key)
         if not is_dialect(dialect):
             raise UsageError(f"{name} is by dialect, and {key!r} is none; there are {', '.join(sorted(DIALECTS))}")
-        found[dialect] = _object(f"{name}[{key!r}]", members)
-    return found
+        by_dialect[dialect] = _object(f"{name}[{key!r}]", members)
+    return by_dialect
 
 
 _KNOBS: dict[str, Callable[[str, Any], Any]] = {

@@ -233,11 +233,11 @@ def _rates(listed: Any, tokens: int) -> dict[str, Any]:
 def _rate(value: Any, tokens: int) -> float | None:
     if value is None:
         return None
-    found = getattr(value, "base", value)
+    rate = getattr(value, "base", value)
     for tier in getattr(value, "tiers", ()):
         if tokens > tier.start:
-            found = tier.price
-    return float(found)
+            rate = tier.price
+    return float(rate)
 
 
 def _request(listed: Any) -> float:

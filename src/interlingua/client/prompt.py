@@ -61,19 +61,19 @@ def build_request(base: Request, prompt: Prompt, history: History | None) -> Req
     Raises: UsageError for what is no prompt and no history, for messages that hold what is no part, and for a request
     that says nothing.
     """
-    said = turns(prompt)
-    check_messages(said)
+    messages = turns(prompt)
+    check_messages(messages)
     if history is None:
-        if not said:
+        if not messages:
             raise UsageError("nothing to send: the prompt is empty and there is no history")
-        return msgspec.structs.replace(base, messages=said)
+        return msgspec.structs.replace(base, messages=messages)
     system, before = _past(history)
     if base.system:
         system = base.system
         before = tuple([message for message in before if message.role != "system"])
-    if not (before or said):
+    if not (before or messages):
         raise UsageError("nothing to send: the prompt and the history are empty")
-    return msgspec.structs.replace(base, system=system, messages=before + said)
+    return msgspec.structs.replace(base, system=system, messages=before + messages)
 
 
 def turns(prompt: Prompt) -> tuple[Message, ...]:
@@ -92,10 +92,10 @@ def turns(prompt: Prompt) -> tuple[Message, ...]:
 
 
 def _grouped(items: Iterable[object]) -> tuple[Message, ...]:
-    given = tuple(items)
-    if {*map(type, given)} == _ALONE:
-        return given  # pyright: ignore[reportReturnType]  # as their types say
-    return tuple(_messages(given))
+    entries = tuple(items)
+    if {*map(type, entries)} == _ALONE:
+        return entries  # pyright: ignore[reportReturnType]  # as their types say
+    return tuple(_messages(entries))
 
 
 def _messages(items: Iterable[object]) -> Iterator[Message]:
@@ -152,11 +152,11 @@ def _past(history: History) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
         if reply.request is None:
             return (), (reply.message,)
         return reply.request.system, (*reply.request.messages, reply.message)
-    found: Any = getattr(history, "messages", history)
-    if isinstance(found, str | bytes | Mapping | Message) or not isinstance(found, Iterable):
-        hint = "; a message alone is [message]" if isinstance(found, Message) else ""
-        raise UsageError(f"history takes a reply, a run or messages, not {kind_of(cast('object', found))}{hint}")
-    messages = tuple(cast("Iterable[object]", found))
+    source: Any = getattr(history, "messages", history)
+    if isinstance(source, str | bytes | Mapping | Message) or not isinstance(source, Iterable):
+        hint = "; a message alone is [message]" if isinstance(source, Message) else ""
+        raise UsageError(f"history takes a reply, a run or messages, not {kind_of(cast('object', source))}{hint}")
+    messages = tuple(cast("Iterable[object]", source))
     for message in messages:
         if not isinstance(message, Message):
             kind = kind_of(message)
@@ -164,9 +164,9 @@ def _past(history: History) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
             if isinstance(message, Response):
                 way = "a reply is a whole history by itself, and reply.message is its last turn"
             raise UsageError(f"history holds {kind}, which is no message; {way}")
-    known = cast("tuple[Message, ...]", messages)
-    check_messages(known)
-    return _lifted(known)
+    past = cast("tuple[Message, ...]", messages)
+    check_messages(past)
+    return _lifted(past)
 
 
 def _lifted(messages: tuple[Message, ...]) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:

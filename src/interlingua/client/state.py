@@ -119,8 +119,8 @@ def open_health(place: str) -> HealthStore:
         case "redis" | "rediss" | "unix":
             return _in_redis(place)
         case _:
-            told = shown(redact(place))
-            raise ConfigError(f"state is kept in memory, file, file:PATH or redis://host:port/db, not in {told}")
+            name = shown(redact(place))
+            raise ConfigError(f"state is kept in memory, file, file:PATH or redis://host:port/db, not in {name}")
 
 
 def shared_link() -> RedisLink | None:

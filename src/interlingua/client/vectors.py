@@ -95,13 +95,13 @@ def as_texts(texts: object, name: str, what: str) -> tuple[str, ...]:
     if not hasattr(texts, "__iter__") or type(texts) in (bytes, dict):
         raise UsageError(f"{name} takes a text or several, not {kind_of(texts)}")
     several: Iterable[Any] = texts  # pyright: ignore[reportAssignmentType]  # it can be gone through
-    found = tuple(several)
-    for place, each in enumerate(found):
+    items = tuple(several)
+    for place, each in enumerate(items):
         if not isinstance(each, str):
             raise UsageError(f"{name}: {what} {place} is {kind_of(each)}; only texts are taken, no media")
         if not each:
             raise UsageError(f"{name}: {what} {place} is empty")
-    return found
+    return items
 
 
 def embed_job(face: Face, ask: EmbedRequest, options: Mapping[str, Any]) -> Job:
@@ -253,9 +253,9 @@ def _embedded(ask: EmbedRequest, job: Job, lane: Lane) -> Steps[Response[Any]]:
     if form is None:
         raise UnsupportedError(f"{lane.endpoint.spec} makes no vectors: {lane.dialect.name} has no embeddings")
     inputs = inputs_of(job)
-    asked = msgspec.structs.replace(ask, inputs=inputs, user=job.request.user, extra=job.request.extra)
+    request = msgspec.structs.replace(ask, inputs=inputs, user=job.request.user, extra=job.request.extra)
     options = encode_options(lane.endpoint.target, job.settings, stream=False)
-    encoded = settled(form.encode_request(asked, options), job, lane, ())
+    encoded = settled(form.encode_request(request, options), job, lane, ())
     reply = yield fetching(job, lane, encoded)
 
     def decode(reply: HttpReply, context: DecodeContext) -> Response[Any]:
@@ -288,9 +288,9 @@ def _ranked(ask: RerankRequest, job: Job, lane: Lane) -> Steps[Response[Any]]:
     if form is None:
         raise UnsupportedError(f"{lane.endpoint.spec} ranks no documents: {lane.dialect.name} has no rerank")
     query, *documents = [str(each) for each in inputs_of(job)]
-    asked = msgspec.structs.replace(ask, query=query, documents=tuple(documents), extra=job.request.extra)
+    request = msgspec.structs.replace(ask, query=query, documents=tuple(documents), extra=job.request.extra)
     options = encode_options(lane.endpoint.target, job.settings, stream=False)
-    encoded = settled(form.encode_request(asked, options), job, lane, ())
+    encoded = settled(form.encode_request(request, options), job, lane, ())
     reply = yield fetching(job, lane, encoded)
 
     def decode(reply: HttpReply, context: DecodeContext) -> Response[Any]:

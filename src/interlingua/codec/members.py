@@ -127,11 +127,11 @@ def encode_result(
         if not isinstance(one, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
             raise UsageError(f"results[{place}] is {kind_of(one)}, not an il.ToolResult(call_id, name, content)")
         check_result(one, f"results[{place}]")
-    given = tuple(calls) if isinstance(calls, Iterable) else (calls,)  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
-    strange = [one for one in given if not isinstance(one, ToolCall | BrokenToolCall)]  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
+    calls_of_turn = tuple(calls) if isinstance(calls, Iterable) else (calls,)  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+    strange = [one for one in calls_of_turn if not isinstance(one, ToolCall | BrokenToolCall)]  # pyright: ignore[reportUnnecessaryIsInstance]  # as above
     if strange:
         raise UsageError(f"calls are those that decode_tool_calls gave, not {kind_of(strange[0])}")
-    freeform = {call.id for call in given if call.freeform}
+    freeform = {call.id for call in calls_of_turn if call.freeform}
     asking = tuple([ToolCall(one.call_id, one.name, "{}", one.call_id in freeform) for one in answers])
     turns = (user("?"), Message("assistant", asking), Message("tool", answers))
     try:

@@ -158,11 +158,11 @@ def _retries(body: dict[str, Any]) -> int | None:
     return second if first is None else first
 
 
-def _fallbacks(given: object) -> list[str]:
-    if given is None:
+def _fallbacks(names: object) -> list[str]:
+    if names is None:
         return []
-    if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):  # pyright: ignore[reportUnknownVariableType]  # of what, is asked here
-        return [str(name) for name in given]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # the same
+    if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnknownVariableType]  # of what, is asked here
+        return [str(name) for name in names]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  # the same
     raise UsageError("fallbacks takes a list of names of models")
 
 

@@ -153,8 +153,8 @@ class Completions(_Named):
         from interlingua.compat.calls import answered, streamed
         from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-        asked = _asked(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
-        return streamed(asked, ChatCompletionChunk) if stream else answered(asked, ChatCompletion)
+        prepared = _asked(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
+        return streamed(prepared, ChatCompletionChunk) if stream else answered(prepared, ChatCompletion)
 
     def parse(
         self, *, model: str, messages: Iterable[object], response_format: type[T], **body: Any
@@ -203,8 +203,10 @@ class AsyncCompletions(_Named):
         from interlingua.compat.calls import answered_async, streamed_async
         from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-        asked = _asked(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
-        return await (streamed_async(asked, ChatCompletionChunk) if stream else answered_async(asked, ChatCompletion))
+        prepared = _asked(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
+        return await (
+            streamed_async(prepared, ChatCompletionChunk) if stream else answered_async(prepared, ChatCompletion)
+        )
 
     async def parse(
         self, *, model: str, messages: Iterable[object], response_format: type[T], **body: Any
@@ -216,8 +218,8 @@ class AsyncCompletions(_Named):
         from interlingua.compat.calls import asked_of, parsed_chat_async
 
         members = {"model": model, "messages": messages, **body}
-        asked = asked_of(CHAT, self._account, members, response_format)
-        return await parsed_chat_async(asked, response_format)
+        prepared = asked_of(CHAT, self._account, members, response_format)
+        return await parsed_chat_async(prepared, response_format)
 
 
 class Responses(_Named):
@@ -250,8 +252,8 @@ class Responses(_Named):
         from interlingua.compat.calls import answered, streamed
         from interlingua.compat.responses import ResponseObject, ResponseStreamEvent
 
-        asked = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
-        return streamed(asked, ResponseStreamEvent) if stream else answered(asked, ResponseObject)
+        prepared = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
+        return streamed(prepared, ResponseStreamEvent) if stream else answered(prepared, ResponseObject)
 
     def parse(self, *, model: str, text_format: type[T], **body: Any) -> ParsedResponse[T]:
         """The answer as a value of the type `text_format`: `output_parsed`.
@@ -260,8 +262,8 @@ class Responses(_Named):
         """
         from interlingua.compat.calls import asked_of, parsed_response
 
-        asked = asked_of(RESPONSES, self._account, {"model": model, **body}, text_format)
-        return parsed_response(asked, text_format)
+        prepared = asked_of(RESPONSES, self._account, {"model": model, **body}, text_format)
+        return parsed_response(prepared, text_format)
 
 
 class AsyncResponses(_Named):
@@ -294,8 +296,10 @@ class AsyncResponses(_Named):
         from interlingua.compat.calls import answered_async, streamed_async
         from interlingua.compat.responses import ResponseObject, ResponseStreamEvent
 
-        asked = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
-        return await (streamed_async(asked, ResponseStreamEvent) if stream else answered_async(asked, ResponseObject))
+        prepared = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
+        return await (
+            streamed_async(prepared, ResponseStreamEvent) if stream else answered_async(prepared, ResponseObject)
+        )
 
     async def parse(self, *, model: str, text_format: type[T], **body: Any) -> ParsedResponse[T]:
         """The answer as a value of the type `text_format`: `output_parsed`.
@@ -304,8 +308,8 @@ class AsyncResponses(_Named):
         """
         from interlingua.compat.calls import asked_of, parsed_response_async
 
-        asked = asked_of(RESPONSES, self._account, {"model": model, **body}, text_format)
-        return await parsed_response_async(asked, text_format)
+        prepared = asked_of(RESPONSES, self._account, {"model": model, **body}, text_format)
+        return await parsed_response_async(prepared, text_format)
 
 
 def _asked(name: str, account: Account, members: dict[str, Any], *, stream: bool | None) -> Asked:

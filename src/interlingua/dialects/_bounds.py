@@ -75,40 +75,40 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if self.bias is None:
             return biases
         least, most = self.bias
-        told = {token: min(max(bias, least), most) for token, bias in biases.items()}
-        for token, bias in told.items():
+        bounded = {token: min(max(bias, least), most) for token, bias in biases.items()}
+        for token, bias in bounded.items():
             if bias != biases[token]:
                 which = "lowest" if bias == least else "highest"
                 changes.add("parameter_adjusted", pointer("logit_bias", token), f"{bias:.10g} is the {which}")
-        return told
+        return bounded
 
-    def _fitted_pairs(self, given: dict[str, Any], changes: Changes) -> dict[str, Any]:
+    def _fitted_pairs(self, pairs: dict[str, Any], changes: Changes) -> dict[str, Any]:
         """Metadata: of too many pairs the first ones, of too long a value its beginning; a name cannot be cut."""
         if self.pairs is None:
-            return given
+            return pairs
         most, name_chars, value_chars = self.pairs
-        told: dict[str, Any] = {}
-        for name, value in given.items():
+        fitted: dict[str, Any] = {}
+        for name, value in pairs.items():
             place = pointer("metadata", name)
             if len(name) > name_chars:
                 changes.add("parameter_unsupported", place, f"a name has {name_chars} characters at most")
-            elif len(told) == most:
+            elif len(fitted) == most:
                 changes.add("parameter_unsupported", place, f"there are {most} pairs at most")
             elif isinstance(value, str) and len(value) > value_chars:
                 changes.add("parameter_adjusted", place, f"the first {value_chars} of {len(value)} characters")
-                told[name] = value[:value_chars]
+                fitted[name] = value[:value_chars]
             else:
-                told[name] = value
-        return told
+                fitted[name] = value
+        return fitted
 
     def _key(self, key: str, changes: Changes) -> str:
         """A key for the prompt cache; one that is too long ends in a hash, so that no two keys become one."""
         if self.cache_key is None or len(key) <= self.cache_key:
             return key
-        told = map_names((key,), "openai")[key]
-        which = f"told as {told!r}, of {self.cache_key} characters"
+        name = map_names((key,), "openai")[key]
+        which = f"told as {name!r}, of {self.cache_key} characters"
         changes.add("parameter_adjusted", "/cache_key", which)
-        return told
+        return name
 
 
 ANY = Bounds()

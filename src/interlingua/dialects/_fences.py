@@ -72,13 +72,13 @@ class Unfencer:
             self._is_open = False
             self._take = self._rest
             return f"{before}\n\n{self._rest()}"
-        held = self._held
-        maybe = _MAYBE_CLOSING.search(held, max(0, len(held) - _HELD))
-        place = len(held) if maybe is None else maybe.start()
+        text = self._held
+        maybe = _MAYBE_CLOSING.search(text, max(0, len(text) - _HELD))
+        place = len(text) if maybe is None else maybe.start()
         if place:
-            self._last = held[place - 1]
-        self._held = held[place:]
-        return held[:place]
+            self._last = text[place - 1]
+        self._held = text[place:]
+        return text[:place]
 
     def _rest(self) -> str:
         text, self._held = self._held, ""

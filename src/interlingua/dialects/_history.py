@@ -175,13 +175,13 @@ class _Walk:
             self.open[part.id] = place
 
     def other(self, place: int, message: Message) -> None:
-        found = False
+        has_result = False
         for part in message.parts:
             if type(part) is ToolResult:
-                found = True
+                has_result = True
                 if self.open.pop(part.call_id, None) is None:
                     self.stray(place, part)
-        if self.open and not found:
+        if self.open and not has_result:
             self.expect_nothing(place)
 
     def stray(self, place: int, part: ToolResult) -> None:
@@ -193,11 +193,11 @@ class _Walk:
             self.fault("result_orphan", place, text)
 
     def expect_nothing(self, place: int) -> None:
-        for call_id, asked in self.open.items():
+        for call_id, call_place in self.open.items():
             if call_id in self.cut_off:
                 continue
-            text = f"the call {call_id!r} of messages[{asked}] (tool {self.names[call_id]}) has no result"
-            self.fault("result_missing", min(place, asked + 1), text)
+            text = f"the call {call_id!r} of messages[{call_place}] (tool {self.names[call_id]}) has no result"
+            self.fault("result_missing", min(place, call_place + 1), text)
         self.open.clear()
 
     def fault(self, code: str, place: int, text: str) -> None:
@@ -254,18 +254,18 @@ class _Mender:
     def other(self, message: Message) -> None:
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         rest = tuple([part for part in message.parts if not isinstance(part, ToolResult)])
-        told: list[Part] = []
+        texts: list[Part] = []
         paired: list[Part] = []
         for result in results:
-            self.result(result, paired, told)
+            self.result(result, paired, texts)
         if paired:
             self.messages.append(msgspec.structs.replace(message, role="tool", parts=tuple(paired)))
-        if told or rest or not results:
+        if texts or rest or not results:
             self.close_turn()
             role = "user" if message.role == "tool" else message.role
-            self.messages.append(msgspec.structs.replace(message, role=role, parts=(*told, *rest)))
+            self.messages.append(msgspec.structs.replace(message, role=role, parts=(*texts, *rest)))
 
-    def result(self, result: ToolResult, paired: list[Part], told: list[Part]) -> None:
+    def result(self, result: ToolResult, paired: list[Part], texts: list[Part]) -> None:
         waiting = self.pending.get(result.call_id)
         if waiting:
             own, name = waiting.popleft()
@@ -277,7 +277,7 @@ class _Mender:
             self.record("result_duplicate", f"a second result for {result.call_id!r} is left out")
         else:
             self.record("result_orphan", f"the result for {result.call_id!r} is told as text")
-            told.append(TextPart(f"Result of the tool {result.name or result.call_id}: {result_text(result)}"))
+            texts.append(TextPart(f"Result of the tool {result.name or result.call_id}: {result_text(result)}"))
 
     def close_turn(self) -> None:
         missing = [waiting for queue in self.pending.values() for waiting in queue if waiting[0] not in self.cut_off]
@@ -297,10 +297,10 @@ class _Mender:
 
 def _tell_broken_calls(messages: tuple[Message, ...], changes: Changes) -> tuple[Message, ...]:
     broken = {part.id for message in messages for part in message.parts if isinstance(part, BrokenToolCall)}
-    told: list[Message] = []
+    messages_left: list[Message] = []
     for place, message in enumerate(messages):
-        told.extend(_told(message, broken, changes, place))
-    return tuple(told)
+        messages_left.extend(_told(message, broken, changes, place))
+    return tuple(messages_left)
 
 
 def _told(message: Message, broken: set[str], changes: Changes, place: int) -> list[Message]:
@@ -310,12 +310,12 @@ def _told(message: Message, broken: set[str], changes: Changes, place: int) -> l
             if isinstance(part, BrokenToolCall):
                 changes.add(code, f"/messages/{place}/parts/{number}", f"{part.name}: {part.reason}")
         return [msgspec.structs.replace(message, parts=tuple([_call_text(part) for part in message.parts]))]
-    kept = tuple([part for part in message.parts if not (isinstance(part, ToolResult) and part.call_id in broken)])
-    if len(kept) == len(message.parts):
+    parts = tuple([part for part in message.parts if not (isinstance(part, ToolResult) and part.call_id in broken)])
+    if len(parts) == len(message.parts):
         return [message]
     texts = [part for part in message.parts if isinstance(part, ToolResult) and part.call_id in broken]
-    said = Message("user", tuple([TextPart(f"{part.name}: {result_text(part)}") for part in texts]))
-    return [msgspec.structs.replace(message, parts=kept), said] if kept else [said]
+    as_text = Message("user", tuple([TextPart(f"{part.name}: {result_text(part)}") for part in texts]))
+    return [msgspec.structs.replace(message, parts=parts), as_text] if parts else [as_text]
 
 
 def _call_text(part: Part) -> Part:

@@ -51,10 +51,10 @@ def find_installed(group: Group, name: str) -> Installed | None:
 def _entries(group: Group) -> dict[str, tuple[EntryPoint, ...]]:
     from importlib.metadata import entry_points  # 15 ms that only an unknown name pays for
 
-    found: dict[str, tuple[EntryPoint, ...]] = {}
+    by_name: dict[str, tuple[EntryPoint, ...]] = {}
     for entry in entry_points(group=group):
-        found[entry.name] = (*found.get(entry.name, ()), entry)
-    return found
+        by_name[entry.name] = (*by_name.get(entry.name, ()), entry)
+    return by_name
 
 
 @cache

@@ -20,26 +20,26 @@ __all__ = ["late", "late_dialect", "late_pair"]
 
 def late(module: str, name: str) -> Callable[..., Any]:
     """What `module` calls `name`, imported at its first call."""
-    found: Callable[..., Any] | None = None
+    function: Callable[..., Any] | None = None
 
     def call(*arguments: Any) -> Any:
-        nonlocal found
-        if found is None:
-            found = cast("Callable[..., Any]", getattr(import_module(module), name))
-        return found(*arguments)
+        nonlocal function
+        if function is None:
+            function = cast("Callable[..., Any]", getattr(import_module(module), name))
+        return function(*arguments)
 
     return call
 
 
 def late_pair(module: str, name: str) -> Callable[[Any, Any], Any]:
     """A function of two arguments, imported at its first call: without the cost of `*arguments` for each answer."""
-    found: Callable[[Any, Any], Any] | None = None
+    function: Callable[[Any, Any], Any] | None = None
 
     def call(one: Any, other: Any) -> Any:
-        nonlocal found
-        if found is None:
-            found = cast("Callable[[Any, Any], Any]", getattr(import_module(module), name))
-        return found(one, other)
+        nonlocal function
+        if function is None:
+            function = cast("Callable[[Any, Any], Any]", getattr(import_module(module), name))
+        return function(one, other)
 
     return call
 

@@ -112,11 +112,11 @@ def text_or_none(value: object, path: str) -> str | None:
 
 def completed(wire: WireStruct, text: bytes, members: Mapping[str, bytes]) -> bytes:
     """`text`, the JSON object that `wire` is, with `members` (name to JSON) where it does not say them."""
-    said: Mapping[str, object] = wire.extra or {}
+    extra: Mapping[str, object] = wire.extra or {}
     missing = [
         b'"%b":%b,' % (name.encode(), value)
         for name, value in members.items()
-        if getattr(wire, name, None) in _UNSAID and name not in said
+        if getattr(wire, name, None) in _UNSAID and name not in extra
     ]
     return b"{%b%b" % (b"".join(missing), text[1:]) if missing else text
 
@@ -170,8 +170,8 @@ def _deep(current: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(kind: type[WireStruct]) -> frozenset[str]:
-    found = _FIELDS[kind] = frozenset(kind.__struct_fields__) - {"extra"}
-    return found
+    fields = _FIELDS[kind] = frozenset(kind.__struct_fields__) - {"extra"}
+    return fields
 
 
 _FIELDS: dict[type, frozenset[str]] = {}

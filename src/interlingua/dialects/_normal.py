@@ -33,12 +33,12 @@ Rules: TypeAlias = "dict[str, tuple[Rule, ...]]"
 
 def normalised(body: object, rules: Iterable[Rule], verbatim: Collection[str]) -> object:
     """A parsed body by these rules; absent members are left out before them and after."""
-    found = absent_members(body, verbatim)
-    if not is_object(found):
-        return found
+    result = absent_members(body, verbatim)
+    if not is_object(result):
+        return result
     for rule in rules:
-        found = rule(found)
-    return absent_members(found, verbatim)
+        result = rule(result)
+    return absent_members(result, verbatim)
 
 
 def absent_members(body: object, verbatim: Collection[str]) -> object:

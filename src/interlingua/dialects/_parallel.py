@@ -62,8 +62,8 @@ def inner_calls(name: str, arguments_json: str, undo: Undo) -> list[InnerCall]:
         wire = decode_wire(arguments_json.encode(), _Wrapper)
     except (DecodeError, LimitExceededError):
         return []
-    found = [_inner(use, undo) for use in wire.tool_uses]
-    return found if all(call.name in undo.tool_names for call in found) else []
+    calls = [_inner(use, undo) for use in wire.tool_uses]
+    return calls if all(call.name in undo.tool_names for call in calls) else []
 
 
 def _inner(use: _Use, undo: Undo) -> InnerCall:

@@ -17,5 +17,5 @@ def model_in_path(url: str) -> str:
     Source: vendor pages "Azure OpenAI REST API", `/openai/deployments/{deployment}/chat/completions`, "Claude on Vertex
     AI", `/publishers/anthropic/models/{model}:rawPredict`, and "InvokeModel", `/model/{modelId}/invoke`.
     """
-    found = _MODEL.search(url.partition("?")[0])
-    return unquote(found[1]) if found else ""
+    match = _MODEL.search(url.partition("?")[0])
+    return unquote(match[1]) if match else ""

@@ -143,9 +143,9 @@ class RequestWriter:
             self._check_names()
         refused = self.changes.refused()
         if refused:
-            told = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
+            listing = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
             who = "/".join(name for name in (self.target.provider, self.target.model) if name) or self.dialect
-            raise UnsupportedError(f"{who} cannot take {told}", changes=refused)
+            raise UnsupportedError(f"{who} cannot take {listing}", changes=refused)
         body = encode_wire(wire, nulls=nulls + self.nulls, kept=self.kept)
         return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
 
@@ -226,28 +226,28 @@ class RequestWriter:
         untaken = {kind: code for kind, code in media.items() if getattr(self.facts, code) is False}
         if not untaken and self.quirks.video_files:
             return history
-        kept = [self._with_taken(message, f"/messages/{place}", untaken) for place, message in enumerate(history)]
-        return history if all(map(is_, kept, history)) else tuple(kept)
+        messages = [self._with_taken(message, f"/messages/{place}", untaken) for place, message in enumerate(history)]
+        return history if all(map(is_, messages, history)) else tuple(messages)
 
     def _with_taken(self, message: Message, path: str, untaken: Mapping[type, str]) -> Message:
-        kept: list[Part] = []
+        parts: list[Part] = []
         for place, part in enumerate(message.parts):
             where = f"{path}/parts/{place}"
             if type(part) is ToolResult:
-                kept.append(self._with_taken_content(part, where, untaken))
+                parts.append(self._with_taken_content(part, where, untaken))
             elif not self._is_untaken(part, where, untaken):
-                kept.append(part)
-        same = len(kept) == len(message.parts) and all(map(is_, kept, message.parts))
-        return message if same else replace(message, parts=tuple(kept))
+                parts.append(part)
+        same = len(parts) == len(message.parts) and all(map(is_, parts, message.parts))
+        return message if same else replace(message, parts=tuple(parts))
 
     def _with_taken_content(self, result: ToolResult, path: str, untaken: Mapping[type, str]) -> ToolResult:
         content = result.content
         if type(content) is not tuple:
             return result
-        kept = [
+        left = [
             part for place, part in enumerate(content) if not self._is_untaken(part, f"{path}/content/{place}", untaken)
         ]
-        return result if len(kept) == len(content) else replace(result, content=tuple(kept) or "")
+        return result if len(left) == len(content) else replace(result, content=tuple(left) or "")
 
     def _is_untaken(self, part: Part | Json, path: str, untaken: Mapping[type, str]) -> bool:
         """Whether a part is not taken, with its entry; what is no document is none, whatever part it stands in."""
@@ -273,9 +273,9 @@ class RequestWriter:
         ways = (self.dialect, *ways)
         written = tools.written.get(ways)
         if written is None:
-            told = len(self.changes.entries)
+            count = len(self.changes.entries)
             wires = write()
-            entries = self.changes.entries[told:]
+            entries = self.changes.entries[count:]
             if not can_be_told_again(entries):
                 return wires
             written = tools.written[ways] = write_tools(wires, entries)
@@ -314,8 +314,8 @@ class RequestWriter:
         for place, tool in enumerate(self.request.tools):
             name = tool.name if isinstance(tool, Tool) else is_object(tool.raw) and tool.raw.get("name")
             if isinstance(name, str) and places.setdefault(name, place) != place:
-                told = f"tools[{places[name]}] and tools[{place}] are both called {name!r}"
-                raise UsageError(f"{told}, and the service takes a name once")
+                sentence = f"tools[{places[name]}] and tools[{place}] are both called {name!r}"
+                raise UsageError(f"{sentence}, and the service takes a name once")
 
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out; nothing where the choice itself is noted."""
@@ -365,14 +365,14 @@ class RequestWriter:
         effort = self.request.effort
         if effort is None or not self.takes("effort"):
             return None
-        known = self.facts.efforts if self.facts.efforts is not None else self.quirks.efforts or frozenset(EFFORTS)
-        told = nearest_effort(effort, known) if self.quirks.effort_field != "none" else None
-        if told is None:
+        efforts = self.facts.efforts if self.facts.efforts is not None else self.quirks.efforts or frozenset(EFFORTS)
+        nearest = nearest_effort(effort, efforts) if self.quirks.effort_field != "none" else None
+        if nearest is None:
             who = self.target.provider or self.target.model or "the server"
             self.changes.add("parameter_unsupported", "/effort", f"{who} takes no effort")
-        elif told != effort:
-            self.changes.add("parameter_adjusted", "/effort", f"{effort} is told as {told}")
-        return told
+        elif nearest != effort:
+            self.changes.add("parameter_adjusted", "/effort", f"{effort} is told as {nearest}")
+        return nearest
 
     def effort_of_budget(self) -> Effort | None:
         """The effort that stands for a budget of thinking, where the wire has efforts alone and the model reasons."""
@@ -382,10 +382,10 @@ class RequestWriter:
             self.note_unsaid(("thinking_budget",))
             return None
         effort: Effort = next(word for most, word in BUDGETS if request.thinking_budget <= most)
-        told = nearest_effort(effort, facts.efforts or frozenset(EFFORTS))
-        detail = f"{request.thinking_budget} tokens are told as the effort {told}"
+        nearest = nearest_effort(effort, facts.efforts or frozenset(EFFORTS))
+        detail = f"{request.thinking_budget} tokens are told as the effort {nearest}"
         self.changes.add("parameter_adjusted", "/thinking_budget", detail)
-        return told
+        return nearest
 
     def __init_subclass__(cls) -> None:
         """Tell the fields that a dialect does not say from those that it says."""
@@ -418,8 +418,8 @@ class RequestWriter:
         if state.dialect == self.dialect:
             merge_members(wire, state.raw)
         else:
-            told = f"{', '.join(state.raw)}: a conversation kept by {state.dialect}"
-            self.changes.add("server_state", "/continues", told)
+            detail = f"{', '.join(state.raw)}: a conversation kept by {state.dialect}"
+            self.changes.add("server_state", "/continues", detail)
 
     def own_members(self) -> dict[str, Any]:
         """The members that the caller gave for this dialect alone; an entry for those of each other."""
@@ -440,16 +440,16 @@ def chosen_names(choice: object) -> frozenset[str]:
             return frozenset()
 
 
-def nearest_effort(effort: Effort, known: Collection[str]) -> Effort | None:
+def nearest_effort(effort: Effort, efforts: Collection[str]) -> Effort | None:
     """The effort itself, else the next lower one that is known, else the next higher; None where none is.
 
     `none` is not a low effort: it stands for nothing else.
     """
-    if effort in known:
+    if effort in efforts:
         return effort
     place = EFFORTS.index(effort)
     nearest: list[Effort] = [*reversed(EFFORTS[1:place]), *EFFORTS[place + 1 :]]
-    return next((word for word in nearest if word in known), None)
+    return next((word for word in nearest if word in efforts), None)
 
 
 def schema_prompt(schema: dict[str, Any] | None) -> str:
@@ -474,8 +474,8 @@ def check_choice(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
         if isinstance(choice, AllowedTools):
             raise UsageError("tool_choice allows no tool at all, which 'none' says")
         return
-    known = {tool.name for tool in tools if isinstance(tool, Tool)}
-    unknown = sorted(named - known)
-    if unknown and len(known) == len(tools):
+    offered = {tool.name for tool in tools if isinstance(tool, Tool)}
+    unknown = sorted(named - offered)
+    if unknown and len(offered) == len(tools):
         names = ", ".join(repr(name) for name in unknown)
         raise UsageError(f"tool_choice names {names}, and no such tool is in the request")

@@ -280,12 +280,12 @@ def _fit_tool(
 
 def _told_once(fitted: Fitted) -> tuple[tuple[str, str], ...]:
     """Each rewritten place once, with all that was done there."""
-    told: dict[str, list[str]] = {}
+    by_path: dict[str, list[str]] = {}
     for rewrite in fitted.rewrites:
-        whys = told.setdefault(rewrite.path, [])
+        whys = by_path.setdefault(rewrite.path, [])
         if rewrite.why not in whys:
             whys.append(rewrite.why)
-    return tuple([(path, "; ".join(whys)) for path, whys in told.items()])
+    return tuple([(path, "; ".join(whys)) for path, whys in by_path.items()])
 
 
 def _taken(fitted: _FittedTools, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:

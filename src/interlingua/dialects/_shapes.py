@@ -132,9 +132,9 @@ def _chat_words(messages: list[Any]) -> frozenset[str]:
 
 
 def _chat_ids(messages: list[Any]) -> list[str]:
-    found = [message.tool_call_id for message in messages if type(message) is _ChatResult]
+    ids = [message.tool_call_id for message in messages if type(message) is _ChatResult]
     turns = [message.tool_calls for message in messages if type(message) is _ChatAssistant]
-    return found + [call.id for calls in turns if calls for call in calls]
+    return ids + [call.id for calls in turns if calls for call in calls]
 
 
 def _chat_tool_words(tools: list[_ChatTool]) -> frozenset[str]:

@@ -95,12 +95,12 @@ class CachedTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for
 
 def _known_tools(tools: list[Tool]) -> CachedTools:
     """Equal tools whose schemas and members cannot be changed, of which nothing was written yet."""
-    known = CachedTools([_read_only_tool(tool) for tool in tools])
-    known.written, known.fitted = {}, {}
-    known.names = frozenset([tool.name for tool in tools])
-    known.freeform = frozenset([tool.name for tool in tools if tool.freeform])
-    known.is_marked = any([_is_marked(tool) for tool in tools])
-    return known
+    cached = CachedTools([_read_only_tool(tool) for tool in tools])
+    cached.written, cached.fitted = {}, {}
+    cached.names = frozenset([tool.name for tool in tools])
+    cached.freeform = frozenset([tool.name for tool in tools if tool.freeform])
+    cached.is_marked = any([_is_marked(tool) for tool in tools])
+    return cached
 
 
 def _is_marked(tool: Tool) -> bool:
@@ -132,21 +132,21 @@ class ToolCache:
 
         Raises: what `decode` raises.
         """
-        known = self.get(text)
-        if known is not None:
-            return known
-        told = len(changes.entries)
+        cached = self.get(text)
+        if cached is not None:
+            return cached
+        count = len(changes.entries)
         tools = decode(text)
-        if len(changes.entries) == told:
+        if len(changes.entries) == count:
             self.keep(text, tools)
         return tools
 
     def get(self, text: bytes) -> CachedTools | None:
         """The tools that this text is, if it was kept twice."""
-        known = self._young.get(text)
-        if known is None and (known := self._old.get(text)) is not None:
-            self._put(text, known)
-        return known
+        cached = self._young.get(text)
+        if cached is None and (cached := self._old.get(text)) is not None:
+            self._put(text, cached)
+        return cached
 
     def keep(self, text: bytes, tools: tuple[Tool | OpaqueTool, ...]) -> None:
         """Remember what this text is, if it came before and all of it are tools that somebody here can run.
@@ -157,10 +157,10 @@ class ToolCache:
         if plain and len(plain) == len(tools) and memory_of(text) <= self._max_bytes:
             self._put(text, _known_tools(plain) if text in self._young or text in self._old else None)
 
-    def _put(self, text: bytes, known: CachedTools | None) -> None:
+    def _put(self, text: bytes, cached: CachedTools | None) -> None:
         if text not in self._young:
             memory = memory_of(text)
             if self._bytes + memory > self._max_bytes:
                 self._old, self._young, self._bytes = self._young, {}, 0
             self._bytes += memory
-        self._young[text] = known
+        self._young[text] = cached

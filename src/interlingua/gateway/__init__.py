@@ -41,6 +41,6 @@ def app(
     from interlingua.client.setup import load_config
     from interlingua.gateway.config import read_server_config
 
-    found = read_server_config(config).settings
+    from_file = read_server_config(config).settings
     load_config(config)
-    return GatewayApp(Gateway(settings or found, hooks=hooks))
+    return GatewayApp(Gateway(settings or from_file, hooks=hooks))

@@ -170,28 +170,28 @@ def read_server_config(path: str | Path) -> ServerConfig:
     return ServerConfig(settings, server.get("host"), server.get("port"), server.get("workers"))
 
 
-def _checked(value: object, file: ConfigFile, section: str, key: str, known: dict[str, _Check]) -> Table:
+def _checked(value: object, file: ConfigFile, section: str, key: str, keys: dict[str, _Check]) -> Table:
     """A table whose keys are known and whose values have their types."""
     where = f"{section}.{key}" if section else key
     table = table_of(value, file, section, key)
-    for name, found in table.items():
-        if name not in known:
-            file.refuse(f"unknown key {shown(name)} in [{where}]{instead(name, tuple(known), _GUIDE)}", where, name)
-        kind, told = known[name]
-        if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
-            file.refuse(f"{name} in [{where}] is not {told}", where, name)
-        if kind is list and not all(isinstance(item, str) for item in cast("list[Any]", found)):
-            file.refuse(f"{name} in [{where}] is not {told}", where, name)
+    for name, entry in table.items():
+        if name not in keys:
+            file.refuse(f"unknown key {shown(name)} in [{where}]{instead(name, tuple(keys), _GUIDE)}", where, name)
+        kind, words = keys[name]
+        if not isinstance(entry, kind) or (isinstance(entry, bool) and kind is not bool):
+            file.refuse(f"{name} in [{where}] is not {words}", where, name)
+        if kind is list and not all(isinstance(item, str) for item in cast("list[Any]", entry)):
+            file.refuse(f"{name} in [{where}] is not {words}", where, name)
     return table
 
 
 def _server(value: object, file: ConfigFile) -> Table:
     """The table `[server]`, its numbers within their bounds."""
     table = _checked(value, file, "", "server", _SERVER | _OBSERVING)
-    for name, found in table.items():
-        if name in _MORE_THAN_0 and not found > 0:  # what is no number at all is refused, too
+    for name, number in table.items():
+        if name in _MORE_THAN_0 and not number > 0:  # what is no number at all is refused, too
             file.refuse(f"{name} in [server] is more than 0", "server", name)
-        if name in _FROM_0 and not found >= 0:
+        if name in _FROM_0 and not number >= 0:
             file.refuse(f"{name} in [server] is 0 or more", "server", name)
     if table.get("port", 0) > MAX_PORT:
         file.refuse(f"port in [server] is at most {MAX_PORT}", "server", "port")
@@ -204,17 +204,17 @@ def _keys(value: object, file: ConfigFile) -> tuple[GatewayKey, ...]:
     """The keys of a file: each with a name that can be shown, and none twice."""
     from interlingua.gateway.keys.database import check_name  # only who has keys needs it
 
-    known: dict[str, str] = {}
-    found = [_key(name, told, file) for name, told in table_of(value, file, "", "keys").items()]
-    for key in found:
+    names: dict[str, str] = {}
+    keys = [_key(name, table, file) for name, table in table_of(value, file, "", "keys").items()]
+    for key in keys:
         try:
             check_name(key.name)
         except UsageError as error:
             file.refuse(error.message, "keys", key.name)
-        if key.hash in known:
-            file.refuse(f"[keys.{key.name}] has the hash of [keys.{known[key.hash]}]", f"keys.{key.name}", "hash")
-        known[key.hash] = key.name
-    return tuple(found)
+        if key.hash in names:
+            file.refuse(f"[keys.{key.name}] has the hash of [keys.{names[key.hash]}]", f"keys.{key.name}", "hash")
+        names[key.hash] = key.name
+    return tuple(keys)
 
 
 def _key(name: str, value: object, file: ConfigFile) -> GatewayKey:
@@ -239,18 +239,18 @@ def _team(name: str, value: object, file: ConfigFile) -> Terms:
 
 
 def _terms(table: Table, file: ConfigFile, where: str) -> Terms:
-    said: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name in (*_TERMS, "max_body_bytes", "default_max_tokens", "context_tokens"):
         if name not in table:
             continue
         try:
             if name == "budget":
-                said["budgets"] = _budgets(table[name])
+                options["budgets"] = _budgets(table[name])
             else:
-                said[name] = read_count(table[name], name)
+                options[name] = read_count(table[name], name)
         except ConfigError as error:
             file.refuse(f"{error.message} in [{where}]", where, name)
-    return Terms(**said)
+    return Terms(**options)
 
 
 def _budgets(value: object) -> tuple[Budget, ...]:
@@ -266,16 +266,16 @@ def _expires(value: str | date, file: ConfigFile, where: str) -> float:
 
 
 def _observing(server: Table, file: ConfigFile) -> Observing:
-    for name, known in _CHOICES.items():
-        if name in server and server[name] not in known:
-            told = ", ".join([f'"{choice}"' for choice in known])
-            file.refuse(f"{name} in [server] is one of {told}, not {shown(server[name])}", "server", name)
+    for name, choices in _CHOICES.items():
+        if name in server and server[name] not in choices:
+            listing = ", ".join([f'"{choice}"' for choice in choices])
+            file.refuse(f"{name} in [server] is one of {listing}, not {shown(server[name])}", "server", name)
     return Observing(**{name: server[name] for name in _OBSERVING if name in server})
 
 
 def _allowed(kinds: list[str], file: ConfigFile) -> frozenset[Capability]:
-    known: tuple[Capability, ...] = get_args(Capability)
+    capabilities: tuple[Capability, ...] = get_args(Capability)
     for kind in kinds:
-        if kind not in known:
-            file.refuse(f"allow in [server] knows {', '.join(known)}, not {shown(kind)}", "server", "allow")
-    return frozenset([kind for kind in known if kind in kinds])
+        if kind not in capabilities:
+            file.refuse(f"allow in [server] knows {', '.join(capabilities)}, not {shown(kind)}", "server", "allow")
+    return frozenset([kind for kind in capabilities if kind in kinds])

@@ -162,13 +162,13 @@ class Gateway:
 
         The refusal of who may not ask; None for who may. Who serves it tells the entry its end.
         """
-        seen, recorder = request.seen, self.recorder
+        memo, recorder = request.seen, self.recorder
         welcome = request.welcome = self.guard.welcome(request)
-        if seen.route is None:
-            route = seen.route = find_route(request.method, request.path)
-            seen.names_provider = route is not None and names_provider(request, route.dialect)
+        if memo.route is None:
+            route = memo.route = find_route(request.method, request.path)
+            memo.names_provider = route is not None and names_provider(request, route.dialect)
         if recorder.late_sinks or recorder.sinks or recorder.content_sinks:
-            origin = seen.origin or self._origin_of(request)
+            origin = memo.origin or self._origin_of(request)
             key = self.guard.key(request) if welcome is None else welcome.key
             request.entry = recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)
         if welcome is None:
@@ -336,8 +336,8 @@ class Gateway:
         """The reply with the id of the request: the client's own where it brought one."""
         entry = request.entry
         if entry is None:
-            given = request.seen.given_id
-            name = (_given_id(request) if given is None else given) or f"req_il{self._random()}"
+            own_id = request.seen.given_id
+            name = (_given_id(request) if own_id is None else own_id) or f"req_il{self._random()}"
         else:
             name = entry.id
         headers = reply.headers + (("x-request-id", name), ("request-id", name))  # noqa: RUF005 - in half the time
@@ -360,9 +360,9 @@ def _let_go(error: BaseException | None) -> None:
 
 def _given_id(request: GatewayRequest) -> str:
     """The id that a client brought for its request; empty for none that is taken."""
-    given = request.header("x-request-id")
-    taken = request.seen.given_id = given if given is not None and _ID.fullmatch(given) else ""
-    return taken
+    header = request.header("x-request-id")
+    checked = request.seen.given_id = header if header is not None and _ID.fullmatch(header) else ""
+    return checked
 
 
 def dialect_of(request: GatewayRequest) -> str:
@@ -378,11 +378,11 @@ def _unknown(request: GatewayRequest) -> Error:
     path = request.path[:200]
     allowed = methods_of(request.path)
     if allowed:
-        told = f"{' and '.join(allowed)} {'is' if len(allowed) == 1 else 'are'}"
-        return BadRequestError(f"{request.method[:20]} is not answered at {path}; {told}", status=405)
+        methods = f"{' and '.join(allowed)} {'is' if len(allowed) == 1 else 'are'}"
+        return BadRequestError(f"{request.method[:20]} is not answered at {path}; {methods}", status=405)
     if packaged := packaged_dialect(request.method, request.path):
-        told = f"{packaged} is spoken to providers alone; clients of this gateway speak {', '.join(DIALECTS)}"
-        return NotFoundError(f"nothing is answered at {path}: {told}", status=404, code="unknown_url")
+        methods = f"{packaged} is spoken to providers alone; clients of this gateway speak {', '.join(DIALECTS)}"
+        return NotFoundError(f"nothing is answered at {path}: {methods}", status=404, code="unknown_url")
     meant = meant_path(request.method, request.path)
     way = f"{meant} is: look at the base URL of your client" if meant else "GET /openapi.json lists the routes"
     return NotFoundError(f"nothing is answered at {path}; {way}", status=404, code="unknown_url")

@@ -114,10 +114,10 @@ def _webhook(settings: WebhookSettings) -> Hook:
     from interlingua.client.hooks.webhook import Webhook
 
     def key() -> str:
-        found = os.environ.get(settings.key_env)
-        if not found:
+        value = os.environ.get(settings.key_env)
+        if not value:
             raise ConfigError(f"[webhooks.{settings.name}] has no key: set {settings.key_env}")
-        return found
+        return value
 
     return Webhook(
         settings.url,
@@ -140,10 +140,10 @@ def _imported(path: str) -> Hook:
 
     module, colon, name = path.partition(":")
     try:
-        found: Any = import_module(module) if colon and module and name else None
+        target: Any = import_module(module) if colon and module and name else None
         for step in name.split("."):
-            found = getattr(found, step)
-        hook: object = found if isinstance(found, Hook) else found()
+            target = getattr(target, step)
+        hook: object = target if isinstance(target, Hook) else target()
     except Error:
         raise
     except Exception as error:  # what a module does when it is imported may raise anything

@@ -70,24 +70,24 @@ def read_hooks(content: Table, file: ConfigFile) -> HookSettings:
         policy=_policy(content.get("policy", {}), file),
         use=tuple(hooks.get("use", ())),
         unread=unread,
-        webhooks=tuple([_webhook(name, told, file) for name, told in webhooks.items()]),
+        webhooks=tuple([_webhook(name, table, file) for name, table in webhooks.items()]),
         cache=None if cache is None else CacheSettings(**cache),
     )
 
 
-def _checked(value: object, file: ConfigFile, where: str, known: dict[str, _Check]) -> Table:
+def _checked(value: object, file: ConfigFile, where: str, keys: dict[str, _Check]) -> Table:
     """A table whose keys are known and whose values have their types."""
     outer, _, last = where.rpartition(".")
     table = table_of(value, file, outer, last)
-    for name, found in table.items():
-        if name not in known:
-            file.refuse(f"unknown key {shown(name)} in [{where}]{instead(name, tuple(known), _GUIDE)}", where, name)
-        kind, told = known[name]
-        is_wrong = not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool)
-        if is_wrong or (kind is list and not all(isinstance(one, str) and one for one in cast("list[Any]", found))):
-            file.refuse(f"{name} in [{where}] is not {told}", where, name)
-        if isinstance(found, int | float) and (found < 0 or (name in _ABOVE_0 and not found > 0)):
-            file.refuse(f"{name} in [{where}] is not {told}", where, name)
+    for name, entry in table.items():
+        if name not in keys:
+            file.refuse(f"unknown key {shown(name)} in [{where}]{instead(name, tuple(keys), _GUIDE)}", where, name)
+        kind, words_of_kind = keys[name]
+        is_wrong = not isinstance(entry, kind) or (isinstance(entry, bool) and kind is not bool)
+        if is_wrong or (kind is list and not all(isinstance(one, str) and one for one in cast("list[Any]", entry))):
+            file.refuse(f"{name} in [{where}] is not {words_of_kind}", where, name)
+        if isinstance(entry, int | float) and (entry < 0 or (name in _ABOVE_0 and not entry > 0)):
+            file.refuse(f"{name} in [{where}] is not {words_of_kind}", where, name)
     return table
 
 
@@ -95,39 +95,39 @@ def _webhook(name: str, value: object, file: ConfigFile) -> WebhookSettings:
     where = f"webhooks.{name}"
     table = _checked(value, file, where, _WEBHOOK)
     for key, words in _WORDS.items():
-        told = table.get(key, [])
-        if key in table and not (told and words.issuperset([told] if isinstance(told, str) else told)):
+        choice = table.get(key, [])
+        if key in table and not (choice and words.issuperset([choice] if isinstance(choice, str) else choice)):
             file.refuse(f"{key} in [{where}] is not {_WEBHOOK[key][1]}", where, key)
     if not table.get("url", "").startswith(("http://", "https://")):
         file.refuse(f"url in [{where}] is not an http:// or https:// address", where, "url")
-    said: dict[str, Any] = {**table, "steps": tuple(table.get("steps", ("before",)))}
-    return WebhookSettings(name=name, **said)
+    options: dict[str, Any] = {**table, "steps": tuple(table.get("steps", ("before",)))}
+    return WebhookSettings(name=name, **options)
 
 
 def _policy(value: object, file: ConfigFile) -> PolicySettings:
     table = _checked(value, file, "policy", _POLICY)
     rewrite = table.get("rewrite", {})
-    for name, told in rewrite.items():
-        if not isinstance(told, str) or not told or not name:
+    for name, target in rewrite.items():
+        if not isinstance(target, str) or not target or not name:
             file.refuse(f"{shown(name)} in [policy] rewrite is not the name of a model", "policy.rewrite", name)
-        if told.endswith("*") and not name.endswith("*"):
-            file.refuse(f"{shown(name)} in [policy] rewrite has no `*` for that of {told}", "policy.rewrite", name)
-    defaults = {name: _filled(name, told, file) for name, told in table.get("defaults", {}).items()}
+        if target.endswith("*") and not name.endswith("*"):
+            file.refuse(f"{shown(name)} in [policy] rewrite has no `*` for that of {target}", "policy.rewrite", name)
+    defaults = {name: _filled(name, target, file) for name, target in table.get("defaults", {}).items()}
     lists = {name: tuple(table[name]) for name in ("models", "denied_words") if name in table}
-    said: dict[str, Any] = {**table, **lists, "rewrite": rewrite, "defaults": defaults}
-    return PolicySettings(**said)
+    options: dict[str, Any] = {**table, **lists, "rewrite": rewrite, "defaults": defaults}
+    return PolicySettings(**options)
 
 
 def _filled(name: str, value: object, file: ConfigFile) -> dict[str, Any]:
     """Members of a request, read as the options of a call are."""
     where = f"policy.defaults.{name}"
     table = table_of(value, file, "policy.defaults", name)
-    known = tuple([one for one in Request.__struct_fields__ if one not in _NOT_FILLED])
-    for option, told in table.items():
-        if option not in known:
-            file.refuse(f"unknown key {shown(option)} in [{where}]{instead(option, known, _GUIDE)}", where, option)
+    names = tuple([one for one in Request.__struct_fields__ if one not in _NOT_FILLED])
+    for option, filling in table.items():
+        if option not in names:
+            file.refuse(f"unknown key {shown(option)} in [{where}]{instead(option, names, _GUIDE)}", where, option)
         try:
-            settle(Settings(), {option: told})
+            settle(Settings(), {option: filling})
         except UsageError as error:
             file.refuse(f"{error.message} in [{where}]", where, option)
     request = settle(Settings(), table).request

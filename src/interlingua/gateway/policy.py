@@ -104,8 +104,8 @@ def _renamed(rewrite: dict[str, str], name: str) -> str:
     pattern = best_pattern(rewrite, name)
     if pattern is None:
         return name
-    told = rewrite[pattern]
-    return told[:-1] + name[len(pattern) - 1 :] if told.endswith("*") and pattern.endswith("*") else told
+    target = rewrite[pattern]
+    return target[:-1] + name[len(pattern) - 1 :] if target.endswith("*") and pattern.endswith("*") else target
 
 
 class Policy(Hook):
@@ -131,18 +131,18 @@ class Policy(Hook):
         if self._denied is not None:
             self._look(request, self._denied)
         changed = self._defaults(request, context)
-        most, told = self._settings.max_tokens, changed.max_tokens
+        most, limit = self._settings.max_tokens, changed.max_tokens
         if most is not None:
-            is_within = told is not None and 0 < told <= most  # some servers take 0, or less, for no limit
-            changed = limited(changed, told if is_within and told else most)
+            is_within = limit is not None and 0 < limit <= most  # some servers take 0, or less, for no limit
+            changed = limited(changed, limit if is_within and limit else most)
         return changed
 
     def _defaults(self, request: Request, context: HookContext) -> Request:
         pattern = best_pattern(self._settings.defaults, context.model)
         if pattern is None:
             return request
-        told = self._settings.defaults[pattern]
-        lacking = {name: value for name, value in told.items() if getattr(request, name) == getattr(_NOTHING, name)}
+        defaults = self._settings.defaults[pattern]
+        lacking = {name: value for name, value in defaults.items() if getattr(request, name) == getattr(_NOTHING, name)}
         return replace(request, **lacking) if lacking else request
 
     def _weigh(self, request: Request) -> None:

@@ -136,9 +136,9 @@ _PATTERNS = [route for route in ROUTES if "{" in route.pattern]
 
 def find_route(method: str, path: str) -> Route | None:
     """The route of a request, or None."""
-    found = _EXACT.get((method, path))
-    if found is not None:
-        return found
+    exact = _EXACT.get((method, path))
+    if exact is not None:
+        return exact
     if method == "HEAD" and path in _HEADS:
         return _HEADS[path]
     return next((route for route in _PATTERNS if route.method == method and _fits(route.pattern, path)), None)

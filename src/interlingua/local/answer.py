@@ -118,17 +118,17 @@ class AnswerReader:
         head_text = _SPACE.sub(lambda space: space["string"] or "", text)
         return any(head.startswith(head_text) for head in self._heads)
 
-    def _reply(self, held: str) -> Generator[Said, None, str]:
+    def _reply(self, text_left: str) -> Generator[Said, None, str]:
         text, place = "", 0
-        while self._part == "reply" and (found := _STRING_PIECE.match(held, place)):
-            place = found.end()
-            if found["end"]:
+        while self._part == "reply" and (match := _STRING_PIECE.match(text_left, place)):
+            place = match.end()
+            if match["end"]:
                 self._part = "end"
             else:
-                text += _unescaped(found)
+                text += _unescaped(match)
         if text:
             yield TextPiece(text)
-        return held[place:]
+        return text_left[place:]
 
     def _value(self, pending: str) -> Generator[Said, None, str]:
         end = self._end_of_value(pending)

@@ -54,9 +54,9 @@ def embed_plan(body: bytes) -> EmbedPlan:
             raise ChatError(f"the local model does not take {member}", param=member, code="unsupported_parameter")
     if members.get("encoding_format") not in (None, "float"):
         raise ChatError("the local model gives floats", param="encoding_format", code="unsupported_value")
-    given = members.get("input")
+    value = members.get("input")
     texts: list[Any] = (
-        [given] if isinstance(given, str) else cast("list[Any]", given) if isinstance(given, list) else []
+        [value] if isinstance(value, str) else cast("list[Any]", value) if isinstance(value, list) else []
     )
     if not texts or not all([isinstance(text, str) and text for text in texts]):
         raise ChatError("input must be a text or a list of texts", param="input", code="unsupported_value")

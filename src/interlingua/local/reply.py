@@ -93,8 +93,8 @@ class ReplyWriter:
         elif self._reader is None:
             yield self._said(TextPiece(piece.text))
         else:
-            for said in self._reader.feed(piece.text):
-                yield self._said(said)
+            for piece_read in self._reader.feed(piece.text):
+                yield self._said(piece_read)
 
     def finish(self, done: Done) -> Iterator[bytes]:
         """The chunks that end the stream.
@@ -118,8 +118,8 @@ class ReplyWriter:
         choice = {"index": 0, "message": message, "finish_reason": self._finish(done)}
         return self._object("chat.completion", choices=[choice], usage=_usage(done))
 
-    def _said(self, said: Said) -> bytes:
-        match said:
+    def _said(self, piece: Said) -> bytes:
+        match piece:
             case TextPiece(text):
                 self._text += text
                 return self._chunk({"content": text})

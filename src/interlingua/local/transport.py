@@ -78,8 +78,8 @@ class _Exchange:
                 self._plan = embed_plan(self._request.body)
             else:
                 is_small = row is not None and row.replies_after_results
-                self._plan = asked = plan(self._request.body, replies_after_results=is_small)
-                writer = _writer(asked)
+                self._plan = request = plan(self._request.body, replies_after_results=is_small)
+                writer = _writer(request)
         except ChatError as problem:
             self._refuse(problem.status or 400, problem.message, code=problem.code, param=problem.param)
             return
@@ -165,10 +165,10 @@ class _Exchange:
         return APITimeoutError(f"the local model said nothing in time ({phase})", phase=phase)
 
 
-def _writer(asked: Plan) -> ReplyWriter:
+def _writer(request: Plan) -> ReplyWriter:
     """What writes the answer to a conversation."""
     return ReplyWriter(
-        asked, id=f"chatcmpl-{_random(24)}", created=int(time.time()), call_id=lambda: f"call_{_random(24)}"
+        request, id=f"chatcmpl-{_random(24)}", created=int(time.time()), call_id=lambda: f"call_{_random(24)}"
     )
 
 

@@ -78,8 +78,8 @@ def _words(value: Any) -> frozenset[str] | None:
     return frozenset([word for word in cast("list[Any]", value) if isinstance(word, str)])
 
 
-def _has(words: Collection[str] | None, *wanted: str) -> bool | None:
-    return None if words is None else any(word in words for word in wanted)
+def _has(words: Collection[str] | None, *any_of: str) -> bool | None:
+    return None if words is None else any(word in words for word in any_of)
 
 
 def _flag(value: Any) -> bool | None:
@@ -140,11 +140,11 @@ def _read_google(card: dict[str, Any], model: str) -> Capabilities:
 def _read_openrouter(card: dict[str, Any], model: str) -> Capabilities:
     """Shape: `data` lists the models, each with its `architecture`, `supported_parameters` and `context_length`."""
     listed = [_members(entry) for entry in cast("list[Any]", card.get("data") or [])]
-    found = next((entry for entry in listed if entry.get("id") == model), None)
-    if found is None:
+    own = next((entry for entry in listed if entry.get("id") == model), None)
+    if own is None:
         raise DecodeError(f"the list of models does not have {model:.100}")
-    senses = _words(_members(found.get("architecture")).get("input_modalities"))
-    knobs = _words(found.get("supported_parameters"))
+    senses = _words(_members(own.get("architecture")).get("input_modalities"))
+    knobs = _words(own.get("supported_parameters"))
     return Capabilities(
         text=_has(senses, "text"),
         images=_has(senses, "image"),
@@ -155,8 +155,8 @@ def _read_openrouter(card: dict[str, Any], model: str) -> Capabilities:
         output_schema=_has(knobs, "structured_outputs", "response_format"),
         thinking=_has(knobs, "reasoning", "include_reasoning"),
         logprobs=_has(knobs, "logprobs", "top_logprobs"),
-        context_tokens=_count(found.get("context_length")),
-        max_output_tokens=_count(_members(found.get("top_provider")).get("max_completion_tokens")),
+        context_tokens=_count(own.get("context_length")),
+        max_output_tokens=_count(_members(own.get("top_provider")).get("max_completion_tokens")),
     )
 
 

@@ -22,18 +22,18 @@ _KNOBS = ("n", "logprobs")
 """Features that are knobs of a request: a server without one does not get it."""
 
 
-def told_target(target: Target, said: Capabilities) -> Target:
+def told_target(target: Target, capabilities: Capabilities) -> Target:
     """The target with what is said of it as facts and quirks, which its dialect reads."""
-    facts = {name: value for name in _FACTS if (value := getattr(said, name)) is not None}
-    if said.thinking is False:
+    facts = {name: value for name in _FACTS if (value := getattr(capabilities, name)) is not None}
+    if capabilities.thinking is False:
         facts |= {"thinking": frozenset[str](), "efforts": frozenset[str]()}
     quirks: dict[str, Any] = {}
-    if said.parallel_tool_calls is not None:
-        quirks["parallel_calls"] = said.parallel_tool_calls
-    if said.output_schema is False:
+    if capabilities.parallel_tool_calls is not None:
+        quirks["parallel_calls"] = capabilities.parallel_tool_calls
+    if capabilities.output_schema is False:
         quirks["output_schema"] = "none"
-    missing = frozenset([name for name in _KNOBS if getattr(said, name) is False])
-    there = frozenset([name for name in _KNOBS if getattr(said, name)])
+    missing = frozenset([name for name in _KNOBS if getattr(capabilities, name) is False])
+    there = frozenset([name for name in _KNOBS if getattr(capabilities, name)])
     if missing - target.quirks.unsupported or there & target.quirks.unsupported:
         quirks["unsupported"] = (target.quirks.unsupported | missing) - there
     if facts:

@@ -80,10 +80,10 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
 
 def _at(root: Schema, reference: str) -> Schema:
     """What a local reference points at; anything for one that leads nowhere."""
-    found: Any = root
+    node: Any = root
     for step in pointer_steps(reference):
-        found = cast("Schema", found).get(step) if isinstance(found, dict) else None
-    return cast("Schema", found) if isinstance(found, dict) else {}
+        node = cast("Schema", node).get(step) if isinstance(node, dict) else None
+    return cast("Schema", node) if isinstance(node, dict) else {}
 
 
 def _first_real(choices: list[Schema]) -> Schema:

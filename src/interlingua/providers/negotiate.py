@@ -36,8 +36,8 @@ def negotiate(provider: Provider, model: str, *, client: str | None = None, tool
     own = SPELLINGS.get(client or "", client)
     if own in spoken and _takes(provider, own, model, tools=tools):
         return own
-    taken = [dialect for dialect in spoken if _takes(provider, dialect, model, tools=tools)]
-    return next(iter([*taken, *spoken]), None)
+    able = [dialect for dialect in spoken if _takes(provider, dialect, model, tools=tools)]
+    return next(iter([*able, *spoken]), None)
 
 
 def _takes(provider: Provider, dialect: str, model: str, *, tools: bool) -> bool:

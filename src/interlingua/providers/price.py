@@ -66,6 +66,6 @@ def cost_usd(price: Price, usage: Usage | None) -> float | None:
 
 def _written_for_an_hour(usage: Usage) -> int:
     """Of the tokens written to the cache, those that are kept for an hour; one dialect tells them apart."""
-    found = usage.extra.get("anthropic", {}).get("cache_creation")
-    count = cast("dict[str, object]", found).get("ephemeral_1h_input_tokens") if isinstance(found, dict) else None
+    creation = usage.extra.get("anthropic", {}).get("cache_creation")
+    count = cast("dict[str, object]", creation).get("ephemeral_1h_input_tokens") if isinstance(creation, dict) else None
     return count if type(count) is int else 0

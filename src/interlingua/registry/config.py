@@ -81,14 +81,16 @@ def read_config(path: str | Path) -> Config:
         if section not in SECTIONS:
             file.refuse(f"unknown section {shown(section)}; known: {', '.join(SECTIONS)}", "", section)
     sections = ("providers", "aliases", "limits", "capabilities")
-    providers, aliases, limits, said = (table_of(content.get(section, {}), file, "", section) for section in sections)
+    providers, aliases, limits, capabilities = (
+        table_of(content.get(section, {}), file, "", section) for section in sections
+    )
     specs = {name: _alias(name, value, file) for name, value in aliases.items()}
     return Config(
         {name: _provider(name, value, file) for name, value in providers.items()},
         specs,
         {name: _rule(name, specs[name], value, file) for name, value in aliases.items()},
         {pattern: _allowance(pattern, value, file) for pattern, value in limits.items()},
-        {pattern: _capabilities(pattern, value, file) for pattern, value in said.items()},
+        {pattern: _capabilities(pattern, value, file) for pattern, value in capabilities.items()},
     )
 
 
@@ -191,9 +193,9 @@ def _capabilities(pattern: str, value: object, file: ConfigFile) -> Capabilities
         check_pattern(pattern)
     except ConfigError as error:
         file.refuse(error.message, "capabilities", pattern)
-    for key, said in table.items():
+    for key, entry in table.items():
         try:
-            declared({key: said})
+            declared({key: entry})
         except ConfigError as error:
             file.refuse(f'[capabilities."{pattern}"]: {error.message}', section, key)
     return declared(table).over(Capabilities(), f'{file.name} [capabilities."{pattern}"]')
@@ -202,8 +204,8 @@ def _capabilities(pattern: str, value: object, file: ConfigFile) -> Capabilities
 def _targets_of_table(name: str, table: Table, file: ConfigFile) -> object:
     for key in table:
         if key not in _ALIAS_KEYS:
-            known = ", ".join(_ALIAS_KEYS)
-            file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: {known}", "aliases", name)
+            names = ", ".join(_ALIAS_KEYS)
+            file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: {names}", "aliases", name)
     return table.get("targets")
 
 

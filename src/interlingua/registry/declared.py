@@ -37,8 +37,8 @@ def declared(members: Mapping[str, object]) -> Capabilities:
                 raise ConfigError(f"{name} is a whole number from 1 on, not {shown(str(value))}")
         elif not isinstance(value, bool):
             raise ConfigError(f"{name} is true or false, not {shown(str(value))}")
-    known: Any = dict(members)
-    return Capabilities(**known)
+    capabilities: Any = dict(members)
+    return Capabilities(**capabilities)
 
 
 def declared_text(members: Mapping[str, str]) -> Capabilities:

@@ -148,10 +148,10 @@ def _options(query: str, where: str) -> dict[str, str]:
     options: dict[str, str] = {}
     for entry in filter(None, query.split("&")):
         name, _, value = (_decoded(side, where) for side in entry.partition("="))
-        known = (*CONNECTION_OPTIONS, *CAPABILITY_OPTIONS, *Quirks.__struct_fields__)
-        if name not in known:
+        names = (*CONNECTION_OPTIONS, *CAPABILITY_OPTIONS, *Quirks.__struct_fields__)
+        if name not in names:
             named = f" {name}" if re.fullmatch(_NAME, name) else ""
-            _refuse(where, f"unknown option{named} in the DSN{instead(named.strip(), known, OPTIONS_GUIDE)}")
+            _refuse(where, f"unknown option{named} in the DSN{instead(named.strip(), names, OPTIONS_GUIDE)}")
         if name in options:
             _refuse(where, f"the option {name} is given twice")
         options[name] = value
@@ -169,16 +169,16 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
     row, at_home = row_at(row, dsn.host) if dsn.host else (row, True)
     if row.dated and dsn.path is None and re.match(DATE, dsn.options.get("api_version", "")):
         row = ROWS[row.dated]
-    credential, key_env, given = _credential(dsn, row if at_home else None, environ, where)
+    credential, key_env, is_own = _credential(dsn, row if at_home else None, environ, where)
     options = dsn.options
-    login = options.get("login") or (row.login if at_home and not given and credential.origin() is None else "")
+    login = options.get("login") or (row.login if at_home and not is_own and credential.origin() is None else "")
     provider = msgspec.structs.replace(
         row,
         name=name,
         base_url=_base_url(dsn, row, where),
         dialects=(_dialect(options["dialect"], where),) if "dialect" in options else row.dialects,
         key_env=key_env,
-        key_required=not login and (given or (row.key_required and at_home)),
+        key_required=not login and (is_own or (row.key_required and at_home)),
         quirks=_quirks(row.quirks, options, where),
         query=(("api-version", options["api_version"]),) if "api_version" in options else row.query,
         address_env=address_env,
@@ -192,19 +192,19 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
 
 def _credential(dsn: Dsn, home: Provider | None, environ: Environ, where: str) -> tuple[Secret, tuple[str, ...], bool]:
     """The credential, the variables to name when it is missing, and whether the DSN itself gives one."""
-    given = [name for name in ("key_env", "key_file", "login") if name in dsn.options]
-    if len(given) + (dsn.token is not None) > 1:
+    options = [name for name in ("key_env", "key_file", "login") if name in dsn.options]
+    if len(options) + (dsn.token is not None) > 1:
         _refuse(where, "more than one key; give a token, key_env, key_file or login")
     if dsn.token is not None:
         return dsn.token, (), True
-    if given == ["key_file"]:
+    if options == ["key_file"]:
         return Secret.of_file(dsn.options["key_file"]), (), True
-    if given == ["login"]:
+    if options == ["login"]:
         if dsn.options["login"] not in LOGINS:
             _refuse(where, f"login takes {_either(LOGINS)}")
         return Secret.of_key("", where), (), True
-    names = _variable(dsn.options["key_env"], where) if given else home.key_env if home else ()
-    return Secret.of_environment(environ, names), names, bool(given)
+    names = _variable(dsn.options["key_env"], where) if options else home.key_env if home else ()
+    return Secret.of_environment(environ, names), names, bool(options)
 
 
 def _variable(name: str, where: str) -> tuple[str, ...]:
@@ -237,22 +237,22 @@ def _dialect(name: str, where: str) -> str:
 
 
 def _capabilities(row: Provider, options: Mapping[str, str], where: str) -> Capabilities:
-    said = {name: value for name, value in options.items() if name in CAPABILITY_OPTIONS}
-    if not said:
+    options_said = {name: value for name, value in options.items() if name in CAPABILITY_OPTIONS}
+    if not options_said:
         return row.capabilities
     try:
-        return declared_text(said).over(row.capabilities, where)
+        return declared_text(options_said).over(row.capabilities, where)
     except ConfigError as error:
         _refuse(where, error.message)
 
 
 def _price(options: Mapping[str, str], where: str) -> Price | None:
-    said = {name: options[name] for name in PRICE_OPTIONS if name in options}
-    if not said:
+    prices = {name: options[name] for name in PRICE_OPTIONS if name in options}
+    if not prices:
         return None
-    if not {"price_in", "price_out"} <= said.keys():
+    if not {"price_in", "price_out"} <= prices.keys():
         _refuse(where, "a price needs both price_in and price_out, US dollars for a million tokens")
-    return msgspec.convert({PRICE_OPTIONS[name]: _dollars(name, text, where) for name, text in said.items()}, Price)
+    return msgspec.convert({PRICE_OPTIONS[name]: _dollars(name, text, where) for name, text in prices.items()}, Price)
 
 
 def _dollars(name: str, text: str, where: str) -> float:
@@ -284,11 +284,11 @@ def _flag(name: str, value: str, kind: object, where: str) -> object:
     return allowed[value]
 
 
-def _words(name: str, value: str, known: tuple[str, ...], where: str) -> frozenset[str]:
+def _words(name: str, value: str, choices: tuple[str, ...], where: str) -> frozenset[str]:
     """Words between commas; any, or only known ones."""
     words = frozenset(filter(None, value.split(",")))
-    if known and not words <= set(known):
-        _refuse(where, f"{name} takes {_either(known)}, with commas between them")
+    if choices and not words <= set(choices):
+        _refuse(where, f"{name} takes {_either(choices)}, with commas between them")
     return words
 
 

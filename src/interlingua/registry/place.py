@@ -217,7 +217,7 @@ def dated_row(row: Provider, version: str) -> Provider:
     )
 
 
-def located(row: Provider, template: str, said: Mapping[str, str], read: Callable[[str], str | None]) -> Provider:
+def located(row: Provider, template: str, options: Mapping[str, str], read: Callable[[str], str | None]) -> Provider:
     """`row` with the parts of its address that only its user knows, as far as somebody says them.
 
     `template` is the address of the row as it is built in, which tells what an address that was given in full says.
@@ -225,9 +225,9 @@ def located(row: Provider, template: str, said: Mapping[str, str], read: Callabl
     Raises: ConfigError for a value that no address can have a part of.
     """
     base_url, scope = row.base_url, row.login_scope
-    given, values = _parts_of(template, base_url), dict[str, str]()
+    parts, values = _parts_of(template, base_url), dict[str, str]()
     for variable in row.variables:
-        value = said.get(variable.name) or given.get(variable.name) or _value_of(variable, read)
+        value = options.get(variable.name) or parts.get(variable.name) or _value_of(variable, read)
         if not value:
             continue
         if not re.fullmatch(_VALUE, value):
@@ -246,11 +246,11 @@ def _value_of(variable: Variable, read: Callable[[str], str | None]) -> str:
 
 def _parts_of(template: str, base_url: str) -> dict[str, str]:
     """The parts of a whole address, as far as its host, and then its path, are made like those of a row's."""
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for pattern, text in zip(_halves(template), _halves(base_url), strict=True):
         if "{" in pattern and (match := re.match(_expression(pattern), text)):
-            found |= match.groupdict()
-    return found
+            parts |= match.groupdict()
+    return parts
 
 
 def _expression(pattern: str) -> str:

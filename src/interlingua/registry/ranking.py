@@ -61,12 +61,12 @@ class Ranking(Struct, frozen=True):
 
     def required(self) -> dict[str, frozenset[Feature]]:
         """What each target must take, by target: what its aliases require together."""
-        found: dict[str, frozenset[Feature]] = {}
+        features_by_target: dict[str, frozenset[Feature]] = {}
         for member in self.members:
             inner = {member: frozenset[Feature]()} if isinstance(member, str) else member.required()
             for target, features in inner.items():
-                found[target] = found.get(target, frozenset()) | features | self.rule.require
-        return found
+                features_by_target[target] = features_by_target.get(target, frozenset()) | features | self.rule.require
+        return features_by_target
 
 
 ORDERED = Rule()

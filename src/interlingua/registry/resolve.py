@@ -155,16 +155,16 @@ class Registry:
         Raises: as `resolve`.
         """
         check_text(spec, _BY_TEXT)
-        known = self._remembered.get((spec, client, tools))
-        if known is not None and known.holds():
-            return known
-        asked = _Asked(spec, client, tools)
+        cached = self._remembered.get((spec, client, tools))
+        if cached is not None and cached.holds():
+            return cached
+        question = _Asked(spec, client, tools)
         generation, reader = self._sources.generation, Reader(self.environment())
-        endpoints = _Resolution(self._sources, reader, self._argument).endpoints(asked)
-        found = Resolved(self._sources, generation, reader, endpoints)
+        endpoints = _Resolution(self._sources, reader, self._argument).endpoints(question)
+        resolved = Resolved(self._sources, generation, reader, endpoints)
         if reader.repeatable:
-            self._remembered.put((spec, client, tools), found)
-        return found
+            self._remembered.put((spec, client, tools), resolved)
+        return resolved
 
     def ranking(self, spec: str) -> Ranking | None:
         """The rules by which the targets of a spec are put in order; None where they are asked as they are named.
@@ -174,13 +174,13 @@ class Registry:
         if not self._sources.rules and not self._sources.file_rules:
             return None
         endpoints = self.resolve(spec)
-        known = self._rankings.get(spec)
-        if known is None or known[0] is not endpoints:
-            found = _Resolution(self._sources, Reader(self.environment())).ranking(spec)
-            is_idle = found.is_plain or (len(endpoints) == 1 and not any(found.required().values()))
-            known = (endpoints, None if is_idle else found)
-            self._rankings.put(spec, known)
-        return known[1]
+        cached = self._rankings.get(spec)
+        if cached is None or cached[0] is not endpoints:
+            ranking = _Resolution(self._sources, Reader(self.environment())).ranking(spec)
+            is_idle = ranking.is_plain or (len(endpoints) == 1 and not any(ranking.required().values()))
+            cached = (endpoints, None if is_idle else ranking)
+            self._rankings.put(spec, cached)
+        return cached[1]
 
     def pointed(self, *, api_key: Key | None = None, base_url: str | None = None, login: object = None) -> Registry:
         """What is registered here, now and later, with a key or login and an address for the one provider of a spec.
@@ -319,8 +319,8 @@ class Registry:
         self._sources.file_rules = config.rules
         reader = Reader(self.environment())
         self._sources.file_capabilities = {
-            _targets_of(pattern, self._sources, config.providers, reader): said
-            for pattern, said in config.capabilities.items()
+            _targets_of(pattern, self._sources, config.providers, reader): capabilities
+            for pattern, capabilities in config.capabilities.items()
         }
         self._sources.limits = limits
         self._sources.generation = object()
@@ -372,8 +372,8 @@ class Registry:
         return ""
 
     def _in_environment(self) -> dict[str, str]:
-        taken = {*self._sources.aliases, *self._sources.file_aliases}
-        return {name: variable for name, variable in Reader(self.environment()).entries().items() if name not in taken}
+        names = {*self._sources.aliases, *self._sources.file_aliases}
+        return {name: variable for name, variable in Reader(self.environment()).entries().items() if name not in names}
 
     def providers(self) -> tuple[ProviderStatus, ...]:
         """Every provider that can be named, also by a bad entry: configured ones, those of packages, the rows."""
@@ -405,15 +405,15 @@ class _Resolution:
         self._argument = argument
         self._found: dict[Element, Keyed] = {}
 
-    def endpoints(self, asked: _Asked) -> tuple[Endpoint, ...]:
-        elements = expand(asked.spec, self._meaning)
+    def endpoints(self, question: _Asked) -> tuple[Endpoint, ...]:
+        elements = expand(question.spec, self._meaning)
         if self._argument is not None:
-            self._apply(self._argument, asked.spec)
-        made = [self._endpoint(self._found[element], element.name, asked) for element in elements]
+            self._apply(self._argument, question.spec)
+        made = [self._endpoint(self._found[element], element.name, question) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
 
-    def _endpoint(self, keyed: Keyed, model: str, asked: _Asked) -> Endpoint:
-        endpoint = _endpoint(keyed, model, asked, self._sources)
+    def _endpoint(self, keyed: Keyed, model: str, question: _Asked) -> Endpoint:
+        endpoint = _endpoint(keyed, model, question, self._sources)
         if keyed.login is None:
             return endpoint
         from interlingua.registry.logins.endpoint import with_login  # only who logs in pays for it
@@ -521,9 +521,9 @@ def _with_vendor(name: str) -> str:
     return f"; did you mean {row}/{name}?" if row and len(name) <= LONGEST_SHOWN else ""
 
 
-def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endpoint:
+def _endpoint(keyed: Keyed, model: str, question: _Asked, sources: Sources) -> Endpoint:
     provider = keyed.provider
-    dialect = negotiate(provider, model, client=asked.client, tools=asked.tools)
+    dialect = negotiate(provider, model, client=question.client, tools=question.tools)
     if dialect is None:
         spoken = " or ".join(provider.dialects)
         raise ConfigError(f"{provider.name}/{model} speaks {spoken}, which this version does not have yet")
@@ -533,7 +533,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
     if provider.variables and (missing := unsaid(keyed)):
         raise ConfigError(f"{provider.name}: {missing}")
     spec = f"{provider.name}/{model}"
-    said = sources.declared(spec)
+    capabilities = sources.declared(spec)
     return Endpoint(
         spec=spec,
         provider=provider.name,
@@ -541,7 +541,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
         family=provider.family or provider.name,
         dialect=dialect,
         base_url=provider.base_url,
-        target=told_target(target_of(provider, dialect, model), said),
+        target=told_target(target_of(provider, dialect, model), capabilities),
         auth=provider.auth,
         credential=keyed.credential,
         key_required=provider.key_required,
@@ -550,7 +550,7 @@ def _endpoint(keyed: Keyed, model: str, asked: _Asked, sources: Sources) -> Endp
         query=provider.query,
         operations=provider.operations,
         headers_left_out=provider.headers_left_out,
-        capabilities=said.over(provider.capabilities),
+        capabilities=capabilities.over(provider.capabilities),
         card=provider.card,
         price=provider.price,
         carrier=keyed.carrier,

@@ -150,11 +150,11 @@ class Sources:
 
     def declared(self, target: str) -> Capabilities:
         """What the configuration file says that a target takes: an exact pattern wins, then the longest beginning."""
-        found = self.file_capabilities
-        if not found:
+        by_target = self.file_capabilities
+        if not by_target:
             return _UNSAID
-        beginning = longest_prefix(target, {pattern: pattern for pattern in found})
-        return found.get(target) or found.get(beginning or "") or _UNSAID
+        beginning = longest_prefix(target, {pattern: pattern for pattern in by_target})
+        return by_target.get(target) or by_target.get(beginning or "") or _UNSAID
 
     def has_provider(self, name: str, reader: Reader) -> bool:
         """Whether something defines the provider, well or badly."""
@@ -259,11 +259,11 @@ class Sources:
             raise ConfigError(f"{entry.where}: {entry.dsn_env or 'dsn'} is empty or not set")
         return self._of_text(name, text, entry.where, reader, entry.login)
 
-    def _at(self, template: str, keyed: Keyed, said: Mapping[str, str], reader: Reader) -> Keyed:
+    def _at(self, template: str, keyed: Keyed, options: Mapping[str, str], reader: Reader) -> Keyed:
         """A provider with the parts of its address that only its user knows."""
         if not keyed.provider.variables:
             return keyed
-        return replace(keyed, provider=located(keyed.provider, template, said, reader.get))
+        return replace(keyed, provider=located(keyed.provider, template, options, reader.get))
 
     def _of_text(self, name: str, text: str, where: str, reader: Reader, login: str | None = None) -> Keyed:
         dsn = parse_dsn(text, where=where)
@@ -277,9 +277,9 @@ class Sources:
             row = self._row_of_scheme(dsn.scheme, where)
             keyed = provider_of(name, dsn, row, self.environ, where=where)
             return self._at(row.base_url, keyed, dsn.options, reader)
-        known = self.made.get(name)
-        if known is not None and known[:2] == (text, factory):
-            return known[2]
+        cached = self.made.get(name)
+        if cached is not None and cached[:2] == (text, factory):
+            return cached[2]
         value = code_of_dsn(factory, dsn, where)
         if isinstance(value, Provider):
             return provider_of(name, dsn, value, self.environ, where=where)
@@ -322,20 +322,20 @@ class Sources:
         if isinstance(installed.value, Provider):
             row = replace(installed.value, name=name, family=installed.value.family or installed.value.name)
             return keyed_row(row, self.environ, origin=installed.origin)
-        known = self.packaged.get(name)
-        if known is None:
-            known, _ = read_scheme(name, installed.value, installed.origin)
-            if known is None:
+        cached = self.packaged.get(name)
+        if cached is None:
+            cached, _ = read_scheme(name, installed.value, installed.origin)
+            if cached is None:
                 raise ConfigError(
                     f"{name}: no address; set {variable_of(name)}={name}://TOKEN@HOST ({installed.origin})"
                 )
-            self.packaged[name] = known
-        return known
+            self.packaged[name] = cached
+        return cached
 
     def _knows_scheme(self, scheme: str) -> bool:
         row = ROWS.get(_row_name(scheme))
-        known = scheme in self.schemes or scheme in self.providers or (row is not None and row.remote)
-        return known or (row is None and scheme in installed_names(_PACKAGES))
+        is_ours = scheme in self.schemes or scheme in self.providers or (row is not None and row.remote)
+        return is_ours or (row is None and scheme in installed_names(_PACKAGES))
 
     def _scheme_names(self) -> list[str]:
         return sorted({*self.schemes, *self.providers, *(name for name, row in ROWS.items() if row.remote)})

@@ -70,20 +70,20 @@ def check_alias_name(name: str) -> None:
         raise ConfigError(f"{shown(name)} cannot name an alias (no slash, no comma, a * at the end only)")
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def near(word: str, words: Iterable[str]) -> str:
     """`; did you mean a or b?` for the known words that are close, else nothing; hyphens and underscores are alike."""
     from difflib import get_close_matches
 
-    names = {_levelled(name): name for name in known}
+    names = {_levelled(name): name for name in words}
     matches = [names[match] for match in get_close_matches(_levelled(word[:LONGEST_SHOWN]), names)]
     return f"; did you mean {' or '.join(matches)}?" if matches else ""
 
 
-def instead(word: str, known: Sequence[str], place: str) -> str:
+def instead(word: str, words: Sequence[str], place: str) -> str:
     """What to write for an unknown word: every known one where they are few, else the nearest, and where all stand."""
-    if len(known) <= FEW_NAMES:
-        return f"; known: {', '.join(known)}"
-    hint = near(word, known)
+    if len(words) <= FEW_NAMES:
+        return f"; known: {', '.join(words)}"
+    hint = near(word, words)
     return f"{hint or ';'} {place} lists them all"
 
 

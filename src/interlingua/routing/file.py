@@ -164,8 +164,8 @@ class FileHealth:
 
     def _told(self, connection: sqlite3.Connection) -> dict[str, TargetHealth]:
         now_s = self._clock()
-        found = connection.execute("SELECT target, mark FROM health ORDER BY target").fetchall()
-        return {target: health for target, text in found if (health := told(_mark(text), now_s)) is not None}
+        rows = connection.execute("SELECT target, mark FROM health ORDER BY target").fetchall()
+        return {target: health for target, text in rows if (health := told(_mark(text), now_s)) is not None}
 
     def _connection(self) -> sqlite3.Connection:
         """The connection of this process; one that a fork brought along belongs to the parent."""
@@ -193,8 +193,8 @@ def _why(error: sqlite3.Error | OSError) -> str:
 
 
 def _read(connection: sqlite3.Connection, target: str) -> Mark | None:
-    with closing(connection.execute("SELECT mark FROM health WHERE target = ?", (target,))) as found:
-        row = found.fetchone()
+    with closing(connection.execute("SELECT mark FROM health WHERE target = ?", (target,))) as cursor:
+        row = cursor.fetchone()
     return None if row is None else _mark(row[0])
 
 

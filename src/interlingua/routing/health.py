@@ -312,36 +312,36 @@ class HealthStore(Protocol):
 
 def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
     """The mark after an operation, and how the target then stands."""
-    known = _known(mark, now_s)
+    current = _known(mark, now_s)
     if not isinstance(operation, _OfTry) or not operation.identity:
-        return _stepped(known, operation, now_s)
+        return _stepped(current, operation, now_s)
     identity = operation.identity
-    before = None if known is None else known.identities.get(identity)
+    before = None if current is None else current.identities.get(identity)
     own, standing = _stepped(before, operation, now_s)
-    if known is not None and known.suspended:
-        standing = replace(_standing(known, now_s), failures=standing.failures, lacks=standing.lacks)
+    if current is not None and current.suspended:
+        standing = replace(_standing(current, now_s), failures=standing.failures, lacks=standing.lacks)
         own = before if isinstance(operation, Admit) else own  # who is kept out takes no probe
-    return (known if own is before else _with_identity(known or Mark(), identity, own, now_s)), standing
+    return (current if own is before else _with_identity(current or Mark(), identity, own, now_s)), standing
 
 
-def _stepped(known: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
+def _stepped(current: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
     """The mark of one identity, or of the target as a whole, after an operation, and how it then stands."""
     match operation:
         case Look():
-            after = known
+            after = current
         case Admit(lease_s=lease_s):
-            return _admit(known, lease_s, now_s)
+            return _admit(current, lease_s, now_s)
         case Failed():
-            after = _failed(known or Mark(), operation, now_s)
+            after = _failed(current or Mark(), operation, now_s)
         case Succeeded(admitted_s=admitted_s):
-            after = _succeeded(known, admitted_s, now_s)
+            after = _succeeded(current, admitted_s, now_s)
         case Spared(admitted_s=admitted_s):
-            after = _spared(known, admitted_s, now_s)
+            after = _spared(current, admitted_s, now_s)
         case Learned():
-            after = _learned(known or Mark(), operation, now_s)
+            after = _learned(current or Mark(), operation, now_s)
         case Suspend(for_s=for_s):
             until_s = None if for_s is None else now_s + max(for_s, 0.0)
-            after = replace(known or Mark(), suspended=True, suspended_until_s=until_s, seen_s=now_s)
+            after = replace(current or Mark(), suspended=True, suspended_until_s=until_s, seen_s=now_s)
             after = _known(after, now_s)
         case Resume():
             after = None
@@ -358,12 +358,12 @@ def expires_s(mark: Mark) -> float | None:
 
 def told(mark: Mark | None, now_s: float) -> TargetHealth | None:
     """How a target stands, for people: by the address and key by which it stands worst; None when nothing is known."""
-    known = _known(mark, now_s)
-    if known is None:
+    current = _known(mark, now_s)
+    if current is None:
         return None
-    states = [_told(one, identity, now_s) for identity, one in known.identities.items()]
-    if not _is_empty(replace(known, identities={})):
-        states.insert(0, _told(known, "", now_s))
+    states = [_told(one, identity, now_s) for identity, one in current.identities.items()]
+    if not _is_empty(replace(current, identities={})):
+        states.insert(0, _told(current, "", now_s))
     worst, *others = sorted(states, key=lambda state: (_WORST.index(state.state), -(state.wait_s or 0.0)))
     return replace(worst, others=tuple(others)) if others else worst
 

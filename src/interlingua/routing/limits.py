@@ -373,14 +373,14 @@ class Limiter:
         return Waiter(target, tokens, self._clock() + (MAX_WAIT_S if within_s is None else within_s), wake)
 
     def _gate(self, target: str) -> Gate | None:
-        found = self._found
+        cache = self._found
         try:
-            return found[target]
+            return cache[target]
         except KeyError:
             gates = self._gates
             beginning = longest_prefix(target, {pattern: pattern for pattern in gates})
             gate = gates.get(target) or (gates[beginning] if beginning is not None else None)
-            found.put(target, gate)
+            cache.put(target, gate)
             return gate
 
     def _settle(self) -> None:

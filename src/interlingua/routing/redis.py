@@ -108,20 +108,20 @@ class RedisHealth:
             places.setdefault(target, []).append(place)
         pending = list(places)
         (values,) = yield [("MGET", *[self._key(target) for target in pending])]
-        found: dict[str, bytes] = {target: value or b"" for target, value in zip(pending, values, strict=True)}
+        stored: dict[str, bytes] = {target: value or b"" for target, value in zip(pending, values, strict=True)}
         standings: dict[int, Standing] = {}
         for _ in range(MAX_TRIES):
             swaps: dict[str, Command] = {}
             for target in pending:
-                mark = _read(found[target])
+                mark = _read(stored[target])
                 for place in places[target]:
                     mark, standings[place] = step(mark, operations[place][1], self._clock())
-                if (written := _written(mark)) != found[target]:
-                    swaps[target] = self._swap(target, found[target], written, mark)
+                if (written := _written(mark)) != stored[target]:
+                    swaps[target] = self._swap(target, stored[target], written, mark)
             if not swaps:
                 break
             replies = yield list(swaps.values())
-            found |= {target: reply for target, reply in zip(swaps, replies, strict=True) if reply != 1}
+            stored |= {target: reply for target, reply in zip(swaps, replies, strict=True) if reply != 1}
             pending = [target for target, reply in zip(swaps, replies, strict=True) if reply != 1]
         return [standings[place] for place in range(len(operations))]
 

@@ -28,14 +28,14 @@ def changed(key: str, change: Callable[[bytes], tuple[bytes, float, R]]) -> Step
 
     `change` takes what was found (empty for nothing) and gives what is to be written, until when, and its own result.
     """
-    (found,) = yield [("GET", key)]
-    found = found or b""
+    (stored,) = yield [("GET", key)]
+    stored = stored or b""
     for _ in range(MAX_TRIES):
-        written, end_s, result = change(found)
-        if written == found:
+        written, end_s, result = change(stored)
+        if written == stored:
             return True, result
-        (reply,) = yield [("EVAL", _SWAP, 1, key, found, written, int(end_s * 1000))]
+        (reply,) = yield [("EVAL", _SWAP, 1, key, stored, written, int(end_s * 1000))]
         if reply == 1:
             return True, result
-        found = reply
-    return False, change(found)[2]
+        stored = reply
+    return False, change(stored)[2]

@@ -129,12 +129,12 @@ class SharedLimiter(Limiter):
         with self._pass(self._line(gate), target, 0, within_s):
             while True:
                 try:
-                    found = self._link.run(self._entered(gate, tokens))
+                    entry = self._link.run(self._entered(gate, tokens))
                 except RedisGone:
                     return self._pass(gate, target, tokens, deadline_s - self._clock())
-                if isinstance(found, Ticket):
-                    return found
-                sleep(self._nap_s(gate, target, found, deadline_s))
+                if isinstance(entry, Ticket):
+                    return entry
+                sleep(self._nap_s(gate, target, entry, deadline_s))
 
     async def enter_async(self, target: str, tokens: int = 0, within_s: float | None = None) -> Ticket:
         """`enter`, awaited; who is cancelled leaves the line.
@@ -148,12 +148,12 @@ class SharedLimiter(Limiter):
         with await self._pass_async(self._line(gate), target, 0, within_s):
             while True:
                 try:
-                    found = await self._link.run_async(self._entered(gate, tokens))
+                    entry = await self._link.run_async(self._entered(gate, tokens))
                 except RedisGone:
                     return await self._pass_async(gate, target, tokens, deadline_s - self._clock())
-                if isinstance(found, Ticket):
-                    return found
-                await asyncio.sleep(self._nap_s(gate, target, found, deadline_s))
+                if isinstance(entry, Ticket):
+                    return entry
+                await asyncio.sleep(self._nap_s(gate, target, entry, deadline_s))
 
     def loads(self) -> dict[str, Load]:
         """How each limit is used by all processes, by pattern; who waits is told of this one alone."""
@@ -213,9 +213,9 @@ class SharedLimiter(Limiter):
         call_id = self._make_id()
         lost = self._lost.pop(gate.pattern, ())
 
-        def change(found: bytes) -> tuple[bytes, float, _Granted | float | None]:
+        def change(stored: bytes) -> tuple[bytes, float, _Granted | float | None]:
             now_s = self._wall_clock()
-            ledger, leases = _opened(found, now_s)
+            ledger, leases = _opened(stored, now_s)
             for gone in lost:
                 leases.pop(gone.call_id, None)
             ledger.running = len(leases)
@@ -237,9 +237,9 @@ class SharedLimiter(Limiter):
         return result
 
     def _gone(self, pattern: str, left: _Left) -> Steps[tuple[bool, None]]:
-        def change(found: bytes) -> tuple[bytes, float, None]:
+        def change(stored: bytes) -> tuple[bytes, float, None]:
             now_s = self._wall_clock()
-            ledger, leases = _opened(found, now_s)
+            ledger, leases = _opened(stored, now_s)
             leases.pop(left.call_id, None)
             if left.used is not None:
                 ledger.settle(left.entered_s, left.charged, left.used, now_s)

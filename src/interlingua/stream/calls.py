@@ -74,10 +74,10 @@ class CallIdSource:
         """The id for the next call, and the change code when it is not the provider's own."""
         ordinal = self._ordinal
         self._ordinal += 1
-        known = wire_id.strip() if wire_id else ""
+        wire_name = wire_id.strip() if wire_id else ""
         if self._make is not None:
-            return self._take(own_id(known, self._make, self._taken, self._pairs)), None
-        if wire_id is None or known in PLACEHOLDER_IDS:
+            return self._take(own_id(wire_name, self._make, self._taken, self._pairs)), None
+        if wire_id is None or wire_name in PLACEHOLDER_IDS:
             return self._numbered(ordinal), "call_id_made"
         if wire_id in self._taken and not self._keeps_repeats:
             return self._numbered(ordinal), "call_id_duplicate"

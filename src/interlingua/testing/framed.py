@@ -34,9 +34,9 @@ def stream_bytes(dialect: str, text: str) -> bytes:
 
 
 def _frame(line: str) -> bytes:
-    told = _LINE.fullmatch(line)
-    if told is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         return encode_event_frame({}, line.encode())[:-1]  # a line that was cut is a frame that was
-    kind = "exception" if told["name"].endswith("Exception") else "event"
-    headers = {f":{kind}-type": told["name"], ":content-type": "application/json", ":message-type": kind}
-    return encode_event_frame(headers, told["payload"].strip().encode())
+    kind = "exception" if match["name"].endswith("Exception") else "event"
+    headers = {f":{kind}-type": match["name"], ":content-type": "application/json", ":message-type": kind}
+    return encode_event_frame(headers, match["payload"].strip().encode())

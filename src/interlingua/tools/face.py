@@ -212,7 +212,7 @@ def _is_a(context: object, kind: Any) -> bool:
 
 
 def _bound(
-    call: ToolCall, found: Tool, handler: Callable[..., Any], contexts: dict[str, object]
+    call: ToolCall, definition: Tool, handler: Callable[..., Any], contexts: dict[str, object]
 ) -> Callable[[], Any] | ToolResult:
     """The handler with arguments that fit the schema, or an error result that names every bad one."""
     try:
@@ -220,9 +220,9 @@ def _bound(
     except Error as error:
         return error_result(call, f"tool {call.name}, {error.message}")
     typed = handler if isinstance(handler, Handler) else None
-    if found.freeform is not None:
+    if definition.freeform is not None:
         return partial(typed.function if typed else handler, arguments.get("input", ""), **contexts)
-    schema = typed.loose if typed and found.strict else found.parameters
+    schema = typed.loose if typed and definition.strict else definition.parameters
     if typed and typed.has_decimals:
         arguments = _with_digits(call, schema)
     arguments = relax(arguments, schema)

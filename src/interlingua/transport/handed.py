@@ -169,8 +169,8 @@ class _Step:
         if isinstance(error, OSError):
             translated = connecting_failed if self._name == "open" else exchange_failed
             raise translated(error, self._caller.peer) from error
-        told = f"{self._name} of the transport ({self._caller.name}) raised {kind_of(error)}"
-        raise APIConnectionError(f"{self._caller.peer}: {told}") from error
+        sentence = f"{self._name} of the transport ({self._caller.name}) raised {kind_of(error)}"
+        raise APIConnectionError(f"{self._caller.peer}: {sentence}") from error
 
 
 def _head_of(reply: object, caller: _Caller) -> tuple[int, Headers]:
@@ -275,8 +275,8 @@ class _GuardedAsyncReply:
         with self._caller.step("read"):
             piece: object = self._reply.read()
             if not isawaitable(piece):
-                told = f"gave {kind_of(piece)}, not something to await, although open is async def"
-                raise self._caller.wrong("read", told)
+                reason = f"gave {kind_of(piece)}, not something to await, although open is async def"
+                raise self._caller.wrong("read", reason)
             return _piece_of(await piece, self._caller)
 
     async def close(self) -> None:

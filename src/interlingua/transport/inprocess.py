@@ -99,13 +99,13 @@ class InProcessTransport:
         context = ServerContext(path=path)
         try:
             if embedding is not None and path.endswith(embedding.ends):
-                asked = embedding.decode_request(request)
-                context = ServerContext(model=asked.model, path=path)
-                return WholeReply(embedding.encode_response(self._embed(asked.request), asked, context))
+                decoded = embedding.decode_request(request)
+                context = ServerContext(model=decoded.model, path=path)
+                return WholeReply(embedding.encode_response(self._embed(decoded.request), decoded, context))
             if reranking is not None and path.endswith(reranking.ends):
-                wanted = reranking.decode_request(request)
-                context = ServerContext(model=wanted.model, path=path)
-                return WholeReply(reranking.encode_response(self._rerank(wanted.request), wanted, context))
+                ranking = reranking.decode_request(request)
+                context = ServerContext(model=ranking.model, path=path)
+                return WholeReply(reranking.encode_response(self._rerank(ranking.request), ranking, context))
         except WireError as error:
             return WholeReply(dialect.encode_error(BadRequestError(error.message, status=400), context))
         except UpstreamError as error:

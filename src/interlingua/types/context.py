@@ -43,8 +43,8 @@ def wanted_context(annotation: object) -> WantedContext | None:
         return WantedContext(kind, optional=_takes_none(kind)) if marked else None
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         arms = typing.get_args(annotation)
-        found = next((wanted for arm in arms if (wanted := wanted_context(arm))), None)
-        return found and WantedContext(found.kind, optional=found.optional or type(None) in arms)
+        context = next((of_arm for arm in arms if (of_arm := wanted_context(arm))), None)
+        return context and WantedContext(context.kind, optional=context.optional or type(None) in arms)
     return None
 
 

@@ -123,25 +123,26 @@ def float_fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (field.name, field.encode_name)
         for field in info.fields
-        if field.encode_name == EXTRA or _holds_float(field.type, seen=frozenset({kind}))
+        if field.encode_name == EXTRA or _holds_float(field.type, structs=frozenset({kind}))
     )
 
 
-def _holds_float(info: inspect.Type, *, seen: frozenset[type]) -> bool:
+def _holds_float(info: inspect.Type, *, structs: frozenset[type]) -> bool:
     match info:
         case inspect.FloatType() | inspect.AnyType() | inspect.CustomType():
             return True
         case inspect.StructType():
-            return info.cls in seen or any(
-                field.encode_name == EXTRA or _holds_float(field.type, seen=seen | {info.cls}) for field in info.fields
+            return info.cls in structs or any(
+                field.encode_name == EXTRA or _holds_float(field.type, structs=structs | {info.cls})
+                for field in info.fields
             )
         case inspect.Metadata():
-            return _holds_float(info.type, seen=seen)
+            return _holds_float(info.type, structs=structs)
         case inspect.ListType() | inspect.VarTupleType():
-            return _holds_float(info.item_type, seen=seen)
+            return _holds_float(info.item_type, structs=structs)
         case inspect.DictType():
-            return _holds_float(info.value_type, seen=seen)
+            return _holds_float(info.value_type, structs=structs)
         case inspect.UnionType():
-            return any(_holds_float(member, seen=seen) for member in info.types)
+            return any(_holds_float(member, structs=structs) for member in info.types)
         case _:
             return False

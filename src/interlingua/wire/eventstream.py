@@ -139,9 +139,9 @@ def _value(data: bytes, start: int, kind: int) -> tuple[int, int]:
 
 def encode_event_frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     """The bytes of one frame, whose headers are texts."""
-    told = b"".join([_header(name.encode(), value.encode()) for name, value in headers.items()])
-    prelude = Struct(">II").pack(_AROUND + len(told) + len(payload), len(told))
-    frame = b"%b%b%b%b" % (prelude, _CHECKSUM.pack(crc32(prelude)), told, payload)
+    head = b"".join([_header(name.encode(), value.encode()) for name, value in headers.items()])
+    prelude = Struct(">II").pack(_AROUND + len(head) + len(payload), len(head))
+    frame = b"%b%b%b%b" % (prelude, _CHECKSUM.pack(crc32(prelude)), head, payload)
     return frame + _CHECKSUM.pack(crc32(frame))
 
 

@@ -74,9 +74,9 @@ def run(options: Namespace) -> int:
     question = question_of(options)
     model = model_of(options, conversation.model)
     silent = options.json or options.code or options.schema is not None
-    with drilling(options.fault) as told:
+    with drilling(options.fault) as tell:
         reply = converse(model, question, conversation.reply, manner_of(options, silent=silent))
-        told(reply.attempts)
+        tell(reply.attempts)
     if silent:
         write(_code(reply.text) if options.code and not options.json else _json(reply, whole=options.json))
     conversation.add(question.prompt, reply)

@@ -36,13 +36,13 @@ def run(options: Namespace) -> int:
     """Print what is known."""
     from interlingua.client.capabilities import capabilities
 
-    known = capabilities(options.spec, ask=options.ask)
-    write(_json(known) if options.json else table(("feature", "", "says"), _rows(known)))
+    model_capabilities = capabilities(options.spec, ask=options.ask)
+    write(_json(model_capabilities) if options.json else table(("feature", "", "says"), _rows(model_capabilities)))
     return 0
 
 
-def _rows(known: Capabilities) -> list[tuple[str, str, str]]:
-    return [(name, _shown(getattr(known, name)), known.origins.get(name, "")) for name in known.known()]
+def _rows(listed: Capabilities) -> list[tuple[str, str, str]]:
+    return [(name, _shown(getattr(listed, name)), listed.origins.get(name, "")) for name in listed.known()]
 
 
 def _shown(value: object) -> str:
@@ -59,9 +59,9 @@ def _words(value: object) -> list[str]:
     return sorted(cast("frozenset[str]", value))
 
 
-def _json(known: Capabilities) -> str:
+def _json(listed: Capabilities) -> str:
     import json
 
-    values: dict[str, object] = {name: getattr(known, name) for name in known.known()}
-    told = {name: value if isinstance(value, int) else _words(value) for name, value in values.items()}
-    return f"{json.dumps({'model': known.model, **told, 'origins': known.origins}, indent=2, ensure_ascii=False)}\n"
+    values: dict[str, object] = {name: getattr(listed, name) for name in listed.known()}
+    words = {name: value if isinstance(value, int) else _words(value) for name, value in values.items()}
+    return f"{json.dumps({'model': listed.model, **words, 'origins': listed.origins}, indent=2, ensure_ascii=False)}\n"

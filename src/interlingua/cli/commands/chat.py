@@ -98,8 +98,8 @@ class _Chat:
         command, _, rest = line.partition(" ")
         match command:
             case "/help":
-                for said in HELP.splitlines():
-                    note(said, head="")
+                for text in HELP.splitlines():
+                    note(text, head="")
             case "/new":
                 self._conversation, self._before, self._files = Conversation(), [], []
             case "/undo":

@@ -40,11 +40,11 @@ def run(options: Namespace) -> int:
     from interlingua.cli.main import COMMANDS
     from interlingua.cli.parse import parser_of
 
-    known: dict[str, list[_Option]] = {}
+    commands: dict[str, list[_Option]] = {}
     for name, summary in COMMANDS.items():
         command = cast("CommandModule", import_module(f"interlingua.cli.commands.{name}"))
-        known[name] = _options(parser_of(name, summary, command))
-    write({"bash": _bash, "zsh": _zsh, "fish": _fish}[options.shell](known))
+        commands[name] = _options(parser_of(name, summary, command))
+    write({"bash": _bash, "zsh": _zsh, "fish": _fish}[options.shell](commands))
     return 0
 
 
@@ -57,17 +57,17 @@ def _options(parser: ArgumentParser) -> list[_Option]:
     ]
 
 
-def _bash(known: dict[str, list[_Option]]) -> str:
+def _bash(commands: dict[str, list[_Option]]) -> str:
     words = {
         name: " ".join([word for option in options for word in option.names or option.choices])
-        for name, options in known.items()
+        for name, options in commands.items()
     }
     cases = "".join([f"        {name}) words={_quoted(text)} ;;\n" for name, text in words.items()])
     return f"""\
 _il() {{
     local words current=${{COMP_WORDS[COMP_CWORD]}}
     case $COMP_CWORD:${{COMP_WORDS[1]}} in
-        1:*) words={_quoted(" ".join(known))} ;;
+        1:*) words={_quoted(" ".join(commands))} ;;
         *) case ${{COMP_WORDS[1]}} in
 {cases}        esac ;;
     esac
@@ -77,15 +77,15 @@ complete -o default -F _il il interlingua
 """
 
 
-def _zsh(known: dict[str, list[_Option]]) -> str:
-    return f"autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n{_bash(known)}"
+def _zsh(commands: dict[str, list[_Option]]) -> str:
+    return f"autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n{_bash(commands)}"
 
 
-def _fish(known: dict[str, list[_Option]]) -> str:
+def _fish(commands: dict[str, list[_Option]]) -> str:
     from interlingua.cli.main import COMMANDS
 
     lines: list[str] = []
-    for name, options in known.items():
+    for name, options in commands.items():
         lines.append(f"complete -c il -n __fish_use_subcommand -f -a {name} -d {_quoted(COMMANDS[name])}")
         here = f"complete -c il -n '__fish_seen_subcommand_from {name}'"
         for names, about, choices in options:

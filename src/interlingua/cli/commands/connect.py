@@ -91,7 +91,7 @@ def _listed() -> list[str]:
     rows = [(name, client.title, ", ".join(client.surfaces)) for name, client in clients().items()]
     rows += [(name, agent.title, "a coding agent; see `il launch`") for name, agent in AGENTS.items()]
     wide, title = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
-    return [f"{name:<{wide}}  {what:<{title}}  {said}" for name, what, said in rows]
+    return [f"{name:<{wide}}  {what:<{title}}  {state}" for name, what, state in rows]
 
 
 def _unknown(name: str) -> UsageError:

@@ -119,8 +119,8 @@ def _told(plan: Plan) -> str:
 
 
 def _target(target: PlannedTarget) -> str:
-    said = f": {target.reason}" if target.reason else ": is asked first" if target.chosen else ""
-    return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}){said}"
+    reason = f": {target.reason}" if target.reason else ": is asked first" if target.chosen else ""
+    return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}){reason}"
 
 
 def _indented(body: bytes) -> str:

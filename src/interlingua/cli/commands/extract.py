@@ -153,8 +153,8 @@ class _Tally:
         self._seen += 1
         self._recorded += item.recorded
         if not item.recorded:
-            known = self._cost is not None and item.cost_usd is not None
-            self._cost = (self._cost or 0.0) + (item.cost_usd or 0.0) if known else None
+            has_cost = self._cost is not None and item.cost_usd is not None
+            self._cost = (self._cost or 0.0) + (item.cost_usd or 0.0) if has_cost else None
         if item.error is not None:
             self._fail(item)
         if self._bar and (time.monotonic() - self._shown > _EVERY_S or self._seen == self._total):
@@ -169,11 +169,11 @@ class _Tally:
         if left > 0:
             note(f"and {left} more failures")
         done = self._seen - len(self._failures)
-        said = [f"{done} of {self._total} done"]
-        said += [f"{self._recorded} were there before"] if self._recorded else []
-        said += [f"${self._cost:.4f}"] if self._cost and self._seen > self._recorded else []
-        said += [f"{len(self._failures)} failed (--retry-failed tries those again)"] if self._failures else []
-        note("; ".join(said))
+        phrases = [f"{done} of {self._total} done"]
+        phrases += [f"{self._recorded} were there before"] if self._recorded else []
+        phrases += [f"${self._cost:.4f}"] if self._cost and self._seen > self._recorded else []
+        phrases += [f"{len(self._failures)} failed (--retry-failed tries those again)"] if self._failures else []
+        note("; ".join(phrases))
 
     def _fail(self, item: Item[Any]) -> None:
         self._failures.append(item)
@@ -201,27 +201,27 @@ def _survey(work: Work[Any], terms: Terms, inputs: list[InputFile]) -> int:
     """Every file with what it becomes and whether it would be asked about."""
     from interlingua.client.journal import read_batches, read_known  # only a dry run reads what it does not open
 
-    known = read_known(terms.journal or "")
+    entries = read_known(terms.journal or "")
     waiting = {name for record in read_batches(terms.journal or "") for name in record.ids}
-    states = [_state(work.begin(source, position), known, waiting, terms) for position, source in enumerate(inputs)]
-    for source, (state, said) in zip(inputs, states, strict=True):
-        write(f"{state:<7} {source.key}: {said}\n")
-    asked = sum(state in ("new", "again") for state, _ in states)
-    note(f"{asked} of {len(inputs)} would be asked about; nothing was")
+    states = [_state(work.begin(source, position), entries, waiting, terms) for position, source in enumerate(inputs)]
+    for source, (state, words) in zip(inputs, states, strict=True):
+        write(f"{state:<7} {source.key}: {words}\n")
+    open_count = sum(state in ("new", "again") for state, _ in states)
+    note(f"{open_count} of {len(inputs)} would be asked about; nothing was")
     return 0
 
 
-def _state(begun: Task | Item[Any], known: dict[str, Known], waiting: set[str], terms: Terms) -> tuple[str, str]:
+def _state(begun: Task | Item[Any], entries: dict[str, Known], waiting: set[str], terms: Terms) -> tuple[str, str]:
     if not isinstance(begun, Task):
         return "bad", str(begun.error)
     parts: Any = begun.prompt
-    said = ", ".join([_KINDS[type(part)] for part in parts])
-    found = known.get(begun.identity)
-    if found is None:
-        return ("batched" if begun.identity in waiting else "new"), said
-    if not found.failed:
-        return "done", said
-    return ("again" if terms.retry_failed else "failed"), said
+    kinds = ", ".join([_KINDS[type(part)] for part in parts])
+    entry = entries.get(begun.identity)
+    if entry is None:
+        return ("batched" if begun.identity in waiting else "new"), kinds
+    if not entry.failed:
+        return "done", kinds
+    return ("again" if terms.retry_failed else "failed"), kinds
 
 
 _KINDS = {TextPart: "text", ImagePart: "image", DocumentPart: "document", AudioPart: "audio"}

@@ -217,7 +217,7 @@ def _in_file(key: GatewayKey) -> list[str]:
     from interlingua.gateway.keys.terms import told_budget
 
     terms = key.terms
-    said: dict[str, Any] = {
+    members: dict[str, Any] = {
         "hash": key.hash,
         "models": list(key.models),
         "rpm": terms.rpm,
@@ -230,7 +230,7 @@ def _in_file(key: GatewayKey) -> list[str]:
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "team": key.team,
     }
-    lines = [f"{name} = {_toml(value)}" for name, value in said.items() if value]
+    lines = [f"{name} = {_toml(value)}" for name, value in members.items() if value]
     return [f"[keys.{_quoted(key.name)}]", *lines]
 
 
@@ -264,7 +264,7 @@ def _revoke(options: Namespace, database: Database) -> None:
 
 
 def _list(options: Namespace, database: Database) -> None:
-    kept = [one for one in database.all_keys() if options.name in (None, one.key.name)]
+    stored = [one for one in database.all_keys() if options.name in (None, one.key.name)]
     of_file = [key for key in _configured(options).keys if options.name in (None, key.name)]
     names = {key.name for key in of_file}
     if options.json:
@@ -276,25 +276,25 @@ def _list(options: Namespace, database: Database) -> None:
                 "state": _state(one.key, names),
                 "created": _time(one.created_s),
             }
-            for one in kept
+            for one in stored
         ]
         write(_json(shown))
-    elif of_file or kept:
-        write(_key_table(of_file, kept, names, database.place))
+    elif of_file or stored:
+        write(_key_table(of_file, stored, names, database.place))
     elif options.name:
         raise UsageError(f"there is no key {options.name:.64}")
     else:
         note("there is no key; il keys create NAME makes one")
-    for one in kept:
+    for one in stored:
         if one.key.name in names and one.key.revoked_s is None:
             note(f"the key {one.key.name} is in {options.config}, too; the file wins, and this one is not taken")
 
 
-def _key_table(of_file: list[GatewayKey], kept: list[KeptKey], names: set[str], place: str) -> str:
+def _key_table(of_file: list[GatewayKey], stored: list[KeptKey], names: set[str], place: str) -> str:
     from interlingua.cli.table import table
 
     rows = [(key.name, "file", _state(key), *_cells(key)) for key in of_file]
-    rows += [(one.key.name, place, _state(one.key, names), *_cells(one.key)) for one in kept]
+    rows += [(one.key.name, place, _state(one.key, names), *_cells(one.key)) for one in stored]
     return table(("key", "from", "state", "models", "limits", "team", "expires"), rows)
 
 
@@ -350,7 +350,7 @@ def _usage(options: Namespace, database: Database) -> None:
 
     settings = _configured(options)
     rows = database.usage(options.name or "", _day(options.since))
-    keys = merged(settings.keys, [kept.key for kept in database.all_keys()]).keys.values()
+    keys = merged(settings.keys, [stored.key for stored in database.all_keys()]).keys.values()
     working = [key for key in keys if key.revoked_s is None and options.name in (None, key.name)]
     if options.name is not None and not rows and not working:
         raise UsageError(f"there is no key {options.name:.64}, and nothing was used under that name")
@@ -374,10 +374,10 @@ def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database
     named = {account_of(key.name): key.terms for key in keys}
     named |= {account_of(key.team, team=True): teams[key.team] for key in keys if key.team in teams}
     accounts = database.accounts(tuple(named))
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for account, terms in named.items():
-        found += _of_account(account, terms, accounts.get(account, EMPTY))
-    return found
+        lines += _of_account(account, terms, accounts.get(account, EMPTY))
+    return lines
 
 
 def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any]]:
@@ -385,12 +385,12 @@ def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any
     from interlingua.gateway.keys.terms import NANO, told_budget
 
     now_s = time.time()
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for budget in terms.budgets:
         unit = NANO if budget.unit == "usd" else 1
         used, reserved = used_of(account, budget, now_s)
         ends_s = reset_s(budget, now_s)
-        found.append(
+        lines.append(
             {
                 "of": name,
                 "budget": told_budget(budget),
@@ -401,7 +401,7 @@ def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any
                 "begins_anew": None if ends_s is None else _time(now_s + ends_s),
             }
         )
-    return found
+    return lines
 
 
 def _usage_table(rows: list[Row]) -> str:
@@ -459,8 +459,8 @@ def _amount(value: float, unit: str) -> str:
 def _told_row(row: Row) -> dict[str, Any]:
     import msgspec
 
-    told = {name: getattr(row, name) for name in row.__struct_fields__ if name != "nano_usd"}
-    return {**msgspec.to_builtins(told), "cost_usd": row.nano_usd / 1_000_000_000}
+    members = {name: getattr(row, name) for name in row.__struct_fields__ if name != "nano_usd"}
+    return {**msgspec.to_builtins(members), "cost_usd": row.nano_usd / 1_000_000_000}
 
 
 def _day(text: str | None) -> str:

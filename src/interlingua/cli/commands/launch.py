@@ -95,8 +95,8 @@ def _named(options: Namespace) -> _Names:
         raise UsageError("launch: no model; name one with -m, or set INTERLINGUA_MODEL")
     registry = default_registry()
     small = options.small or spec
-    for given in (spec, small):
-        registry.resolve(given)
+    for word in (spec, small):
+        registry.resolve(word)
     registry.register_alias("*", spec)  # an agent's own names of models
     for name in AGENTS[options.agent].small_names:
         registry.register_alias(name, small)
@@ -136,9 +136,9 @@ def _name_of(spec: str, name: str) -> str:
 @contextmanager
 def _heard(*, quiet: bool) -> Generator[list[str]]:
     """Lines that say at the end what passed through."""
-    told: list[str] = []
+    lines: list[str] = []
     if quiet:
-        yield told
+        yield lines
         return
     from interlingua.cli.tally import Tally
     from interlingua.client.observe import on_event
@@ -146,10 +146,10 @@ def _heard(*, quiet: bool) -> Generator[list[str]]:
     tally = Tally()
     observation = on_event(tally.hear)
     try:
-        yield told
+        yield lines
     finally:
         observation.close()
-    told.extend(tally.lines())
+    lines.extend(tally.lines())
 
 
 @contextmanager

@@ -105,17 +105,17 @@ def _entries(text: str) -> list[Any]:
     from interlingua.wire.json import decode_any
 
     try:
-        found = decode_any(Path(text).expanduser().read_bytes())
+        value = decode_any(Path(text).expanduser().read_bytes())
     except OSError as error:
         raise UsageError(f"{text}: cannot be read: {error.strerror}") from None
     except WireError as error:
         raise UsageError(f"{text}: {error.message}") from None
-    if isinstance(found, dict):
-        body = cast("dict[str, Any]", found)
-        found: object = body.get("tools", [body])
-    if not isinstance(found, list):
+    if isinstance(value, dict):
+        body = cast("dict[str, Any]", value)
+        value: object = body.get("tools", [body])
+    if not isinstance(value, list):
         raise UsageError(f"{text}: a list of definitions is expected, one of them, or a body with `tools`")
-    return cast("list[Any]", found)
+    return cast("list[Any]", value)
 
 
 def _read(entry: Any, tools: list[Tool], remarks: list[_Remark]) -> None:
@@ -125,13 +125,13 @@ def _read(entry: Any, tools: list[Tool], remarks: list[_Remark]) -> None:
     from interlingua.types.tool import Tool
 
     try:
-        found = decode_definitions([entry])
+        definitions = decode_definitions([entry])
     except (WireError, SchemaError) as error:
         number = len(tools) + len(remarks)
-        told = error.message.removeprefix("definitions[0]").removeprefix(": ").strip()
-        remarks.append(_Remark(f"definition {number}", "", "refused", "", told))
+        reason = error.message.removeprefix("definitions[0]").removeprefix(": ").strip()
+        remarks.append(_Remark(f"definition {number}", "", "refused", "", reason))
         return
-    tools += [tool for tool in found if isinstance(tool, Tool)]
+    tools += [tool for tool in definitions if isinstance(tool, Tool)]
 
 
 def _target(name: str) -> tuple[str, Target]:
@@ -161,17 +161,17 @@ def _findings(tool: Tool) -> list[_Remark]:
     """What the strict tool rules ask for and the tool lacks."""
     import re
 
-    found: list[tuple[str, str]] = []
+    findings: list[tuple[str, str]] = []
     if re.fullmatch(LEGAL, tool.name) is None:
-        found.append(("/name", f"{tool.name!r} is not {LEGAL}; it is mapped where a target does not take it"))
+        findings.append(("/name", f"{tool.name!r} is not {LEGAL}; it is mapped where a target does not take it"))
     if not tool.description:
-        found.append(("/description", "the tool has no description"))
-    given: object = tool.parameters.get("properties")
-    properties = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        findings.append(("/description", "the tool has no description"))
+    declared: object = tool.parameters.get("properties")
+    properties = cast("dict[str, Any]", declared) if isinstance(declared, dict) else {}
     for name, schema in properties.items():
         if not (isinstance(schema, dict) and cast("dict[str, Any]", schema).get("description")):
-            found.append((f"/parameters/properties/{name}", f"the parameter {name} has no description"))
-    return [_Remark(tool.name, "", "finding", path, detail) for path, detail in found]
+            findings.append((f"/parameters/properties/{name}", f"the parameter {name} has no description"))
+    return [_Remark(tool.name, "", "finding", path, detail) for path, detail in findings]
 
 
 def _remarks(tool: Tool, name: str, dialect: str, target: Target) -> list[_Remark]:
@@ -186,10 +186,10 @@ def _remarks(tool: Tool, name: str, dialect: str, target: Target) -> list[_Remar
         changes: tuple[Change, ...] = get_dialect(dialect).encode_request(request, EncodeOptions(target=target)).changes
     except UnsupportedError as error:
         changes = error.changes
-    told = [change for change in changes if change.path.startswith("/tools/0")]
+    changes_of_tool = [change for change in changes if change.path.startswith("/tools/0")]
     return [
         _Remark(tool.name, name, _KINDS.get(change.action, change.action), change.path[8:], str(change.detail))
-        for change in told
+        for change in changes_of_tool
     ]
 
 

@@ -52,8 +52,8 @@ def run(options: Namespace) -> int:
     """List them."""
     from interlingua.gateway.records.logbook import read_rows
 
-    path, wanted = _path(options), _filter(options)
-    rows = read_rows(path, wanted, max(1, options.most))
+    path, query = _path(options), _filter(options)
+    rows = read_rows(path, query, max(1, options.most))
     if options.json:
         _write_json(rows)
     elif rows and not options.follow:
@@ -64,10 +64,10 @@ def run(options: Namespace) -> int:
     if not rows and not options.follow:
         note("no such request is in it")
     while options.follow:
-        last = rows[-1].number if rows else wanted.after
-        wanted = wanted._replace(after=last)
+        last = rows[-1].number if rows else query.after
+        query = query._replace(after=last)
         time.sleep(FOLLOW_S)
-        rows = read_rows(path, wanted, 10_000)
+        rows = read_rows(path, query, 10_000)
         (_write_json if options.json else _write_lines)(rows)
     return 0
 

@@ -53,10 +53,10 @@ def _chosen(rows: Sequence[ProviderStatus], names: Sequence[str]) -> Sequence[Pr
     from interlingua.errors import UnknownModelError
     from interlingua.registry.spec import near, shown
 
-    known = tuple(row.name for row in rows)
+    all_names = tuple(row.name for row in rows)
     for name in names:
-        if name not in known:
-            raise UnknownModelError(f"no provider {shown(name)}{near(name, known)}")
+        if name not in all_names:
+            raise UnknownModelError(f"no provider {shown(name)}{near(name, all_names)}")
     return [row for row in rows if not names or row.name in names]
 
 

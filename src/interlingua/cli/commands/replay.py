@@ -53,10 +53,10 @@ def run(options: Namespace) -> int:
         if name.startswith("x-interlingua-"):
             note(f"{name}: {value}", faint=True)
     note(f"{came.status} in {dialect}; recorded was {played.status} in {played.client}")
-    told = list(_differences(played, came, dialect))
-    for line in told:
+    lines = list(_differences(played, came, dialect))
+    for line in lines:
         note(line)
-    return FAILED if told else 0
+    return FAILED if lines else 0
 
 
 def _sent(played: Played, dialect: str, options: Namespace) -> Replayed:

@@ -257,7 +257,7 @@ def _merged(options: Namespace, settings: GatewaySettings) -> GatewaySettings:
     """The settings of a file, with what the flags say in their places."""
     import msgspec
 
-    said = {
+    changes = {
         "keys": (*settings.keys, *_keys(options)),
         "key_file": options.keys or settings.key_file,
         "strict": settings.strict or options.strict,
@@ -267,15 +267,15 @@ def _merged(options: Namespace, settings: GatewaySettings) -> GatewaySettings:
         "console": False if options.no_console else settings.console,
         "console_content": settings.console_content or options.console_content,
     }
-    return _with_database(msgspec.structs.replace(settings, **said))
+    return _with_database(msgspec.structs.replace(settings, **changes))
 
 
 def _observing(options: Namespace, settings: GatewaySettings) -> Observing:
     """What is told of requests, by the file and by the flags."""
     import msgspec
 
-    said = {name: getattr(options, name) for name in ("log", "log_content", "metrics", "store", "record", "otel")}
-    return msgspec.structs.replace(settings.observing, **{name: value for name, value in said.items() if value})
+    choices = {name: getattr(options, name) for name in ("log", "log_content", "metrics", "store", "record", "otel")}
+    return msgspec.structs.replace(settings.observing, **{name: value for name, value in choices.items() if value})
 
 
 def _with_database(settings: GatewaySettings) -> GatewaySettings:
@@ -306,13 +306,13 @@ def _keys(options: Namespace) -> tuple[GatewayKey, ...]:
     from interlingua.gateway.keys.auth import hash_key
     from interlingua.gateway.settings import GatewayKey
 
-    given = [options.key] if options.key else []
+    secrets = [options.key] if options.key else []
     if options.key_env:
         key = os.environ.get(options.key_env, "").strip()
         if not key:
             raise UsageError(f"--key-env {options.key_env}: that variable is empty or not set")
-        given.append(key)
-    return tuple([GatewayKey(name=f"key-{number}", hash=hash_key(key)) for number, key in enumerate(given, 1)])
+        secrets.append(key)
+    return tuple([GatewayKey(name=f"key-{number}", hash=hash_key(key)) for number, key in enumerate(secrets, 1)])
 
 
 def _name_the_rest(spec: str) -> None:

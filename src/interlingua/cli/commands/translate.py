@@ -53,8 +53,8 @@ def run(options: Namespace) -> int:
     from interlingua.wire.json import encode
 
     between = _between(options)
-    told = _translated(between, _body(), answer=options.response)
-    write(f"{msgspec.json.format(encode(told), indent=2).decode()}\n")
+    body = _translated(between, _body(), answer=options.response)
+    write(f"{msgspec.json.format(encode(body), indent=2).decode()}\n")
     for change in between.changes:
         note(str(change))
     return 0

@@ -60,7 +60,7 @@ def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") 
         raise ConfigError(f"{name}: model_list is not a list")
     report = Report()
     listed = cast("list[object]", entries)
-    keys = Keys({str(found) for found in re.findall(r"os\.environ/(\w+)", text)} | usual_keys(listed), report)
+    keys = Keys({str(reported) for reported in re.findall(r"os\.environ/(\w+)", text)} | usual_keys(listed), report)
     shared = _credentials(tree, report)
     made = [read_deployment(entry, f"model_list[{index}]", shared, keys, report) for index, entry in enumerate(listed)]
     models = build_models([one for one in made if one is not None], read_strategy(tree, report), report)
@@ -73,14 +73,14 @@ def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") 
     _spread(server.everywhere, outer, {**inner, **models.inner}, models.limits)
     _name_variables(models, keys, report)
     toml = toml_text(name, models.providers, (outer, {**inner, **models.inner}), models.limits, server)
-    found = report.entries(list(leaves(tree)))
-    lines = report_lines(found, report, f"il serve --config {output}")
-    return Converted(toml, tuple(lines), tuple(found), dict(sorted(report.variables.items())))
+    reported = report.entries(list(leaves(tree)))
+    lines = report_lines(reported, report, f"il serve --config {output}")
+    return Converted(toml, tuple(lines), tuple(reported), dict(sorted(report.variables.items())))
 
 
 def _credentials(tree: Tree, report: Report) -> dict[str, dict[str, Param]]:
     """What the shared credentials hold, by their names."""
-    found: dict[str, dict[str, Param]] = {}
+    credentials: dict[str, dict[str, Param]] = {}
     listed: object = tree.get("credential_list")
     for index, entry in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
         path = f"credential_list[{index}]"
@@ -93,8 +93,8 @@ def _credentials(tree: Tree, report: Report) -> dict[str, dict[str, Param]]:
         report.say(f"{path}.credential_info", "needless", "a description")
         report.say(path, "missing", "no deployment that is served uses it")
         own = cast("Tree", values).items()
-        found[name] = {key: Param(value, f"{path}.credential_values.{key}") for key, value in own}
-    return found
+        credentials[name] = {key: Param(value, f"{path}.credential_values.{key}") for key, value in own}
+    return credentials
 
 
 # Fallbacks
@@ -105,20 +105,20 @@ def _fallbacks(tree: Tree, models: Models, report: Report) -> tuple[dict[str, li
     falls: dict[str, list[str]] = {}
     spec_of: dict[str, str] = {}
     _group_aliases(tree, models, report)
-    found = (falls, spec_of)
-    _chain(tree, "fallbacks", found, models, report)
+    state = (falls, spec_of)
+    _chain(tree, "fallbacks", state, models, report)
     named = [name for name in models.pools if name not in falls]
     for section in ("router_settings", "litellm_settings"):
         listed: object = table_of(tree, section).get("default_fallbacks", [])
         for index, other in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
             for name in named:
-                _fall(name, f"{section}.default_fallbacks[{index}]", other, found, models, report=report)
-    _chain(tree, "context_window_fallbacks", found, models, report)
+                _fall(name, f"{section}.default_fallbacks[{index}]", other, state, models, report=report)
+    _chain(tree, "context_window_fallbacks", state, models, report)
     return falls, spec_of
 
 
 def _chain(
-    tree: Tree, setting: str, found: tuple[dict[str, list[str]], dict[str, str]], models: Models, report: Report
+    tree: Tree, setting: str, state: tuple[dict[str, list[str]], dict[str, str]], models: Models, report: Report
 ) -> None:
     """Take what one setting says of fallbacks."""
     for path, name, others in _pairs(tree, setting, report):
@@ -127,14 +127,14 @@ def _chain(
             report.say(path, "missing", "no deployment of that name is served under an alias")
             continue
         for place, other in others:
-            _fall(source, place, other, found, models, report=report, exact=setting == "fallbacks")
+            _fall(source, place, other, state, models, report=report, exact=setting == "fallbacks")
 
 
 def _fall(
     source: str,
     path: str,
     other: object,
-    found: tuple[dict[str, list[str]], dict[str, str]],
+    state: tuple[dict[str, list[str]], dict[str, str]],
     models: Models,
     *,
     report: Report,
@@ -144,7 +144,7 @@ def _fall(
     if target is None:
         report.say(path, "missing", "no model of that name is served here")
         return
-    falls, spec_of = found
+    falls, spec_of = state
     if target not in models.pools:
         spec_of[target] = target
     if target not in falls.setdefault(source, []):
@@ -182,15 +182,15 @@ def _pairs(tree: Tree, setting: str, report: Report) -> Iterator[tuple[str, str,
 
 def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
     """`model_group_alias`: one more name for a pool."""
-    said: object = table_of(tree, "router_settings").get("model_group_alias", {})
-    for name, value in cast("Tree", said).items() if isinstance(said, dict) else ():
+    aliases: object = table_of(tree, "router_settings").get("model_group_alias", {})
+    for name, value in cast("Tree", aliases).items() if isinstance(aliases, dict) else ():
         path = f"router_settings.model_group_alias.{name}"
         target = cast("Tree", value).get("model") if isinstance(value, dict) else value
-        known = _known(target, models) if isinstance(target, str) else None
-        if known is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
+        name_there = _known(target, models) if isinstance(target, str) else None
+        if name_there is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
             report.say(path, "missing", "it leads to no model that is served here, or the name can be no alias")
             continue
-        models.pools[name] = models.pools.get(known, Alias((known,)))._replace(source=path)
+        models.pools[name] = models.pools.get(name_there, Alias((name_there,)))._replace(source=path)
         report.say(f"{path}.hidden", "missing", "every alias is in the list of models")
         report.say(path, "becomes", f'[aliases] "{name}"')
 
@@ -212,12 +212,12 @@ def _name_variables(models: Models, keys: Keys, report: Report) -> None:
     """Ask for the variables of the accounts that are used."""
     for name, account in models.accounts.items():
         if account.address.startswith("$"):
-            wanted = account._replace(address=_HOSTS.get(account.scheme, "HOST")).dsn
-            told = f"{wanted}, {_FILLED[account.scheme in _HOSTS]}".format(account.address[1:])
-            report.variables.setdefault(variable_of_dsn(name), told)
-        said = {option for option, _ in account.options}
+            dsn = account._replace(address=_HOSTS.get(account.scheme, "HOST")).dsn
+            sentence = f"{dsn}, {_FILLED[account.scheme in _HOSTS]}".format(account.address[1:])
+            report.variables.setdefault(variable_of_dsn(name), sentence)
+        named_options = {option for option, _ in account.options}
         for variable in () if account.address else ROWS[account.scheme].variables:
-            if not variable.default and variable.name not in said:
+            if not variable.default and variable.name not in named_options:
                 report.variables.setdefault(variable.env[0], f"the {variable.name} of {ROWS[account.scheme].title}")
         if account.key:
             report.variables.setdefault(account.key, keys.told.get(account.key, "a key"))

@@ -121,9 +121,9 @@ class Deployment(NamedTuple):
 class Keys:
     """The variables that stand for keys; what is no variable yet gets one."""
 
-    def __init__(self, taken: set[str], report: Report) -> None:
+    def __init__(self, names: set[str], report: Report) -> None:
         """None yet; `taken` are names that the file uses otherwise."""
-        self._taken = taken
+        self._taken = names
         self._names: dict[tuple[str, str], str] = {}
         self._report = report
         self.told: dict[str, str] = {}
@@ -148,13 +148,13 @@ class Keys:
         self.told.setdefault(name, f"the key that stands in {param.path}")
         return name
 
-    def _named(self, place: str, text: str, wanted: str) -> str:
+    def _named(self, place: str, text: str, stem: str) -> str:
         """The name of a key at a place: the one it has, else the one that is wanted or the next that is free."""
         if (place, text) not in self._names:
-            count, name = 1, wanted
+            count, name = 1, stem
             while name in self._taken:
                 count += 1
-                name = f"{wanted}_{count}"
+                name = f"{stem}_{count}"
             self._names[place, text] = name
             self._taken.add(name)
         return self._names[place, text]
@@ -187,9 +187,9 @@ def read_deployment(
 ) -> Deployment | None:
     """The deployment of an entry, or None where it cannot be served; either way the report has a word of it."""
     members = cast("Tree", entry) if isinstance(entry, dict) else {}
-    name, said = members.get("model_name"), members.get("litellm_params")
+    name, params_raw = members.get("model_name"), members.get("litellm_params")
     if not isinstance(name, str) or not isinstance(
-        cast("Tree", said if isinstance(said, dict) else {}).get("model"), str
+        cast("Tree", params_raw if isinstance(params_raw, dict) else {}).get("model"), str
     ):
         report.drop(path, "no deployment: it needs a model_name, and litellm_params with a model, as texts")
         return None
@@ -199,11 +199,11 @@ def read_deployment(
     if reason:
         report.drop(path, reason)
         return None
-    scheme, said = _row_of(scheme, model), params
+    scheme, params_raw = _row_of(scheme, model), params
     if scheme == "bedrock" and (before := _BEDROCK.match(model)):
         model = model[before.end() :]
-        said = {"aws_region_name": Param(before["region"], path), **params} if before["region"] else params
-    account = _account(scheme, said, keys, report)
+        params_raw = {"aws_region_name": Param(before["region"], path), **params} if before["region"] else params
+    account = _account(scheme, params_raw, keys, report)
     if account is None:
         report.drop(path, "not served: its address cannot be read")
         return None
@@ -213,10 +213,10 @@ def read_deployment(
 
 def usual_keys(entries: list[object]) -> set[str]:
     """The variables that entries without a key have theirs in."""
-    said = [cast("Tree", entry).get("litellm_params") for entry in entries if isinstance(entry, dict)]
-    found = [cast("Tree", params) for params in said if isinstance(params, dict)]
-    found = [params for params in found if _is_placeholder(params.get("api_key"))]
-    names = [_split(params["model"], {})[0] for params in found if isinstance(params.get("model"), str)]
+    all_params = [cast("Tree", entry).get("litellm_params") for entry in entries if isinstance(entry, dict)]
+    tables = [cast("Tree", params) for params in all_params if isinstance(params, dict)]
+    tables = [params for params in tables if _is_placeholder(params.get("api_key"))]
+    names = [_split(params["model"], {})[0] for params in tables if isinstance(params.get("model"), str)]
     schemes = [SCHEMES.get(name, name) for name in names]
     return {usual_variable(scheme) for scheme in schemes if scheme in ROWS}
 
@@ -228,19 +228,19 @@ def _params(members: Tree, path: str, shared: dict[str, dict[str, Param]], repor
     costs = cast("Tree", info) if isinstance(info, dict) else {}
     of_info = {key: Param(value, f"{path}.model_info.{key}") for key, value in costs.items() if key in _PRICES}
     named = own.get("litellm_credential_name")
-    found = shared.get(str(named.value), {}) if named else {}
+    credential = shared.get(str(named.value), {}) if named else {}
     if named:
-        word = f"the credential {'is told at its provider' if found else 'is not in credential_list'}"
-        report.say(named.path, "becomes" if found else "missing", word)
-    return {**found, **of_info, **own}
+        word = f"the credential {'is told at its provider' if credential else 'is not in credential_list'}"
+        report.say(named.path, "becomes" if credential else "missing", word)
+    return {**credential, **of_info, **own}
 
 
 def _split(model: str, params: dict[str, Param]) -> tuple[str, str]:
     """Provider and model, as LiteLLM reads them; no provider where it would have to guess."""
     provider, slash, rest = model.partition("/")
-    given = params.get("custom_llm_provider")
-    if given is not None:
-        return str(given.value), rest if slash and provider == given.value else model
+    provider_param = params.get("custom_llm_provider")
+    if provider_param is not None:
+        return str(provider_param.value), rest if slash and provider == provider_param.value else model
     if slash:
         return provider, rest
     return next((name for pattern, name in _BARE if pattern.match(model)), "*" if model == "*" else ""), model
@@ -278,15 +278,15 @@ def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) 
     address = _address(scheme, params, report)
     if address is None:
         return None
-    row, given = ROWS[scheme], params.get("api_key")
+    row, key_param = ROWS[scheme], params.get("api_key")
     at_home = not address or row.needs_host
     usual = usual_variable(scheme)
     key = ""
-    if given is not None:
+    if key_param is not None:
         # A key in the file gets no variable that another host's key may stand in.
         host = re.sub(r"[^A-Z0-9]+", "_", re.split("[:/]", address.upper())[0]).strip("_")
         own = f"{host or scheme.replace('-', '_').upper()}_API_KEY"
-        key = keys.variable(given, (usual if at_home else "") or own)
+        key = keys.variable(key_param, (usual if at_home else "") or own)
     login = _login(scheme, params) if not key else ()
     if not key and not login and at_home and row.key_required:
         key = usual
@@ -380,21 +380,21 @@ def _plain_text(address: str, params: dict[str, Param]) -> tuple[tuple[str, str]
     param = params.get("api_base", params.get("base_url"))
     plain = bool(address) and param is not None and str(param.value).startswith("http://")
     version = params.get("api_version")
-    told = (("api_version", str(version.value)),) if version and version.value in _V1_VERSIONS[:2] else ()
-    return (*((("tls", "0"),) if plain else ()), *told)
+    options = (("api_version", str(version.value)),) if version and version.value in _V1_VERSIONS[:2] else ()
+    return (*((("tls", "0"),) if plain else ()), *options)
 
 
 def _prices(params: dict[str, Param], report: Report) -> tuple[tuple[str, str], ...]:
     """The prices of a million tokens; both of input and output, or none."""
-    found = {name: _dollars(params[name].value) for name in _PRICES if name in params}
-    if not found:
+    prices = {name: _dollars(params[name].value) for name in _PRICES if name in params}
+    if not prices:
         return ()
-    whole = all(found.get(name) for name in list(_PRICES)[:2]) and None not in found.values()
-    for name in found:
-        told = f"the option {_PRICES[name]} of the provider, in dollars for a million tokens"
+    whole = all(prices.get(name) for name in list(_PRICES)[:2]) and None not in prices.values()
+    for name in prices:
+        sentence = f"the option {_PRICES[name]} of the provider, in dollars for a million tokens"
         why = "a price needs input_cost_per_token and output_cost_per_token, as numbers"
-        report.say(params[name].path, "becomes" if whole else "missing", told if whole else why)
-    return tuple((_PRICES[name], text) for name, text in found.items() if text) if whole else ()
+        report.say(params[name].path, "becomes" if whole else "missing", sentence if whole else why)
+    return tuple((_PRICES[name], text) for name, text in prices.items() if text) if whole else ()
 
 
 def _dollars(value: object) -> str | None:

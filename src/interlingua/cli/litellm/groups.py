@@ -74,8 +74,8 @@ class Names:
 
     def of(self, account: Account) -> str:
         """The name of an account: the row's where it is the row, else one of its own."""
-        for name, known in self.accounts.items():
-            if known == account:
+        for name, other in self.accounts.items():
+            if other == account:
                 return name
         if account.is_built_in and self.reserve(account.scheme, account):
             return account.scheme
@@ -92,10 +92,10 @@ def _stem(account: Account) -> str:
     """A name that tells an account from the row, by its host or its key."""
     host = re.split(r"[/:$]", account.address.removeprefix("["))[0]
     labels = host.split(".")
-    told = labels[0] if len(labels) > 2 and labels[0] not in _VAGUE and not labels[-1].isdigit() else host
-    if not told:
-        told = account.address.removeprefix("$") or (account.key if account.key not in _usual(account) else "own")
-    slug = re.sub(r"[^a-z0-9]+", "-", told.lower()).strip("-") or "own"
+    label = labels[0] if len(labels) > 2 and labels[0] not in _VAGUE and not labels[-1].isdigit() else host
+    if not label:
+        label = account.address.removeprefix("$") or (account.key if account.key not in _usual(account) else "own")
+    slug = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or "own"
     return slug if slug.startswith(account.scheme) else f"{account.scheme}-{slug}"
 
 
@@ -116,26 +116,26 @@ def count_of(value: object) -> int | None:
 
 def build_models(deployments: list[Deployment], strategy: str, report: Report) -> Models:
     """The providers, pools and limits of all deployments."""
-    names, found = Names(), Models({}, {}, {}, {}, set(), {})
+    names, models = Names(), Models({}, {}, {}, {}, set(), {})
     plain = [one for one in deployments if not _is_wildcard(one) and not _take_slash(one, deployments, names, report)]
     for one in deployments:
         if _is_wildcard(one):
-            _take_wildcard(one, names, found, report)
+            _take_wildcard(one, names, models, report)
     groups: dict[str, list[Deployment]] = {}
-    said = {one.name for one in plain}
+    names_there = {one.name for one in plain}
     for one in plain:
-        name = _alias_name(one, said, report)
+        name = _alias_name(one, names_there, report)
         if name:
             groups.setdefault(name, []).append(one)
     for one in deployments:
         if not _is_wildcard(one):
-            _limit(one, f"{names.of(one.account)}/{one.model}", found, report)
-    found.pools.update(dict.fromkeys(groups, Alias(())))  # the names are taken before any is made up
+            _limit(one, f"{names.of(one.account)}/{one.model}", models, report)
+    models.pools.update(dict.fromkeys(groups, Alias(())))  # the names are taken before any is made up
     for name, members in groups.items():
-        found.pools[name] = _pool(name, members, strategy, names=names, found=found, report=report)
-    found.accounts.update(names.accounts)
-    found.providers.update({name: account for name, account in names.accounts.items() if _needs_table(name, account)})
-    return found
+        models.pools[name] = _pool(name, members, strategy, names=names, found=models, report=report)
+    models.accounts.update(names.accounts)
+    models.providers.update({name: account for name, account in names.accounts.items() if _needs_table(name, account)})
+    return models
 
 
 def _needs_table(name: str, account: Account) -> bool:
@@ -149,7 +149,7 @@ def _is_wildcard(one: Deployment) -> bool:
     return one.model.endswith("*")
 
 
-def _take_wildcard(one: Deployment, names: Names, found: Models, report: Report) -> None:
+def _take_wildcard(one: Deployment, names: Names, models: Models, report: Report) -> None:
     """`openai/*`: a provider of that name; anything else with a star at both ends has no place."""
     prefix, slash, rest = one.name.partition("/")
     if one.name == one.model == "*":
@@ -161,12 +161,12 @@ def _take_wildcard(one: Deployment, names: Names, found: Models, report: Report)
     if not names.reserve(prefix, one.account):
         report.drop(one.path, f"not served: {_NO_ACCOUNT}, or the name can be no provider's")
         return
-    found.prefixes.add(prefix)
+    models.prefixes.add(prefix)
     if _needs_table(prefix, one.account):
         _say_model(one, "becomes", f"[providers.{prefix}], asked for as {prefix}/…", report)
     else:
         _say_model(one, "needless", f"{prefix}/… reaches that provider by itself", report)
-    _limit(one, f"{prefix}/*", found, report)
+    _limit(one, f"{prefix}/*", models, report)
 
 
 def _take_slash(one: Deployment, deployments: list[Deployment], names: Names, report: Report) -> bool:
@@ -179,24 +179,24 @@ def _take_slash(one: Deployment, deployments: list[Deployment], names: Names, re
     return True
 
 
-def _alias_name(one: Deployment, said: set[str], report: Report) -> str:
+def _alias_name(one: Deployment, names_there: set[str], report: Report) -> str:
     """The alias for a name; empty where it can be none."""
     name = one.name.strip().replace("/", "-")
     if not clean_model(name) or ".." in name or "*" in name[:-1]:
         report.drop(one.path, "not served: the name can be no alias (no comma, a * at the end only)")
         return ""
-    if name != one.name and name in said:
+    if name != one.name and name in names_there:
         report.drop(one.path, f'not served: it would be the alias "{name}", which another entry has')
         return ""
     if name != one.name:
-        told = f'[aliases] "{name}", which clients ask for: a name with a slash is provider/model here'
-        _say_model(one, "nearly", told, report)
+        word = f'[aliases] "{name}", which clients ask for: a name with a slash is provider/model here'
+        _say_model(one, "nearly", word, report)
     return name
 
 
-def _say_model(one: Deployment, fate: str, told: str, report: Report) -> None:
+def _say_model(one: Deployment, fate: str, word: str, report: Report) -> None:
     for path in (f"{one.path}.model_name", one.params["model"].path):
-        report.say(path, "becomes" if fate == "becomes" else "nearly" if fate == "nearly" else "needless", told)
+        report.say(path, "becomes" if fate == "becomes" else "nearly" if fate == "nearly" else "needless", word)
 
 
 # Pools and limits
@@ -270,7 +270,7 @@ def _say_weight(one: Deployment, strategy: str, count: int, report: Report) -> N
         report.say(param.path, "becomes", "weights of the alias")
 
 
-def _limit(one: Deployment, target: str, found: Models, report: Report) -> None:
+def _limit(one: Deployment, target: str, models: Models, report: Report) -> None:
     for name, ours in _LIMITS.items():
         if name not in one.params:
             continue
@@ -278,10 +278,10 @@ def _limit(one: Deployment, target: str, found: Models, report: Report) -> None:
         if number is None:
             report.say(param.path, "missing", "no whole number from 1 on")
             continue
-        limits = found.limits.setdefault(target, {})
-        known = limits.get(ours)
-        limits[ours] = max(number, known or 0)
-        if known is None or known == number:
+        limits = models.limits.setdefault(target, {})
+        earlier = limits.get(ours)
+        limits[ours] = max(number, earlier or 0)
+        if earlier is None or earlier == number:
             report.say(param.path, "becomes", f'[limits."{target}"] {ours}')
         else:
             report.say(
@@ -310,13 +310,13 @@ def chains(
     return outer, inner
 
 
-def _steps(name: str, falls: dict[str, list[str]], seen: list[str]) -> list[str]:
+def _steps(name: str, falls: dict[str, list[str]], visited: list[str]) -> list[str]:
     """A name and what it falls back on, depth first, each once."""
-    if name not in seen:
-        seen.append(name)
+    if name not in visited:
+        visited.append(name)
         for other in falls.get(name, ()):
-            _steps(other, falls, seen)
-    return seen
+            _steps(other, falls, visited)
+    return visited
 
 
 def _part(step: str, pools: dict[str, Alias], inner: dict[str, Alias], spec_of: dict[str, str]) -> Iterable[str]:

@@ -38,15 +38,15 @@ def read_yaml(text: str, name: str) -> Tree:
         raise ConfigError(EXTRA) from None
     try:
         _refuse_twins(cast("yaml.Node | None", _library(yaml).compose(text, Loader=yaml.SafeLoader)), name, set())
-        found: object = yaml.safe_load(text)
+        loaded: object = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f" line {error.problem_mark.line + 1}"
         raise ConfigError(f"{name}{line}: not YAML that can be read") from None
     except (yaml.YAMLError, ValueError, RecursionError):
         raise ConfigError(f"{name}: not YAML that can be read") from None
-    if not isinstance(found, dict):
+    if not isinstance(loaded, dict):
         raise ConfigError(f"{name}: not a mapping; the configuration of a LiteLLM proxy begins with model_list")
-    return cast("Tree", _plain(cast("object", found), name, 0, [0]))
+    return cast("Tree", _plain(cast("object", loaded), name, 0, [0]))
 
 
 def _library(module: object) -> Any:
@@ -54,24 +54,24 @@ def _library(module: object) -> Any:
     return module
 
 
-def _refuse_twins(node: yaml.Node | None, name: str, met: set[int]) -> None:
+def _refuse_twins(node: yaml.Node | None, name: str, nodes: set[int]) -> None:
     """Refuse a key that stands twice in one mapping: of the two, one would be lost in silence."""
     import yaml
 
-    if id(node) in met:  # an anchor brings the same node again
+    if id(node) in nodes:  # an anchor brings the same node again
         return
-    met.add(id(node))
+    nodes.add(id(node))
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            _refuse_twins(item, name, met)
+            _refuse_twins(item, name, nodes)
     elif isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
+        words: set[str] = set()
         for key, value in node.value:
             word = str(key.value)
-            if word in seen and word != "<<":
+            if word in words and word != "<<":
                 raise ConfigError(f"{name} line {key.start_mark.line + 1}: a key that stands twice in its mapping")
-            seen.add(word)
-            _refuse_twins(value, name, met)
+            words.add(word)
+            _refuse_twins(value, name, nodes)
 
 
 def _plain(value: object, name: str, depth: int, count: list[int]) -> object:
@@ -108,5 +108,5 @@ def leaves(value: object, path: str = "") -> Iterator[str]:
 
 def table_of(tree: Tree, name: str) -> Tree:
     """The mapping that stands under a name; an empty one where nothing does, or something else."""
-    found: object = tree.get(name)
-    return cast("Tree", found) if isinstance(found, dict) else {}
+    value: object = tree.get(name)
+    return cast("Tree", value) if isinstance(value, dict) else {}

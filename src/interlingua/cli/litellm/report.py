@@ -40,17 +40,17 @@ class Report:
         self.flags: list[str] = []
         """Flags for `il serve`."""
 
-    def say(self, path: str, fate: Fate, told: str) -> None:
+    def say(self, path: str, fate: Fate, words: str) -> None:
         """Say what became of a leaf, or of all that stands below a path; the first word counts."""
-        self._said.setdefault(path, Entry(path, fate, told))
+        self._said.setdefault(path, Entry(path, fate, words))
 
-    def drop(self, path: str, told: str) -> None:
+    def drop(self, path: str, words: str) -> None:
         """Say that there is no place for anything below a path, whatever was said before."""
         below = (f"{path}.", f"{path}[")
         self._said = {
             place: entry for place, entry in self._said.items() if place != path and not place.startswith(below)
         }
-        self.say(path, "missing", told)
+        self.say(path, "missing", words)
 
     def entries(self, paths: list[str]) -> list[Entry]:
         """Every leaf with the word that is closest to it."""
@@ -58,6 +58,6 @@ class Report:
 
     def _closest(self, path: str) -> Entry:
         for end in range(len(path), 0, -1):
-            if (end == len(path) or path[end] in ".[") and (found := self._said.get(path[:end])) is not None:
-                return Entry(path, found.fate, found.told)
+            if (end == len(path) or path[end] in ".[") and (entry := self._said.get(path[:end])) is not None:
+                return Entry(path, entry.fate, entry.told)
         return Entry(path, "unknown", UNKNOWN)

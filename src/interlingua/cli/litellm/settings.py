@@ -196,13 +196,13 @@ def read_strategy(tree: Tree, report: Report) -> str:
     router = table_of(tree, "router_settings")
     if "routing_strategy" not in router:
         return "weighted"
-    known = _POLICIES.get(str(router["routing_strategy"]))
-    policy, fate, told = known or (
+    policy_there = _POLICIES.get(str(router["routing_strategy"]))
+    policy, fate, words = policy_there or (
         "weighted",
         "unknown",
         'a strategy that is not known here; policy "weighted" stands for it',
     )
-    report.say("router_settings.routing_strategy", fate, told)
+    report.say("router_settings.routing_strategy", fate, words)
     return policy
 
 

@@ -96,15 +96,17 @@ def report_lines(entries: list[Entry], report: Report, command: str) -> list[str
     """The report: what became of every setting, the variables to set, and how the gateway is started."""
     lines: list[str] = []
     for fate, head in _HEADS.items():
-        found = [entry for entry in entries if entry.fate == fate]
-        if not found:
+        of_fate = [entry for entry in entries if entry.fate == fate]
+        if not of_fate:
             continue
-        width = min(60, max(len(_comment(entry.path)) for entry in found))
-        lines += [f"{head}:", *[f"  {_comment(entry.path):<{width}}  {_comment(entry.told)}" for entry in found], ""]
+        width = min(60, max(len(_comment(entry.path)) for entry in of_fate))
+        lines += [f"{head}:", *[f"  {_comment(entry.path):<{width}}  {_comment(entry.told)}" for entry in of_fate], ""]
     if report.variables:
         width = max(len(name) for name in report.variables)
-        told = [f"  {name:<{width}}  {_comment(told)}" for name, told in sorted(report.variables.items())]
-        lines += ["variables to set:", *told, ""]
+        variables = [
+            f"  {name:<{width}}  {_comment(variables)}" for name, variables in sorted(report.variables.items())
+        ]
+        lines += ["variables to set:", *variables, ""]
     counts = [(sum(entry.fate == fate for entry in entries), head) for fate, head in _HEADS.items()]
     lines += [f"{len(entries)} settings: {'; '.join(f'{head}: {count}' for count, head in counts if count)}"]
     return [*lines, f"start it: {' '.join([command, *report.flags])}"]

@@ -62,13 +62,13 @@ class AsyncPump(Generic[R]):
 
     _take: Callable[[list[Event]], list[Event] | None]
 
-    def __init__(self, steps: Steps[R], asked: Effect | None = None, reply: AsyncReply | None = None) -> None:
+    def __init__(self, steps: Steps[R], effect: Effect | None = None, reply: AsyncReply | None = None) -> None:
         """Steps that have not begun, or that have `asked` for something; `reply` is what they have open already."""
         self._steps = steps
         self._reply = reply
         self._value: R | None = None
         self._keeps_open = False
-        self._asked = asked
+        self._asked = effect
         self._left: list[Event] | None = None
         self._problem: BaseException | None = None
         self.ended: bool = False
@@ -142,8 +142,8 @@ class AsyncPump(Generic[R]):
 
     def _came(self, piece: bytes) -> bool:
         """Take a piece where it came, past the steps where they would only pass it on; whether more may come so."""
-        asked: Any = self._asked
-        decoder: StreamDecoder | None = asked.decoder
+        read: Any = self._asked
+        decoder: StreamDecoder | None = read.decoder
         if decoder is None:
             return self._go_on(self._steps.send, piece)
         try:
@@ -158,11 +158,11 @@ class AsyncPump(Generic[R]):
             self._problem = problem
         return self._left is None and self._problem is None
 
-    def _go_on(self, step: Callable[[Any], Effect], given: object) -> bool:
+    def _go_on(self, step: Callable[[Any], Effect], result: object) -> bool:
         """Have the steps go on from what is given; whether they ask for nothing but the next piece then."""
         self._asked = None
         try:
-            effect = step(given)
+            effect = step(result)
             while type(effect) is list:
                 self._left = self._take(effect)
                 if self._left is not None:

@@ -153,8 +153,8 @@ def answered(
     try:
         decoded = (decode or lane.dialect.decode_response)(reply, context)
     except WireError as error:
-        if told := out_of_place(lane, reply):
-            raise told from None
+        if misplaced := out_of_place(lane, reply):
+            raise misplaced from None
         error.is_unreadable = True
         raise
     response = completed(job, lane, encoded, reply.headers, decoded)
@@ -169,8 +169,8 @@ def answered(
 
 def refusal(lane: Lane, reply: HttpReply, context: DecodeContext) -> Error:
     """The error that a reply tells of; a redirect tells of none, and is followed by nobody."""
-    told = out_of_place(lane, reply) if reply.status < 400 else None
-    return told or lane.dialect.decode_error(reply, context)
+    error = out_of_place(lane, reply) if reply.status < 400 else None
+    return error or lane.dialect.decode_error(reply, context)
 
 
 def out_of_place(lane: Lane, reply: HttpReply) -> Error | None:

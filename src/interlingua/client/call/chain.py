@@ -395,16 +395,16 @@ class _Trip:
         """
         now_s = self._job.clock()
         lane, settings = visit.lane, self._job.settings
-        asked = self._job.request
-        if error.lacking and asked.messages and not has_need(asked, error.lacking, typed=self._job.typed):
+        request = self._job.request
+        if error.lacking and request.messages and not has_need(request, error.lacking, typed=self._job.typed):
             error.lacking = None  # it speaks of something that the request does not have, or has chosen itself
-        found = verdict(error, committed=is_committed(self._job.request), persist=settings.persist)
+        decision = verdict(error, committed=is_committed(self._job.request), persist=settings.persist)
         self._note(visit, error, now_s - visit.started_s)
-        yield from visit.failed(error, found.fault, self._job.watch)
-        if found.action == "stop" or self._is_over(error, job, now_s):
+        yield from visit.failed(error, decision.fault, self._job.watch)
+        if decision.action == "stop" or self._is_over(error, job, now_s):
             raise error
         pause = None
-        if found.action == "retry" and self._tries < MAX_TRIES and not _has_used_its_share(job, now_s):
+        if decision.action == "retry" and self._tries < MAX_TRIES and not _has_used_its_share(job, now_s):
             chance = (self._job.chance or _random)()
             pause = pause_s(self._retry, again, error.retry_after_s, chance, is_last=left == 1)
         total_s = settings.timeouts.total_s
@@ -443,14 +443,14 @@ class _Trip:
 
     # Targets that are not asked
 
-    def _falls_short(self, lane: Lane, said: Collection[str] = ()) -> bool:
+    def _falls_short(self, lane: Lane, lacking: Collection[str] = ()) -> bool:
         """Whether a target is known not to take the request, with its entry; nothing was sent to it.
 
         Raises: UnsupportedError of the only target.
         """
-        if len(self._lanes) == 1 and not said and not is_required(self._job):
+        if len(self._lanes) == 1 and not lacking and not is_required(self._job):
             return False  # what its dialect refuses is found when the request is encoded
-        error = shortfall(self._job, lane, said)
+        error = shortfall(self._job, lane, lacking)
         if error is None:
             return False
         self._error = error
@@ -516,9 +516,9 @@ class _Trip:
         attempts = tuple(self.attempts)
         if len(self._refusals) == len(self._lanes):
             changes = [change for error in self._refusals.values() for change in getattr(error, "changes", ())]
-            told = "; ".join([_told(spec, error) for spec, error in self._refusals.items()])
+            listing = "; ".join([_told(spec, error) for spec, error in self._refusals.items()])
             return UnsupportedError(
-                f"no target of the chain takes the request: {told}", changes=tuple(changes), attempts=attempts
+                f"no target of the chain takes the request: {listing}", changes=tuple(changes), attempts=attempts
             )
         waits = [standing.wait_s for _, standing in self._benched if standing.wait_s is not None]
         error = self._error
@@ -545,9 +545,9 @@ def _told(spec: str, error: Error) -> str:
     return error.message if error.message.startswith(spec) else f"{spec}: {error.message}"
 
 
-def _seen_by_health(job: Job, lane: Lane, said: frozenset[str]) -> Lane:
+def _seen_by_health(job: Job, lane: Lane, lacking: frozenset[str]) -> Lane:
     """The target without what it has said that it lacks; a request that nobody read is checked by who sends it."""
-    return narrowed(lane, said) if job.request.messages else replace(lane, said=said)
+    return narrowed(lane, lacking) if job.request.messages else replace(lane, said=lacking)
 
 
 def _has_used_its_share(job: Job, now_s: float) -> bool:

@@ -60,8 +60,10 @@ def settled(encoded: Encoded, job: Job, lane: Lane, fitted: tuple[Change, ...]) 
     if settings.strict and encoded.changes:
         lost = tuple([change for change in encoded.changes if _loses(change)])
         if lost:
-            told = "; ".join(str(change) for change in lost)
-            raise UnsupportedError(f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=lost)
+            listing = "; ".join(str(change) for change in lost)
+            raise UnsupportedError(
+                f"{endpoint.spec} cannot take the request as it is (strict): {listing}", changes=lost
+            )
     return encoded
 
 

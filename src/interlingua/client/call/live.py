@@ -189,8 +189,8 @@ def _replied(exchange: Sent, kind: type[Live] | None = None) -> Steps[Live]:
     job, lane, encoded, reply = exchange
     if not 200 <= reply.status < 300:
         body: bytes = yield _REST
-        told = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        raise refusal(lane, told, context_of(job, lane, encoded))
+        whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
+        raise refusal(lane, whole, context_of(job, lane, encoded))
     piece: bytes = (yield NEXT) if job.answer_by_s is None else (yield from _first_piece(job, lane))
     live = _begun(exchange, piece, kind)
     return live if live is not None and live.speaks else (yield from _unusual(exchange, piece, live))
@@ -221,8 +221,8 @@ def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
     job, lane, encoded, reply = exchange
     if live is None:
         body = piece + (yield _REST)
-        told = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        return _unstreamed(exchange, context_of(job, lane, encoded), told)
+        whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
+        return _unstreamed(exchange, context_of(job, lane, encoded), whole)
     yield from _first_events(job, live)
     return live
 

@@ -24,8 +24,8 @@ def misplaced(spec: str, reply: HttpReply) -> DecodeError | None:
     """The error of a whole reply that cannot be an answer of the target `spec`; None for one that can."""
     if 300 <= reply.status < 400:
         place = (header(reply.headers, "location") or "nowhere").partition("?")[0]
-        told = f"{spec} answered with a redirect to {place[:_EXCERPT]}, and keys are sent to no other address"
-        return DecodeError(f"{told}; is the base URL right?")
+        sentence = f"{spec} answered with a redirect to {place[:_EXCERPT]}, and keys are sent to no other address"
+        return DecodeError(f"{sentence}; is the base URL right?")
     body = reply.body.strip()
     if not body:
         return DecodeError(f"{spec} answered with status {reply.status} and an empty body")

@@ -67,38 +67,38 @@ def is_required(job: Job) -> bool:
     return bool(job.settings.require) or (job.ranking is not None and job.ranking.has_requirements)
 
 
-def shortfall(job: Job, lane: Lane, said: Collection[str] = ()) -> UnsupportedError | None:
+def shortfall(job: Job, lane: Lane, denied: Collection[str] = ()) -> UnsupportedError | None:
     """Why a target is passed over before anything is sent: it is known not to take what the call needs; else None.
 
     `said` are the features that the target itself has said that it lacks.
     """
     facts, declared = lane.endpoint.target.facts, lane.endpoint.capabilities
-    said = [feature for feature in said if getattr(declared, feature) is not True]
-    lacking = [feature for feature in _NEEDED if feature in said or getattr(declared, feature) is False]
+    denied = [feature for feature in denied if getattr(declared, feature) is not True]
+    lacking = [feature for feature in _NEEDED if feature in denied or getattr(declared, feature) is False]
     lacking += [feature for feature in _MEDIA.values() if getattr(facts, feature) is False]
     required = _required(job, lane)
     if not lacking and not required:
         return None
     needs, allowed = needs_of(job.request), job.settings.allow
     missing = {feature for feature in lacking if feature in needs and feature not in allowed}
-    missing |= required.intersection(said)
+    missing |= required.intersection(denied)
     if not (missing or required):
         return None
     from interlingua.client.capabilities import known_capabilities  # only who is refused or requires something needs it
 
-    known = known_capabilities(lane.endpoint, lane.dialect, said)
-    missing |= required & known.lacks()
+    capabilities = known_capabilities(lane.endpoint, lane.dialect, denied)
+    missing |= required & capabilities.lacks()
     if not missing:
         return None
     reasons: dict[Feature, str] = {
-        feature: known.origins.get(feature, "") for feature in FEATURES if feature in missing
+        feature: capabilities.origins.get(feature, "") for feature in FEATURES if feature in missing
     }
-    told = ", ".join([f"{name} ({origin})" if origin else name for name, origin in reasons.items()])
+    listing = ", ".join([f"{name} ({origin})" if origin else name for name, origin in reasons.items()])
     changes = [
         Change("refused", _code(name), needs.get(name, ""), lane.dialect.name, "routing", f"{name}: {origin}")
         for name, origin in reasons.items()
     ]
-    return UnsupportedError(f"{lane.endpoint.spec} does not take {told}", changes=tuple(changes))
+    return UnsupportedError(f"{lane.endpoint.spec} does not take {listing}", changes=tuple(changes))
 
 
 def _required(job: Job, lane: Lane) -> frozenset[Feature]:
@@ -123,10 +123,10 @@ def has_need(request: Request, feature: Feature, *, typed: bool = False) -> bool
     return not chosen and (feature in needs_of(request) or (typed and feature == "tools"))
 
 
-def narrowed(lane: Lane, said: Collection[str]) -> Lane:
+def narrowed(lane: Lane, denied: Collection[str]) -> Lane:
     """The target as its dialect has to see it: without what it has said that it lacks."""
     declared = lane.endpoint.capabilities
-    members: Any = {feature: False for feature in said if getattr(declared, feature) is not True}
+    members: Any = {feature: False for feature in denied if getattr(declared, feature) is not True}
     if not members:
         return lane
     from interlingua.providers.declared import told_target  # only a target that has refused something needs it

@@ -48,10 +48,10 @@ class Pump(Generic[R]):
 
     __slots__ = ("_asked", "_reply", "_steps", "_value", "ended")
 
-    def __init__(self, steps: Steps[R], asked: Effect | None = None) -> None:
+    def __init__(self, steps: Steps[R], effect: Effect | None = None) -> None:
         """Steps that have not begun, or that have `asked` for something that they wait for."""
         self._steps = steps
-        self._asked = asked
+        self._asked = effect
         self._reply: Reply | None = None
         self._value: R | None = None
         self.ended: bool = False

@@ -111,18 +111,18 @@ def in_brief(attempt: Attempt) -> str:
 
 def summary(attempts: tuple[Attempt, ...]) -> str:
     """Every try in one line; what a target said several times in a row is there once, with how often."""
-    said = groupby(f"{attempt.model}: {attempt.error or attempt.outcome}" for attempt in attempts)
-    counted = [(text, sum(1 for _ in same)) for text, same in said]
+    runs = groupby(f"{attempt.model}: {attempt.error or attempt.outcome}" for attempt in attempts)
+    counted = [(text, sum(1 for _ in same)) for text, same in runs]
     return "; ".join(f"{text} ({times} times)" if times > 1 else text for text, times in counted)
 
 
 def warn(spec: str, changes: tuple[Change, ...]) -> None:
     """Warn at the caller's line of every change to something that the caller set."""
-    told = [change for change in changes if change.code in WARNED]
-    if not told:
+    warned = [change for change in changes if change.code in WARNED]
+    if not warned:
         return
     frame = _callers_frame()
-    for change in told:
+    for change in warned:
         warnings.warn_explicit(
             f"{spec}: {change}",
             ChangeWarning,

@@ -112,10 +112,10 @@ class Visit:
             if error.lacking is not None:
                 yield from self._told(Learned(frozenset([error.lacking]), identity=identity))
             return
-        said = f"{type(error).__name__}{'' if error.status is None else f' {error.status}'}"
-        after = yield from self._told(Failed(fault, error.retry_after_s, at_s, said, identity=identity))
+        cause = f"{type(error).__name__}{'' if error.status is None else f' {error.status}'}"
+        after = yield from self._told(Failed(fault, error.retry_after_s, at_s, cause, identity=identity))
         if watch is not None and after.state == "benched" and self._standing.admitted:
-            watch.benched(self.lane, after.wait_s or 0.0, f"{after.reason} ({said})")
+            watch.benched(self.lane, after.wait_s or 0.0, f"{after.reason} ({cause})")
 
     def broke(self, error: Error, watch: Watch | None) -> Steps[None]:
         """The answer broke off after it had begun."""
@@ -153,8 +153,8 @@ class Visit:
 def consulted(store: HealthStore, target: str, operation: Operation) -> Steps[Standing]:
     """How a target stands after an operation."""
     operations = ((target, operation),)
-    found = store.apply(operations) if store.immediate else (yield Consult(store, operations))
-    return found[0]
+    standings = store.apply(operations) if store.immediate else (yield Consult(store, operations))
+    return standings[0]
 
 
 def _tokens_of(answer: object) -> int | None:

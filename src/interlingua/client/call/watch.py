@@ -109,10 +109,10 @@ class Watch:
         self._held[lane.endpoint.spec] = (lane, number)
 
     def _tell_attempt(self, spec: str | None) -> None:
-        held = self._held.pop(spec or "", None)
-        if held is None:
+        attempt = self._held.pop(spec or "", None)
+        if attempt is None:
             return
-        lane, number = held
+        lane, number = attempt
         host, port = _place(lane.endpoint.base_url)
         self._tell(
             AttemptStarted(
@@ -200,7 +200,7 @@ class Watch:
         self._is_finished = True
         if response is not None and response.raw_reply is not None:
             response = msgspec.structs.replace(response, raw_reply=None)
-        told = {} if response is None else {name: getattr(response, name) for name in _TOLD}
+        fields = {} if response is None else {name: getattr(response, name) for name in _TOLD}
         self._tell(
             CallFinished(
                 **self._head,
@@ -209,7 +209,7 @@ class Watch:
                 attempts=tuple([self._told(attempt) for attempt in attempts]),
                 response=response,
                 response_id=None if response is None else response.id,
-                **told,
+                **fields,
                 **facts,
             )
         )

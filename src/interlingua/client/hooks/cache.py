@@ -78,20 +78,20 @@ class ResponseCache(Hook):
         if request.tools or is_committed(request):
             return request
         owner = None if self._shared else (context.owner, context.account)
-        told = (owner, context.targets, context.variant, dump(request))
-        key = context.memo[_KEY] = sha256(encode(told)).hexdigest()
-        found = self._store.get(key, is_async=context.is_async)
-        if found is None or isinstance(found, bytes):
-            return self._looked(request, context, found)
-        return self._awaited(request, context, found)
+        facts = (owner, context.targets, context.variant, dump(request))
+        key = context.memo[_KEY] = sha256(encode(facts)).hexdigest()
+        entry = self._store.get(key, is_async=context.is_async)
+        if entry is None or isinstance(entry, bytes):
+            return self._looked(request, context, entry)
+        return self._awaited(request, context, entry)
 
     async def _awaited(
-        self, request: Request, context: HookContext, found: Awaitable[bytes | None]
+        self, request: Request, context: HookContext, entry: Awaitable[bytes | None]
     ) -> Request | Response[Any]:
-        return self._looked(request, context, await found)
+        return self._looked(request, context, await entry)
 
-    def _looked(self, request: Request, context: HookContext, found: bytes | None) -> Request | Response[Any]:
-        answer = None if found is None else _read(found)
+    def _looked(self, request: Request, context: HookContext, entry: bytes | None) -> Request | Response[Any]:
+        answer = None if entry is None else _read(entry)
         context.cache = "miss" if answer is None else "hit"
         return request if answer is None else replace(answer, cost_usd=0.0)
 
@@ -100,31 +100,31 @@ class ResponseCache(Hook):
         key = context.memo.get(_KEY)
         if key is None or not _is_whole(response):
             return response
-        kept = self._store.put(key, self._written(response), self._ttl_s, is_async=context.is_async)
-        return response if kept is None else _after(kept, response)
+        pending = self._store.put(key, self._written(response), self._ttl_s, is_async=context.is_async)
+        return response if pending is None else _after(pending, response)
 
     def _written(self, response: Response[Any]) -> bytes:
-        told = tuple([change for change in response.changes if change.stage != "hook"])
-        kept = replace(
+        changes = tuple([change for change in response.changes if change.stage != "hook"])
+        stored = replace(
             response, id=None, request_id=None, request=None, raw_reply=None, output=None, attempts=(), rate_limits={},
-            changes=told,
+            changes=changes,
         )  # fmt: skip
-        return dump(_unsealed(kept) if self._shared else kept).encode()
+        return dump(_unsealed(stored) if self._shared else stored).encode()
 
     def close(self) -> None:
         """Close its store."""
         self._store.close()
 
 
-async def _after(kept: Awaitable[None], response: Response[Any]) -> Response[Any]:
-    await kept
+async def _after(pending: Awaitable[None], response: Response[Any]) -> Response[Any]:
+    await pending
     return response
 
 
-def _read(kept: bytes) -> Response[Any] | None:
+def _read(entry: bytes) -> Response[Any] | None:
     """The answer that was kept; None for what another version wrote, or nobody can read."""
     try:
-        answer = load(kept)
+        answer = load(entry)
     except Error:
         return None
     return cast("Response[Any]", answer) if isinstance(answer, Response) else None
@@ -144,7 +144,7 @@ def _unsealed(response: Response[Any]) -> Response[Any]:
 
 
 def _bare(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    told = [part for part in parts if not isinstance(part, ThinkingPart) or part.text]
+    visible = [part for part in parts if not isinstance(part, ThinkingPart) or part.text]
     return tuple(
-        [replace(cast("Any", part), **{name: _BARE[name] for name in _BARE if hasattr(part, name)}) for part in told]
+        [replace(cast("Any", part), **{name: _BARE[name] for name in _BARE if hasattr(part, name)}) for part in visible]
     )

@@ -139,8 +139,8 @@ class Hooking:
             if is_told and len(self.changes) > before:
                 raise UsageError(f"{hook.name}.after changes an answer that was streamed; `during` can change it")
             response = cast("Response[Any]", result)
-        told = self.told
-        return replace(response, changes=told + response.changes) if told else response
+        changes = self.told
+        return replace(response, changes=changes + response.changes) if changes else response
 
     def around(self, job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
         """The steps of a whole call with these hooks around it.
@@ -187,10 +187,10 @@ class Hooking:
                     self._text(event).came.append(event.text)
             for hook in hooks:
                 result: object = yield from self._asked(hook, _DURING, list(events))
-                given = cast("list[Event]", result) if isinstance(result, list) else None
-                if given is None or _fixed(given) != _fixed(events):
+                replaced = cast("list[Event]", result) if isinstance(result, list) else None
+                if replaced is None or _fixed(replaced) != _fixed(events):
                     raise _wrong(hook, _DURING, result, "a list of the events that it got, aside from pieces of text")
-                events = given
+                events = replaced
             events = [fitting for event in events if (fitting := self._fitting(event)) is not None]
         if not events or type(events[-1]) is not StreamEnd or outcome.response is None:
             return events
@@ -295,7 +295,7 @@ def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", clie
     targets, settings = tuple([lane.endpoint.spec for lane in job.lanes]), job.settings
     headers = [pair for pair in settings.headers if pair[0].lower() not in _TRACING]
     places = [(lane.endpoint.base_url, lane.endpoint.dialect, lane.endpoint.query) for lane in job.lanes]
-    told = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, headers, places)
+    facts = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, headers, places)
     return HookContext(
         model=model or ",".join(targets),
         targets=targets,
@@ -303,7 +303,7 @@ def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", clie
         stream=stream,
         owner=owner,
         client=client,
-        variant=sha256(encode(told)).hexdigest(),
+        variant=sha256(encode(facts)).hexdigest(),
         account=_account_of(job),
     )
 

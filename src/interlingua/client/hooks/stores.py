@@ -139,12 +139,12 @@ class SqliteAnswers:
         now = self._now()
         try:
             with self._lock:
-                found = self._connection.execute(
+                row = self._connection.execute(
                     "UPDATE answers SET used = ? WHERE key = ? AND ends > ? RETURNING body", (now, key, now)
                 ).fetchone()
         except self._failures as error:
             return self._log.tell(error)
-        return None if found is None else cast("bytes", found[0])
+        return None if row is None else cast("bytes", row[0])
 
     def put(self, key: str, body: bytes, ttl_s: float, *, is_async: bool = False) -> None:
         """Keep bytes for so long."""
@@ -221,8 +221,8 @@ class RedisAnswers:
 
 
 def _got(key: str) -> Steps[bytes | None]:
-    [found] = yield [("GET", key)]
-    return found if isinstance(found, bytes) else None
+    [value] = yield [("GET", key)]
+    return value if isinstance(value, bytes) else None
 
 
 def _put(key: str, body: bytes, ttl_s: float) -> Steps[None]:

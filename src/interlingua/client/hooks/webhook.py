@@ -113,8 +113,8 @@ class Webhook(Hook):
         """
         if "before" not in self._steps:
             return request
-        told = {"step": "before", "context": _told(context), "request": decode_any(dump(request).encode())}
-        return self._asked(told, lambda answer: _request_of(answer, request), request, context)
+        body = {"step": "before", "context": _told(context), "request": decode_any(dump(request).encode())}
+        return self._asked(body, lambda answer: _request_of(answer, request), request, context)
 
     def after(self, response: Response[Any], context: HookContext) -> Response[Any] | Awaitable[Response[Any]]:
         """The answer as the service wants it.
@@ -124,13 +124,13 @@ class Webhook(Hook):
         if "after" not in self._steps:
             return response
         bare = replace(response, request=None, raw_reply=None, output=None)
-        told = {"step": "after", "context": _told(context), "response": decode_any(dump(bare).encode())}
+        body = {"step": "after", "context": _told(context), "response": decode_any(dump(bare).encode())}
         if response.request is not None:
-            told["request"] = decode_any(dump(response.request).encode())
-        return self._asked(told, lambda answer: _response_of(answer, response), response, context)
+            body["request"] = decode_any(dump(response.request).encode())
+        return self._asked(body, lambda answer: _response_of(answer, response), response, context)
 
-    def _asked(self, told: object, read: Callable[[dict[str, Any]], Any], same: object, context: HookContext) -> Any:
-        sent = HttpRequest(url=self._url, headers=self._headers(), body=encode(told))
+    def _asked(self, body: object, read: Callable[[dict[str, Any]], Any], same: object, context: HookContext) -> Any:
+        sent = HttpRequest(url=self._url, headers=self._headers(), body=encode(body))
         if context.is_async:
             return self._awaited(sent, read, same)
         from interlingua.transport.base import fetch_of
@@ -250,10 +250,10 @@ def _response_of(answer: dict[str, Any], response: Response[Any]) -> Response[An
     changed = load(encode(answer.get("response")))
     if not isinstance(changed, Response):
         raise DecodeError("a change of an answer has a canonical response", path="/response")
-    told = cast("Response[Any]", changed)
+    loaded = cast("Response[Any]", changed)
     return replace(
         response,
-        parts=told.parts,
-        finish_reason=told.finish_reason,
-        alternatives=told.alternatives,
+        parts=loaded.parts,
+        finish_reason=loaded.finish_reason,
+        alternatives=loaded.alternatives,
     )

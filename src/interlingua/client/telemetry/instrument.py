@@ -113,8 +113,8 @@ class _Recorder:
         """End every span that is open."""
         with self._filling:
             left, self._open = self._open, {}
-        for found in left.values():
-            found.span.end()
+        for open_span in left.values():
+            open_span.span.end()
 
     # Calls
 
@@ -134,46 +134,48 @@ class _Recorder:
         self._begin(event, facts, more, self._trace.SpanKind.CLIENT)
 
     def _attempt_started(self, event: AttemptStarted) -> None:
-        found = self._open.get(event.id)
-        if found is None:
+        open_span = self._open.get(event.id)
+        if open_span is None:
             return
         place = {NAMES["host"]: event.host, NAMES["port"]: event.port}
-        found.facts.update({name: value for name, value in place.items() if value is not None})
-        found.facts.update(_target(event.model))
-        found.span.set_attributes(found.facts)
+        open_span.facts.update({name: value for name, value in place.items() if value is not None})
+        open_span.facts.update(_target(event.model))
+        open_span.span.set_attributes(open_span.facts)
         self._note(event)
 
     def _note(self, event: AttemptStarted | AttemptFailed | TargetSkipped | TargetBenched | RetryScheduled) -> None:
         """A step on the way of a call, as an event of its span."""
-        found = self._open.get(event.id)
-        if found is None:
+        open_span = self._open.get(event.id)
+        if open_span is None:
             return
-        told = {NAMES[name]: getattr(event, name) for name in self._noted if getattr(event, name, None) is not None}
+        attributes = {
+            NAMES[name]: getattr(event, name) for name in self._noted if getattr(event, name, None) is not None
+        }
         kind, target = type(event), {NAMES["target"]: event.model}
-        found.span.add_event(_NOTES[kind], target | told)
+        open_span.span.add_event(_NOTES[kind], target | attributes)
 
     def _call_finished(self, event: CallFinished) -> None:
-        found = self._open.pop(event.id, None)
-        if found is None:
+        open_span = self._open.pop(event.id, None)
+        if open_span is None:
             return
-        span, facts = found.span, found.facts
+        span, facts = open_span.span, open_span.facts
         if event.model is not None:
             facts.update(_target(event.model))
             span.update_name(_name_of(facts))
-        told = {name: value for field, name in ANSWER.items() if (value := getattr(event, field)) is not None}
-        told |= {NAMES["attempts"]: len(event.attempts), NAMES["changes"]: len(event.changes)}
+        attributes = {name: value for field, name in ANSWER.items() if (value := getattr(event, field)) is not None}
+        attributes |= {NAMES["attempts"]: len(event.attempts), NAMES["changes"]: len(event.changes)}
         if event.finish_reason is not None:
-            told[NAMES["finish_reasons"]] = (event.finish_reason,)
+            attributes[NAMES["finish_reasons"]] = (event.finish_reason,)
         if event.closed:
-            told[NAMES["closed"]] = True
+            attributes[NAMES["closed"]] = True
         if event.response is not None:
             from interlingua.client.telemetry.transcript import answered
 
-            told.update(answered(event.response))
-        span.set_attributes(facts | told | _counted(event.usage))
+            attributes.update(answered(event.response))
+        span.set_attributes(facts | attributes | _counted(event.usage))
         self._fail(span, event.error, event.message)
         span.end()
-        self._measure_call(event, facts | {name: told[name] for name in _MEASURED if name in told})
+        self._measure_call(event, facts | {name: attributes[name] for name in _MEASURED if name in attributes})
 
     def _measure_call(self, event: CallFinished, facts: dict[str, Any]) -> None:
         self._histograms["duration"].record(event.duration_s, facts)
@@ -190,14 +192,14 @@ class _Recorder:
         self._begin(event, _asked("invoke_agent", event.targets), {}, self._trace.SpanKind.INTERNAL)
 
     def _agent_finished(self, event: AgentFinished) -> None:
-        found = self._open.pop(event.id, None)
-        if found is None:
+        open_span = self._open.pop(event.id, None)
+        if open_span is None:
             return
-        told: dict[str, Any] = {NAMES["stop_reason"]: event.stop_reason, NAMES["steps"]: event.steps}
+        attributes: dict[str, Any] = {NAMES["stop_reason"]: event.stop_reason, NAMES["steps"]: event.steps}
         if event.cost_usd is not None:
-            told[NAMES["cost_usd"]] = event.cost_usd
-        self._end(found, told | _counted(event.usage), event.error)
-        self._histograms["agent"].record(event.duration_s, found.facts | _error(event.error))
+            attributes[NAMES["cost_usd"]] = event.cost_usd
+        self._end(open_span, attributes | _counted(event.usage), event.error)
+        self._histograms["agent"].record(event.duration_s, open_span.facts | _error(event.error))
 
     def _tool_called(self, event: ToolCalled) -> None:
         facts = {NAMES["operation"]: "execute_tool", NAMES["tool"]: event.tool}
@@ -211,17 +213,17 @@ class _Recorder:
         self._context.attach(self._trace.set_span_in_context(span))
 
     def _tool_returned(self, event: ToolReturned) -> None:
-        found = self._open.pop(event.id, None)
-        if found is None:
+        open_span = self._open.pop(event.id, None)
+        if open_span is None:
             return
-        told: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         if event.result is not None:
             from interlingua.client.telemetry.transcript import result_of
 
-            told[NAMES["result"]] = result_of(event.result)
+            attributes[NAMES["result"]] = result_of(event.result)
         error = event.error or ("ToolError" if event.is_error else None)
-        self._end(found, told, error)
-        self._histograms["tool"].record(event.duration_s, found.facts | _error(error))
+        self._end(open_span, attributes, error)
+        self._histograms["tool"].record(event.duration_s, open_span.facts | _error(error))
 
     # Spans
 
@@ -242,15 +244,15 @@ class _Recorder:
         outer = self._open.get(event.parent_id or "")
         return None if outer is None or outer.is_current else self._trace.set_span_in_context(outer.span)
 
-    def _end(self, found: _Open, told: dict[str, Any], error: str | None) -> None:
-        found.span.set_attributes(told | _error(error))
-        self._fail(found.span, error, None)
-        found.span.end()
+    def _end(self, open_span: _Open, attributes: dict[str, Any], error: str | None) -> None:
+        open_span.span.set_attributes(attributes | _error(error))
+        self._fail(open_span.span, error, None)
+        open_span.span.end()
 
     def _fail(self, span: Span, error: str | None, message: str | None) -> None:
         if error is not None:
-            told = message if message and self._sentences else error
-            span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, told))
+            description = message if message and self._sentences else error
+            span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, description))
 
 
 _NOTES: dict[type[Observed], str] = {

@@ -39,22 +39,22 @@ __all__ = ["answered", "arguments_of", "asked", "result_of"]
 def asked(request: Request) -> dict[str, str]:
     """The attributes of what a request asks."""
     messages = [{"role": message.role, "parts": _parts(message.parts)} for message in request.messages]
-    told = {NAMES["input"]: _json(messages)}
+    attributes = {NAMES["input"]: _json(messages)}
     if request.system:
-        told[NAMES["instructions"]] = _json(_parts(request.system))
+        attributes[NAMES["instructions"]] = _json(_parts(request.system))
     if request.tools:
-        told[NAMES["tools"]] = _json([_tool(tool) for tool in request.tools if isinstance(tool, Tool)])
-    return told
+        attributes[NAMES["tools"]] = _json([_tool(tool) for tool in request.tools if isinstance(tool, Tool)])
+    return attributes
 
 
 def answered(response: Response[Any]) -> dict[str, str]:
     """The attributes of what a response says."""
     choices = [response, *response.alternatives]
-    said = [
+    messages = [
         {"role": "assistant", "parts": _parts(choice.parts), "finish_reason": choice.finish_reason}
         for choice in choices
     ]
-    return {NAMES["answer"]: _json(said)}
+    return {NAMES["answer"]: _json(messages)}
 
 
 def arguments_of(call: ToolCall | BrokenToolCall) -> str:

@@ -58,10 +58,10 @@ def encode_typed(dialect: Dialect, request: Request, options: EncodeOptions) -> 
     except UnsupportedError as error:
         if any(change.action == "refused" and change.code != "output_schema" for change in error.changes):
             raise
-        found = _lower(dialect, request, options)
-        if found is None:
+        lower = _lower(dialect, request, options)
+        if lower is None:
             raise
-        return found
+        return lower
     if all(change.code != "output_schema" for change in encoded.changes):
         return encoded
     return _lower(dialect, request, options) or encoded  # where it may be dropped, it is still better asked for
@@ -76,25 +76,27 @@ def _forced(dialect: Dialect, request: Request, options: EncodeOptions) -> Encod
     """The second rung; None where the target takes no tools, or no forced call."""
     name = _free_name(request)
     tool = Tool(name=name, description=DESCRIPTION, parameters=request.output_schema or {})
-    asked = replace(
+    with_tool = replace(
         _without_schema(request), tools=(*request.tools, tool), tool_choice=_choice(request.tool_choice, request, name)
     )
     try:
-        encoded = dialect.encode_request(asked, options)
+        encoded = dialect.encode_request(with_tool, options)
     except UnsupportedError:
         return None
     if any(change.path == "/tool_choice" for change in encoded.changes):
         return None
-    told = _entry(dialect, "output_schema_forced_tool", f"asked for as the tool {name}")
-    return replace(encoded, changes=(told, *encoded.changes), undo=replace(encoded.undo, output_tool=name))
+    entry = _entry(dialect, "output_schema_forced_tool", f"asked for as the tool {name}")
+    return replace(encoded, changes=(entry, *encoded.changes), undo=replace(encoded.undo, output_tool=name))
 
 
 def _prompted(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded | None:
     """The third rung; None where the rest of the request is refused, too."""
     gap = "\n\n" if request.system else ""
-    told = TextPart(gap + schema_prompt(request.output_schema))
+    instruction = TextPart(gap + schema_prompt(request.output_schema))
     try:
-        encoded = dialect.encode_request(replace(_without_schema(request), system=(*request.system, told)), options)
+        encoded = dialect.encode_request(
+            replace(_without_schema(request), system=(*request.system, instruction)), options
+        )
     except UnsupportedError:
         return None
     changes = (_entry(dialect, "output_schema_prompted", "asked for in words"), *encoded.changes)
@@ -107,9 +109,9 @@ def _without_schema(request: Request) -> Request:
 
 def _free_name(request: Request) -> str:
     """A name for the hidden tool that no other tool has."""
-    taken = {tool.name for tool in request.tools if isinstance(tool, Tool)}
+    names = {tool.name for tool in request.tools if isinstance(tool, Tool)}
     name = request.schema_name or "response"
-    while name in taken:
+    while name in names:
         name = f"{name}_output"
     return name
 
@@ -160,7 +162,7 @@ class Unwrapper:
 
     def events(self, events: Iterable[Event]) -> list[Event]:
         """The events as the caller sees them."""
-        return [told for event in events if (told := self._event(event)) is not None]
+        return [unwrapped for event in events if (unwrapped := self._event(event)) is not None]
 
     def _event(self, event: Event) -> Event | None:
         match event:

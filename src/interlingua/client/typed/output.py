@@ -128,8 +128,8 @@ class Partials:
         """The answer so far, where the event says something new of it."""
         if type(event) is not TextDelta or event.choice:
             return []
-        found = self._reader.feed(event.text)
-        return [] if found is NOTHING else [found]
+        value = self._reader.feed(event.text)
+        return [] if value is NOTHING else [value]
 
 
 # Asking again
@@ -181,8 +181,8 @@ AGAIN = "Give the whole answer again, as JSON that fits the schema, and nothing 
 def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
     """The call again, with the answer and what is wrong with it; to the target that served, and those behind it."""
     parts = tuple([part for part in response.parts if not isinstance(part, ToolCall | BrokenToolCall)])
-    said = (Message("assistant", parts),) if response.text.strip() else ()
-    messages = (*job.request.messages, *said, problems_told(error))
+    earlier = (Message("assistant", parts),) if response.text.strip() else ()
+    messages = (*job.request.messages, *earlier, problems_told(error))
     specs = [lane.endpoint.spec for lane in job.lanes]
     lanes = job.lanes[specs.index(response.model) :] if response.model in specs else job.lanes
     return replace(job, request=replace(job.request, messages=messages), lanes=lanes, ranking=None)

@@ -170,8 +170,8 @@ class AgUiEncoder:
         """The result of a call; that it is an error stands in its text."""
         del is_error  # the event has no member for it
         text = content if isinstance(content, str) else encode(content).decode()
-        told = _event("TOOL_CALL_RESULT", messageId=_new_id(), toolCallId=call_id, content=text, role="tool")
-        return self._start() + told
+        event = _event("TOOL_CALL_RESULT", messageId=_new_id(), toolCallId=call_id, content=text, role="tool")
+        return self._start() + event
 
     def _call_start(self, call_id: str, name: str) -> bytes:
         self._message = self._message or _new_id()
@@ -179,10 +179,10 @@ class AgUiEncoder:
 
     def _ready(self, call: ToolCall) -> bytes:
         """The end of a call, with its beginning and its arguments where they were not told in pieces."""
-        told = b"" if call.id in self._calls.values() else self._call_start(call.id, call.name)
+        events = b"" if call.id in self._calls.values() else self._call_start(call.id, call.name)
         if call.id not in self._streamed:
-            told += _event("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments_json)
-        return told + _event("TOOL_CALL_END", toolCallId=call.id)
+            events += _event("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments_json)
+        return events + _event("TOOL_CALL_END", toolCallId=call.id)
 
     def _interrupt(self, call: ToolCall) -> dict[str, object]:
         signer = self._chat.signer

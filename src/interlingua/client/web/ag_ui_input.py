@@ -47,8 +47,8 @@ def read_run_input(body: Mapping[str, Any], signer: Signer) -> WebChat:
                 turn = _calls(members, path)
                 names |= {call.id: call.name for call, _ in turn}
                 content = members.get("content")
-                said: list[Part] = [TextPart(content)] if isinstance(content, str) and content else []
-                parts = (*said, *(call for call, _ in turn))
+                texts: list[Part] = [TextPart(content)] if isinstance(content, str) and content else []
+                parts = (*texts, *(call for call, _ in turn))
                 if messages and messages[-1].role == "assistant":
                     messages[-1] = Message("assistant", (*messages[-1].parts, *parts))
                     calls.extend(turn)

@@ -213,10 +213,10 @@ class UiMessageEncoder:
     def _block_start(self, event: BlockStart) -> bytes:
         if event.block != "tool_call":
             return b""
-        said: dict[str, object] = {"inputEncoding": "text"} if event.freeform else {}
+        members: dict[str, object] = {"inputEncoding": "text"} if event.freeform else {}
         if event.id and not event.freeform:
             self._calls[event.index] = event.id
-        return part("tool-input-start", toolCallId=event.id, toolName=event.name, **said)
+        return part("tool-input-start", toolCallId=event.id, toolName=event.name, **members)
 
     def _block_end(self, event: BlockEnd) -> bytes:
         opened = self._open.get(event.index)

@@ -107,16 +107,16 @@ def _user(parts: list[Mapping[str, Any]], path: str) -> list[Message]:
 def _assistant(parts: list[Mapping[str, Any]], path: str) -> tuple[list[Message], list[_Call]]:
     """The turns of an answer with their results, and the calls of the last one."""
     messages: list[Message] = []
-    said: list[Part] = []
+    pending: list[Part] = []
     calls: list[_Call] = []
 
     def end_step() -> None:
-        if said:
-            messages.append(Message("assistant", tuple(said)))
+        if pending:
+            messages.append(Message("assistant", tuple(pending)))
         results = [result for call in calls if (result := _result(call)) is not None]
         if results:
             messages.append(Message("tool", tuple(results)))
-        said.clear()
+        pending.clear()
 
     for place, members in enumerate(parts):
         here = f"{path}/parts/{place}"
@@ -125,12 +125,12 @@ def _assistant(parts: list[Mapping[str, Any]], path: str) -> tuple[list[Message]
             end_step()
             calls = []
         elif kind == "text" and members.get("text"):
-            said.append(TextPart(text_of(members, "text", here)))
+            pending.append(TextPart(text_of(members, "text", here)))
         elif kind == "reasoning" and members.get("text"):
-            said.append(ThinkingPart(text_of(members, "text", here)))
+            pending.append(ThinkingPart(text_of(members, "text", here)))
         elif (kind == "dynamic-tool" or kind.startswith("tool-")) and _is_ours(members):
             calls.append(_Call(_call(members, kind, here), members, here))
-            said.append(calls[-1].call)
+            pending.append(calls[-1].call)
     end_step()
     return messages, calls
 

@@ -82,16 +82,16 @@ def read_error(body: bytes) -> ErrorBody:
 
 def error_body(value: object) -> ErrorBody:
     """What a JSON error says, in any of the shapes seen."""
-    found = _read(value, 0)
-    return found._replace(message=beginning(found.message, MAX_SENTENCE) or NO_REASON)
+    body = _read(value, 0)
+    return body._replace(message=beginning(body.message, MAX_SENTENCE) or NO_REASON)
 
 
 def beginning(text: str, limit: int) -> str:
     """A text, or its first whole words: half a key would not be known for one, and stay in an error."""
     if len(text) <= limit:
         return text
-    kept = text[: limit - 2]
-    return f"{kept.rpartition(' ')[0] or kept} …"
+    short = text[: limit - 2]
+    return f"{short.rpartition(' ')[0] or short} …"
 
 
 def _read(value: object, depth: int) -> ErrorBody:
@@ -134,10 +134,10 @@ def _text(text: str, depth: int) -> ErrorBody:
     """A sentence, or an error that some server in between has written as text."""
     if text.lstrip().startswith(("{", "[{")):
         try:
-            found = _read(decode_any(text, repairs=[]), depth + 1)
+            body = _read(decode_any(text, repairs=[]), depth + 1)
         except (DecodeError, LimitExceededError):
             return ErrorBody(text)
-        return found if found.message else found._replace(message=text)
+        return body if body.message else body._replace(message=text)
     return ErrorBody(text)
 
 
@@ -157,17 +157,17 @@ def _joined(inside: ErrorBody, own: ErrorBody) -> ErrorBody:
 def _members(value: dict[str, Any], depth: int) -> ErrorBody:
     """What one object says of itself."""
     sentence = next((text for name in _SENTENCES if (text := _sentence(value.get(name)))), "")
-    said = _text(sentence, depth)
+    inner = _text(sentence, depth)
     details = _details(value.get("details"))
     places = _STATUS_PLACES[: None if depth == 0 else -1]
     own = ErrorBody(
-        said.message,
+        inner.message,
         _words(value, [*details, value] if depth == 0 else details),
         next((status for name in places if (status := _status(value.get(name))) is not None), None),
         next((delay for detail in details if (delay := _delay(detail)) is not None), None),
-        next((found for place in (value, *details) if (found := _request_id(place))), None),
+        next((request_id for place in (value, *details) if (request_id := _request_id(place))), None),
     )
-    own = _joined(said, own) if said.words else own
+    own = _joined(inner, own) if inner.words else own
     return _behind(own, value.get("metadata"), depth)
 
 
@@ -175,12 +175,12 @@ def _sentence(value: object) -> str:
     if isinstance(value, str):
         return value
     if is_list(value):
-        told = [
+        phrases = [
             f"{'/'.join(map(str, loc if is_list(loc := entry['loc']) else ()))}: {entry.get('msg', '')}"
             for entry in value
             if is_object(entry) and "loc" in entry
         ]
-        return "; ".join(told)
+        return "; ".join(phrases)
     return ""
 
 
@@ -192,10 +192,10 @@ def _details(value: object) -> list[dict[str, Any]]:
 
 
 def _words(value: dict[str, Any], details: list[dict[str, Any]]) -> tuple[str, ...]:
-    found = [detail.get(name) for detail in details for name in ("error_code", "reason")]
-    found += [str(value[name]) if type(value.get(name)) is int else value.get(name) for name in _WORD_PLACES]
-    found.append(value.get("status"))
-    words = [word for word in found if isinstance(word, str) and word and word not in _NOT_WORDS]
+    candidates = [detail.get(name) for detail in details for name in ("error_code", "reason")]
+    candidates += [str(value[name]) if type(value.get(name)) is int else value.get(name) for name in _WORD_PLACES]
+    candidates.append(value.get("status"))
+    words = [word for word in candidates if isinstance(word, str) and word and word not in _NOT_WORDS]
     if value.get("param") == "input_tokens":
         words.append("param:input_tokens")
     numbers = [word for word in words if _status(word) is not None]
@@ -209,8 +209,8 @@ def _status(value: object) -> int | None:
 
 
 def _delay(detail: dict[str, Any]) -> float | None:
-    found = re.fullmatch(_DELAY, str(detail.get("retryDelay")))
-    return min(float(found[1]), MAX_DELAY_S) if found else None
+    match = re.fullmatch(_DELAY, str(detail.get("retryDelay")))
+    return min(float(match[1]), MAX_DELAY_S) if match else None
 
 
 def _request_id(place: dict[str, Any]) -> str | None:
@@ -228,5 +228,5 @@ def _behind(own: ErrorBody, metadata: object, depth: int) -> ErrorBody:
     limits = tuple((str(name).lower(), str(text)) for name, text in headers.items()) if is_object(headers) else ()
     raw = _read(metadata.get("raw"), depth + 1)
     both = _joined(ErrorBody("", words + raw.words, delay_s=raw.delay_s, headers=limits), own)
-    told = raw.message if not raw.message.startswith("{") else ""
-    return both._replace(message=f"{own.message.rstrip('.')}: {told}" if told else own.message)
+    sentence = raw.message if not raw.message.startswith("{") else ""
+    return both._replace(message=f"{own.message.rstrip('.')}: {sentence}" if sentence else own.message)

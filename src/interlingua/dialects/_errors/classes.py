@@ -75,9 +75,9 @@ MAX_RETRY_AFTER_S = 86_400.0
 
 def class_of_status(status: int) -> type[Error]:
     """The class of an HTTP status: one of the table, else the request's fault (4xx) or the server's."""
-    found = STATUS_CLASSES.get(status)
-    if found is not None:
-        return found
+    kind = STATUS_CLASSES.get(status)
+    if kind is not None:
+        return kind
     return BadRequestError if 400 <= status < 500 else InternalServerError
 
 
@@ -102,14 +102,14 @@ def class_of(body: ErrorBody, status: int | None, table: Mapping[str, type[Error
     What is refused or limited may be so for want of money, which some servers say in a phrase alone. `table` holds the
     dialect's own words; what compatible servers say beside them is known to all.
     """
-    known = [word for word in body.words if word in table or word in WORDS]
-    word = next((word for word in known if word not in VAGUE_WORDS), known[0] if known else "")
-    found = precise_class(table.get(word) or WORDS.get(word), status)
-    is_vague = found is BadRequestError or (found is InternalServerError and status is None)
-    if is_vague or found in _REFUSALS:
+    words = [word for word in body.words if word in table or word in WORDS]
+    word = next((word for word in words if word not in VAGUE_WORDS), words[0] if words else "")
+    kind = precise_class(table.get(word) or WORDS.get(word), status)
+    is_vague = kind is BadRequestError or (kind is InternalServerError and status is None)
+    if is_vague or kind in _REFUSALS:
         phrases = [(phrase, finer) for phrase, finer in PHRASES if is_vague or finer is BillingError]
-        return next((finer for phrase, finer in phrases if re.search(phrase, body.message)), found)
-    return found
+        return next((finer for phrase, finer in phrases if re.search(phrase, body.message)), kind)
+    return kind
 
 
 def error_of(
@@ -161,10 +161,10 @@ ErrorTable: TypeAlias = tuple[tuple[type[Error], ErrorRow], ...]
 
 def row_of(table: ErrorTable, error: Error) -> ErrorRow | None:
     """The row of an error; a client's bytes that cannot be read look like any bad request."""
-    found = next((row for kind, row in table if isinstance(error, kind)), None)
-    if found is None and isinstance(error, DecodeError) and error.status == 400:
+    match = next((row for kind, row in table if isinstance(error, kind)), None)
+    if match is None and isinstance(error, DecodeError) and error.status == 400:
         return dict(table)[BadRequestError]
-    return found
+    return match
 
 
 def is_upstream(error: Error) -> bool:
@@ -184,9 +184,9 @@ def retry_after_s(headers: Iterable[tuple[str, str]]) -> float | None:
     milliseconds = _number(header(headers, "retry-after-ms"))
     if milliseconds is not None:
         return _clamp(milliseconds / 1000)
-    said = header(headers, "retry-after")
-    seconds = _number(said)
-    return _clamp(seconds) if seconds is not None else _from_date(said, header(headers, "date"))
+    value = header(headers, "retry-after")
+    seconds = _number(value)
+    return _clamp(seconds) if seconds is not None else _from_date(value, header(headers, "date"))
 
 
 def _number(text: str | None) -> float | None:
@@ -200,13 +200,13 @@ def _clamp(seconds: float) -> float | None:
     return min(seconds, MAX_RETRY_AFTER_S) if seconds >= 0 else None
 
 
-def _from_date(said: str | None, now: str | None) -> float | None:
-    if said is None or now is None:
+def _from_date(value: str | None, now: str | None) -> float | None:
+    if value is None or now is None:
         return None
     from email.utils import parsedate_to_datetime  # 10 ms, sockets among it: only who is told a date pays for it
 
     try:
-        return _clamp(max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(now)).total_seconds()))
+        return _clamp(max(0.0, (parsedate_to_datetime(value) - parsedate_to_datetime(now)).total_seconds()))
     except (OverflowError, TypeError, ValueError):
         return None
 

@@ -161,11 +161,11 @@ class OpenAIRequestWriter(RequestWriter):
     def _named(self) -> Request:
         """The request with a name of the schema that the server takes; the model does not see it."""
         own, rule = self.request.schema_name, self.quirks.name_rule
-        told = map_names((own,), rule)[own] if own and self.request.output_schema is not None else own
-        if told == own:
+        legal = map_names((own,), rule)[own] if own and self.request.output_schema is not None else own
+        if legal == own:
             return self.request
-        self.changes.add("parameter_adjusted", "/schema_name", f"{own!r} is {told!r} on the wire")
-        return replace(self.request, schema_name=told)
+        self.changes.add("parameter_adjusted", "/schema_name", f"{own!r} is {legal!r} on the wire")
+        return replace(self.request, schema_name=legal)
 
     def _as_schema(self) -> Request:
         """Any JSON object, asked for with a schema."""
@@ -178,17 +178,17 @@ class OpenAIRequestWriter(RequestWriter):
 
     def told_tier(self) -> str | None:
         """The class of service, in a word that the provider knows."""
-        tier, known = self.request.service_tier, self.quirks.service_tiers
+        tier, tiers = self.request.service_tier, self.quirks.service_tiers
         if tier is None or not self.takes("service_tier"):
             return None
-        if not known or tier in known:
+        if not tiers or tier in tiers:
             return tier
-        told = TIERS.get(tier)
-        if told not in known:
+        nearest = TIERS.get(tier)
+        if nearest not in tiers:
             self.changes.add("parameter_unsupported", "/service_tier", f"no class {tier!r} here")
             return None
-        self.changes.add("parameter_adjusted", "/service_tier", f"{tier} is told as {told}")
-        return told
+        self.changes.add("parameter_adjusted", "/service_tier", f"{tier} is told as {nearest}")
+        return nearest
 
     def told_cache(self) -> dict[str, Any]:
         """The members that ask for a longer life of cached prompts; the shorter is what such a model does by itself."""
@@ -198,6 +198,6 @@ class OpenAIRequestWriter(RequestWriter):
         if life is None:
             self.changes.add("cache_unsupported", "/cache", "no longer life of cached prompts is known here")
             return {}
-        told, members = CACHE_LIVES[life]
-        self.changes.add("parameter_adjusted", "/cache", f"{request.cache} is told as {told}")
+        retention, members = CACHE_LIVES[life]
+        self.changes.add("parameter_adjusted", "/cache", f"{request.cache} is told as {retention}")
         return members

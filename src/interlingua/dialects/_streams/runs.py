@@ -73,15 +73,15 @@ class RunDecoder(ABC):
         if run is not None:
             head, tail, inside, framing, delta, index, choice, grow = run
             rest = data.removeprefix(head)
-            said = rest.removesuffix(tail)
-            if said is not rest is not data and framing.is_between:  # what is not there is not taken off
+            raw = rest.removesuffix(tail)
+            if raw is not rest is not data and framing.is_between:  # what is not there is not taken off
                 if inside is not None:
-                    said = inside(said)
+                    raw = inside(raw)
                 try:
-                    text = read_text(said)
+                    text = read_text(raw)
                 except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named where events are parsed
                     text = ""
-                if text and said.strip() is said and len(data) <= MOST_BYTES:  # a line break would end the event
+                if text and raw.strip() is raw and len(data) <= MOST_BYTES:  # a line break would end the event
                     grow(text)
                     self.compared = data
                     return [delta(index, text, choice)]

@@ -26,7 +26,7 @@ _LF, _QUOTE = b'\n"'
 class Inside(Protocol):
     """Finds the text where something else that differs stands beside it."""
 
-    def text(self, said: bytes) -> bytes:
+    def text(self, raw: bytes) -> bytes:
         """The text's JSON in what stands between head and tail; nothing where that is not as it should be."""
         ...
 
@@ -59,11 +59,11 @@ class Ahead:
         self._letters, self._most, self._never_first = kind
         self._then = then
 
-    def text(self, said: bytes) -> bytes:
+    def text(self, raw: bytes) -> bytes:
         """As in `Inside`."""
-        rest = said.lstrip(self._letters)
+        rest = raw.lstrip(self._letters)
         text = rest.removeprefix(self.middle)
-        if text is rest or rest is said or len(said) - len(rest) > self._most or said[0] == self._never_first:
+        if text is rest or rest is raw or len(raw) - len(rest) > self._most or raw[0] == self._never_first:
             return b""
         return text if self._then is None else self._then.text(text)
 
@@ -79,12 +79,12 @@ class Behind:
         self._letters, self._most, self._never_first = kind
         self._then = then
 
-    def text(self, said: bytes) -> bytes:
+    def text(self, raw: bytes) -> bytes:
         """As in `Inside`."""
-        rest = said.rstrip(self._letters)
+        rest = raw.rstrip(self._letters)
         text = rest.removesuffix(self.before)
         length = len(rest)
-        if text is rest or rest is said or len(said) - length > self._most or said[length] == self._never_first:
+        if text is rest or rest is raw or len(raw) - length > self._most or raw[length] == self._never_first:
             return b""
         return text if self._then is None else self._then.text(text)
 
@@ -103,13 +103,13 @@ class Template:
     def text_in(self, data: bytes) -> str | None:
         """The string in a chunk of this kind; None for any other chunk."""
         rest = data.removeprefix(self.head)
-        said = rest.removesuffix(self.tail)
-        if rest is data or said is rest:
+        inside = rest.removesuffix(self.tail)
+        if rest is data or inside is rest:
             return None
         if self.inside is not None:
-            said = self.inside.text(said)
+            inside = self.inside.text(inside)
         try:
-            return raw_text(said) if said and said[0] == _QUOTE else None
+            return raw_text(inside) if inside and inside[0] == _QUOTE else None
         except (DecodeError, UnicodeDecodeError):  # bytes that are no text are named as such where a chunk is parsed
             return None
 

@@ -137,8 +137,8 @@ class _RequestEncoder(RequestWriter):
 
     def _path(self) -> str:
         model = self.target.model
-        known = model.startswith(("models/", "tunedModels/", "publishers/"))
-        name = quote(model if known else f"models/{model}", safe="/@-._~")
+        has_prefix = model.startswith(("models/", "tunedModels/", "publishers/"))
+        name = quote(model if has_prefix else f"models/{model}", safe="/@-._~")
         return f"/{name}:streamGenerateContent?alt=sse" if self.options.stream else f"/{name}:generateContent"
 
     def _messages(self, history: tuple[Message, ...]) -> None:
@@ -275,9 +275,9 @@ class _RequestEncoder(RequestWriter):
         """Any JSON object: by its member, or in words where the model takes tools or the member."""
         if self.wire.tools and self.facts.output_schema_with_tools is False:
             self.changes.add("output_schema_prompted", "/json_mode", "the model takes tools or JSON mode, not both")
-            given = self.wire.systemInstruction
-            said = part_list(given.parts) if isinstance(given, ContentWire) else []
-            self.wire.systemInstruction = ContentWire(parts=[*said, PartWire(text=JSON_PROMPT)])
+            instruction = self.wire.systemInstruction
+            parts = part_list(instruction.parts) if isinstance(instruction, ContentWire) else []
+            self.wire.systemInstruction = ContentWire(parts=[*parts, PartWire(text=JSON_PROMPT)])
             return
         self.config.responseMimeType = "application/json"
         if self.wire.tools and self.facts.output_schema_with_tools:
@@ -285,8 +285,8 @@ class _RequestEncoder(RequestWriter):
 
     def _free_choice(self) -> None:
         """Let the model choose: beside a schema it takes no other choice, and holds no call to its tool's schema."""
-        given = self.wire.toolConfig
-        calling = given.functionCallingConfig if given is not None else None
+        config = self.wire.toolConfig
+        calling = config.functionCallingConfig if config is not None else None
         if calling is None or calling.mode in ("AUTO", "NONE"):
             return
         if self.request.tool_choice in (None, "auto"):

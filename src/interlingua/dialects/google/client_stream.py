@@ -248,9 +248,9 @@ class GoogleStreamDecoder(BuildingDecoder):
         version = frame.modelVersion
         self.builder.start(model=version or "", wire_model=version or None, id=frame.responseId or None)
         if self._usage is not None:
-            told = decode_usage(self._usage)
-            if told is not None:
-                early = Usage(input_tokens=told.input_tokens, cache_read_tokens=told.cache_read_tokens)
+            usage = decode_usage(self._usage)
+            if usage is not None:
+                early = Usage(input_tokens=usage.input_tokens, cache_read_tokens=usage.cache_read_tokens)
                 self.builder.update_usage(early)
 
     # Parts
@@ -389,11 +389,11 @@ def _says(wire: PartWire) -> bool:
     return bool(wire.text) or wire.text is None
 
 
-def _join(known: dict[str, Any], said: dict[str, Any]) -> None:
+def _join(members: dict[str, Any], more: dict[str, Any]) -> None:
     """Put the members of a frame over those of the frames before it; their lists go on where they do on the wire."""
-    for name, value in said.items():
-        old = known.get(name)
-        known[name] = _longer(old, value) if name in _JOINED and is_object(old) and is_object(value) else value
+    for name, value in more.items():
+        old = members.get(name)
+        members[name] = _longer(old, value) if name in _JOINED and is_object(old) and is_object(value) else value
 
 
 def _longer(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

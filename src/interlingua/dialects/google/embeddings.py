@@ -185,8 +185,8 @@ def _tokens(wire: ReplyWire, vectors: list[VectorWire]) -> int | None:
     if is_object(wire.usageMetadata):
         return _count(wire.usageMetadata.get("promptTokenCount"))
     counts = [_count(each.statistics.get("token_count")) for each in vectors if is_object(each.statistics)]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known and len(known) == len(vectors) else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers and len(numbers) == len(vectors) else None
 
 
 def _count(value: object) -> int | None:
@@ -275,7 +275,7 @@ def _input(content: Any, path: str) -> EmbedInput:
     return OpaquePart(NAME, "content", content)
 
 
-def encode_response(embeddings: Embeddings, asked: DecodedEmbed, context: ServerContext) -> HttpReply:
+def encode_response(embeddings: Embeddings, decoded: DecodedEmbed, context: ServerContext) -> HttpReply:
     """The answer to a request, in the form of its path."""
     changes = Changes(NAME, "encode_response")
     members = foreign_noted(embeddings.extra, NAME, changes)
@@ -283,7 +283,7 @@ def encode_response(embeddings: Embeddings, asked: DecodedEmbed, context: Server
     vectors = [{"values": floats_of(each)} for each in embeddings.packed]
     tokens = embeddings.usage.input_tokens
     counts = {} if tokens is None else {"usageMetadata": {"promptTokenCount": tokens}}
-    body = {"embedding": vectors[0]} if asked.form == "single" else {"embeddings": vectors}
+    body = {"embedding": vectors[0]} if decoded.form == "single" else {"embeddings": vectors}
     return HttpReply(status=200, headers=JSON_HEADERS, body=encode({**body, **counts, **members}))
 
 

@@ -89,8 +89,8 @@ def _listed(value: Any) -> list[Any]:
 
 def instruction(body: JsonObject) -> JsonObject:
     """A system instruction has no role; a string is one text part; without parts it is absent."""
-    given = body.pop("systemInstruction", None)
-    content = {"parts": [{"text": given}]} if isinstance(given, str) else given
+    system = body.pop("systemInstruction", None)
+    content = {"parts": [{"text": system}]} if isinstance(system, str) else system
     if is_object(content):
         parts = _parts(content.get("parts"))
         rest = without(content, {"role", "parts"})
@@ -146,15 +146,17 @@ def _call(part: JsonObject) -> JsonObject:
 def _result(part: JsonObject) -> JsonObject:
     """What a result says is its `output` or its `error`; where it says nothing, an empty text or its parts."""
     result: JsonObject = part["functionResponse"]
-    given = result.get("response")
-    if not is_object(given):
+    response = result.get("response")
+    if not is_object(response):
         outcome: Any = (
-            {"output": "" if given is None else given} if given is not None or not result.get("parts") else None
+            {"output": "" if response is None else response}
+            if response is not None or not result.get("parts")
+            else None
         )
     else:
-        failed = given.get("error") is not None and "output" not in given
-        alone = given.keys() == {"output"} or (failed and len(given) == 1)
-        outcome = {"error" if failed else "output": next(iter(given.values())) if alone else given}
+        failed = response.get("error") is not None and "output" not in response
+        alone = response.keys() == {"output"} or (failed and len(response) == 1)
+        outcome = {"error" if failed else "output": next(iter(response.values())) if alone else response}
     parts = {"parts": _parts(result["parts"])} if result.get("parts") else {}
     return {**part, "functionResponse": {**without(result, {"response", "parts"}), "response": outcome, **parts}}
 
@@ -186,9 +188,9 @@ def declarations(body: JsonObject) -> JsonObject:
 
 def _declaration(tool: JsonObject) -> JsonObject:
     """No parameters are those of an empty object."""
-    given = tool.get("parametersJsonSchema", to_json_schema(tool.get("parameters")))
+    schema = tool.get("parametersJsonSchema", to_json_schema(tool.get("parameters")))
     rest = without(tool, {"parameters", "parametersJsonSchema"})
-    return {**rest, "parametersJsonSchema": EMPTY_PARAMETERS if given is None else given}
+    return {**rest, "parametersJsonSchema": EMPTY_PARAMETERS if schema is None else schema}
 
 
 def tool_config(body: JsonObject) -> JsonObject:
@@ -237,20 +239,20 @@ def _candidate(candidate: JsonObject) -> JsonObject:
     content: JsonObject = candidate.get("content") or {}
     parts = _parts(content.get("parts"))
     rest = without(content, {"role", "parts"})
-    told = {**rest, **({"parts": parts} if parts else {})}
-    return {**without(candidate, {"content", "index"}), **({"content": told} if told else {})}
+    content_left = {**rest, **({"parts": parts} if parts else {})}
+    return {**without(candidate, {"content", "index"}), **({"content": content_left} if content_left else {})}
 
 
 def usage(body: JsonObject) -> JsonObject:
     """A count of 0 tokens is absent; the total is the sum."""
-    given = body.get("usageMetadata")
-    if not is_object(given):
+    metadata = body.get("usageMetadata")
+    if not is_object(metadata):
         return body
     counts = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount")
-    total = sum([given.get(name) or 0 for name in counts])
-    kept = {name: value for name, value in {"totalTokenCount": total, **given}.items() if value != 0}
-    body["usageMetadata"] = kept
-    if not kept:
+    total = sum([metadata.get(name) or 0 for name in counts])
+    counted = {name: value for name, value in {"totalTokenCount": total, **metadata}.items() if value != 0}
+    body["usageMetadata"] = counted
+    if not counted:
         del body["usageMetadata"]
     return body
 

@@ -75,7 +75,7 @@ class PartialArguments:
 
 
 def _steps(text: str) -> list[Step]:
-    return [int(found[2]) if found[2] else found[1] or found[3] for found in _STEP.finditer(text)]
+    return [int(match[2]) if match[2] else match[1] or match[3] for match in _STEP.finditer(text)]
 
 
 def _entered(holder: Any, step: Step, fresh: Any) -> Any:

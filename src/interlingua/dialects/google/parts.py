@@ -308,14 +308,14 @@ def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:
 
 def _transcript_in(members: dict[str, Any]) -> str | None:
     """The transcript among the members of a part, taken out of them; what else is said of it stays."""
-    told: object = members.get(TRANSCRIPT)
-    if not is_object(told) or not isinstance(told.get("text"), str):
+    transcript: object = members.get(TRANSCRIPT)
+    if not is_object(transcript) or not isinstance(transcript.get("text"), str):
         return None
-    rest = {name: value for name, value in told.items() if name != "text"}
+    rest = {name: value for name, value in transcript.items() if name != "text"}
     del members[TRANSCRIPT]
     if rest:
         members[TRANSCRIPT] = rest
-    return told["text"] or None
+    return transcript["text"] or None
 
 
 def _extra(

@@ -45,10 +45,10 @@ def to_json_schema(schema: JsonValue) -> JsonValue:
     """A schema of the OpenAPI form as JSON Schema; anything else as it is."""
     if not is_object(schema):
         return schema
-    found = {RENAMED.get(name, name): _read(name, value) for name, value in _camel(schema).items()}
-    if found.get("type") == "type_unspecified":
-        del found["type"]
-    return _with_null(found) if found.pop("nullable", False) else found
+    members = {RENAMED.get(name, name): _read(name, value) for name, value in _camel(schema).items()}
+    if members.get("type") == "type_unspecified":
+        del members["type"]
+    return _with_null(members) if members.pop("nullable", False) else members
 
 
 def _camel(schema: dict[str, Any]) -> dict[str, Any]:
@@ -89,8 +89,8 @@ def from_json_schema(schema: JsonValue, style: str) -> JsonValue:
     """A JSON Schema that was read from the OpenAPI form, in the style in which it was read."""
     if style == PLAIN or not is_object(schema):
         return schema
-    given = _without_null(dict(schema))
-    return {WIRE_NAMES.get(name, name): _write(name, value, style) for name, value in given.items()}
+    members = _without_null(dict(schema))
+    return {WIRE_NAMES.get(name, name): _write(name, value, style) for name, value in members.items()}
 
 
 def _write(name: str, value: Any, style: str) -> Any:

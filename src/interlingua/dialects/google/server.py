@@ -154,14 +154,14 @@ class _RequestDecoder:
         )
 
     def _messages(self, first: tuple[Message, ...]) -> tuple[Message, ...]:
-        given = self.wire.contents
-        text = b"[]" if given is UNSET else bytes(given)
+        contents = self.wire.contents
+        text = b"[]" if contents is UNSET else bytes(contents)
         continues = self.wire.cachedContent is not None
         return _read_history(self.options, text, self.changes, first, continues=continues)[1]
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        given, config = self.wire.tools, self.wire.toolConfig
-        tools = () if given is UNSET else _TOOLS.read(bytes(given), self.changes, self._offered)
+        raw, config = self.wire.tools, self.wire.toolConfig
+        tools = () if raw is UNSET else _TOOLS.read(bytes(raw), self.changes, self._offered)
         return strict_tools(tools) if config is not None and is_strict(config.functionCallingConfig) else tools
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
@@ -171,13 +171,13 @@ class _RequestDecoder:
         return decode_tools([wires] if isinstance(wires, ToolWire) else wires or ())
 
     def _choice(self, tools: tuple[Tool | OpaqueTool, ...]) -> ToolChoice | None:
-        given = self.wire.toolConfig
-        if given is None:
+        raw = self.wire.toolConfig
+        if raw is None:
             return None
-        rest: dict[str, Any] = dict(given.extra or {})
+        rest: dict[str, Any] = dict(raw.extra or {})
         choice: ToolChoice | None = None
-        if given.functionCallingConfig is not None:
-            choice, members = decode_choice(given.functionCallingConfig, tools)
+        if raw.functionCallingConfig is not None:
+            choice, members = decode_choice(raw.functionCallingConfig, tools)
             if members:
                 rest["functionCallingConfig"] = members
         if rest:
@@ -197,13 +197,13 @@ class _RequestDecoder:
         return schema, is_json and schema is None
 
     def _thinking(self) -> ThinkingAsked:
-        given = self.config.thinkingConfig
-        if given is None:
+        raw = self.config.thinkingConfig
+        if raw is None:
             return ThinkingAsked()
-        asked, rest = decode_thinking(given)
+        thinking, rest = decode_thinking(raw)
         if rest:
             self.config_extra["thinkingConfig"] = rest
-        return asked
+        return thinking
 
     def _extra(self) -> dict[str, dict[str, Any]]:
         """The members that pass through."""

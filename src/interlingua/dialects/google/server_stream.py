@@ -89,11 +89,11 @@ class GoogleStreamEncoder(ResumingEncoder):
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
         if type(event) is TextDelta and event.choice == self._plain_choice and (text := event.text):
-            said, self._held = self._held + text[:-1], text[-1]
+            ready, self._held = self._held + text[:-1], text[-1]
             try:
-                return self._text_head + write_text(said) + self._text_tail
+                return self._text_head + write_text(ready) + self._text_tail
             except UnicodeEncodeError:
-                return encode_text(said)  # says what is wrong with it
+                return encode_text(ready)  # says what is wrong with it
         return b"".join([self._write(one) for one in self._order.take(event)])
 
     def _write(self, event: Event) -> bytes:
@@ -113,9 +113,9 @@ class GoogleStreamEncoder(ResumingEncoder):
             choice.kept.clear()
 
     def _said(self, event: TextDelta) -> bytes:
-        told = self._text(event.text, event.choice, thought=False)
+        frame = self._text(event.text, event.choice, thought=False)
         self._go_on(self._choice(event.choice))
-        return told
+        return frame
 
     def _thought(self, event: ThinkingDelta) -> bytes:
         return self._text(event.text, event.choice, thought=True)
@@ -128,8 +128,8 @@ class GoogleStreamEncoder(ResumingEncoder):
     def _start(self, event: StreamStart) -> bytes:
         made = self.context.make_id() if event.id is None and self.context.make_id else event.id
         model = self.context.model or event.wire_model or event.model or None
-        said = encode_wire(ResponseWire(modelVersion=model, responseId=made))[1:]
-        self._tail = b"," + said if len(said) > 1 else said
+        members = encode_wire(ResponseWire(modelVersion=model, responseId=made))[1:]
+        self._tail = b"," + members if len(members) > 1 else members
         return b""
 
     def _frame(self, body: bytes) -> bytes:
@@ -184,16 +184,16 @@ class GoogleStreamEncoder(ResumingEncoder):
 
     def _flush(self, choice: _Choice) -> bytes:
         """What was kept back, as a frame of its own."""
-        kept = self._kept(choice)
-        return self._parts(choice.number, kept) if kept else b""
+        pending = self._kept(choice)
+        return self._parts(choice.number, pending) if pending else b""
 
     def _kept(self, choice: _Choice) -> bytes:
         if choice.text:
             choice.kept.append(_text_part(choice.text, thought=choice.kept_thought))
             choice.text = ""
-        kept = b",".join(choice.kept)
+        pending = b",".join(choice.kept)
         choice.kept.clear()
-        return kept
+        return pending
 
     def _keep(self, choice: _Choice, part: bytes) -> bytes:
         """Keep a part back, after what was kept before it."""
@@ -265,19 +265,19 @@ class GoogleStreamEncoder(ResumingEncoder):
         path = f"/alternatives/{place - 1}" if place else ""
         word = finish_word(alternative, self.changes, path, own=self.context.says_own(NAME))
         members = {"finishReason": word, "index": place, **choice.grounding.members(), **object_in(extra, "candidate")}
-        said = encode({name: value for name, value in members.items() if value is not None})
+        own_members = encode({name: value for name, value in members.items() if value is not None})
         content = {"role": "model", **object_in(extra, "content")}
-        kept = self._kept(choice)
-        parts = b'"parts":[' + kept + b"]," if kept else b""
-        return b'{"content":{' + parts + encode(content)[1:] + b"," + said[1:]
+        pending = self._kept(choice)
+        parts = b'"parts":[' + pending + b"]," if pending else b""
+        return b'{"content":{' + parts + encode(content)[1:] + b"," + own_members[1:]
 
     def _error(self, event: StreamError) -> bytes:
         """What was kept back, and the error object."""
-        told = b"".join([self._flush(choice) for choice in self._choices.values()])
+        frames = b"".join([self._flush(choice) for choice in self._choices.values()])
         _, body = encode_error_body(error_of(event))
-        told += self._frame(encode(body))
+        frames += self._frame(encode(body))
         hand_over(self.changes, self.context)
-        return told + b"]" if self.context.json_array else told
+        return frames + b"]" if self.context.json_array else frames
 
     _writers: ClassVar[dict[type[Any], Callable[[GoogleStreamEncoder, Any], bytes]]] = {
         TextDelta: _said,

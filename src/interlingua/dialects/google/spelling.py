@@ -61,14 +61,14 @@ def read_request(body: bytes, kind: type[S], repairs: list[str]) -> S:
 
     Raises: DecodeError, LimitExceededError.
     """
-    found: list[str] = []
+    own_repairs: list[str] = []
     try:
-        wire = decode(body, kind, repairs=found)
+        wire = decode(body, kind, repairs=own_repairs)
     except DecodeError:
         if _SNAKE.search(body):
             body = encode(camel_members(decode_any(body, repairs=repairs)))
         return decode_wire(body, kind, repairs=repairs)
-    repairs.extend(found)
+    repairs.extend(own_repairs)
     return wire
 
 
@@ -92,12 +92,12 @@ def read_answer(body: bytes, kind: type[S], repairs: list[str]) -> S:
 
     Raises: DecodeError, LimitExceededError.
     """
-    found: list[str] = []
+    own_repairs: list[str] = []
     try:
-        wire = decode(body, kind, repairs=found)
+        wire = decode(body, kind, repairs=own_repairs)
     except DecodeError:
         return _read_odd_answer(body, kind, repairs)
-    repairs.extend(found)
+    repairs.extend(own_repairs)
     return wire
 
 

@@ -76,19 +76,19 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> Thinkin
         wire.includeThoughts = request.thinking_summary != "none"
         if request.thinking_summary in ("concise", "detailed"):
             changes.add("parameter_adjusted", "/thinking_summary", "thoughts are shown or not")
-    said = (wire.thinkingLevel, wire.thinkingBudget, wire.includeThoughts)
-    return None if said == (None, None, None) else wire
+    settings = (wire.thinkingLevel, wire.thinkingBudget, wire.includeThoughts)
+    return None if settings == (None, None, None) else wire
 
 
 def _note_thoughtless(request: Request, changes: Changes) -> None:
     """Note what was asked of a model that does not think, but for what it does anyway: nothing."""
-    asked = {
+    options = {
         "effort": request.effort not in (None, "none"),
         "thinking": bool(request.thinking),
         "thinking_budget": bool(request.thinking_budget),
         "thinking_summary": request.thinking_summary not in (None, "none"),
     }
-    for name in [name for name, is_asked in asked.items() if is_asked]:
+    for name in [name for name, is_asked in options.items() if is_asked]:
         changes.add("parameter_unsupported", f"/{name}", "the model does not think")
 
 
@@ -111,8 +111,8 @@ class _Asked:
             self.budget(budget)
         else:
             self.wire.thinkingBudget = self._fitted(BUDGETS[effort])
-            told = f"{effort} is a budget of {self.wire.thinkingBudget} tokens"
-            self.changes.add("parameter_adjusted", "/effort", told)
+            detail = f"{effort} is a budget of {self.wire.thinkingBudget} tokens"
+            self.changes.add("parameter_adjusted", "/effort", detail)
         if budget is not None:
             lost = "/effort" if by_budget and effort != "none" else "/thinking_budget"
             self.changes.add("parameter_unsupported", lost, "a level or a budget")
@@ -135,11 +135,11 @@ class _Asked:
             self._off("/thinking")
 
     def _level(self, effort: Effort) -> None:
-        known = self.facts.efforts
-        taken = [word for word in LEVELS if known is None or word in known]
+        efforts = self.facts.efforts
+        levels = [word for word in LEVELS if efforts is None or word in efforts]
         place = ORDER.index(effort)
         nearest = min(
-            reversed(taken), key=lambda word: abs(ORDER.index(word) - place)
+            reversed(levels), key=lambda word: abs(ORDER.index(word) - place)
         )  # the first of two is the higher
         self.wire.thinkingLevel = LEVELS[nearest]
         if nearest != effort:

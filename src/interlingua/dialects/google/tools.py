@@ -65,7 +65,7 @@ def decode_tools(wires: Sequence[ToolWire]) -> tuple[Tool | OpaqueTool, ...]:
             tools.append(_declared(declaration, f"/tools/{place}/functionDeclarations/{number}"))
         wire.functionDeclarations = None
         if wire != _NO_MORE:
-            tools.extend(OpaqueTool(NAME, kind, {kind: given}) for kind, given in plain(wire).items())
+            tools.extend(OpaqueTool(NAME, kind, {kind: definition}) for kind, definition in plain(wire).items())
     return tuple(tools)
 
 

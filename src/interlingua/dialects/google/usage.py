@@ -59,17 +59,17 @@ def _covers(later: UsageWire, first: UsageWire) -> bool:
 
 def decode_usage(wire: UsageWire) -> Usage | None:
     """The counts of an answer; None when it has none. An answer with a prompt and nothing else wrote 0 tokens."""
-    given = _sum(wire.promptTokenCount, wire.toolUsePromptTokenCount)
+    input_tokens = _sum(wire.promptTokenCount, wire.toolUsePromptTokenCount)
     output = _sum(wire.candidatesTokenCount, wire.thoughtsTokenCount)
     if output is None:
-        if given is None:
+        if input_tokens is None:
             return None
         output = 0
     extra = _other_members(wire)
-    if wire.totalTokenCount not in (None, (given or 0) + output):
+    if wire.totalTokenCount not in (None, (input_tokens or 0) + output):
         extra["totalTokenCount"] = wire.totalTokenCount
     return Usage(
-        input_tokens=given,
+        input_tokens=input_tokens,
         output_tokens=output,
         cache_read_tokens=wire.cachedContentTokenCount,
         reasoning_tokens=wire.thoughtsTokenCount,
@@ -97,17 +97,17 @@ def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
     note_uncounted(usage, changes)
     extra = usage.extra.get(NAME, {})
     by_tools = extra.get("toolUsePromptTokenCount")
-    given, output, thoughts = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
+    read, output, thoughts = usage.input_tokens, usage.output_tokens, usage.reasoning_tokens
     wire = UsageWire(
-        promptTokenCount=None if given is None else given - (by_tools if type(by_tools) is int else 0),
+        promptTokenCount=None if read is None else read - (by_tools if type(by_tools) is int else 0),
         candidatesTokenCount=None if output is None else output - (thoughts or 0),
         thoughtsTokenCount=thoughts,
         cachedContentTokenCount=usage.cache_read_tokens,
     )
-    if output is None and given is not None:
+    if output is None and read is not None:
         changes.add("parameter_added", "/usage/output_tokens", "told as 0, which is what the dialect leaves out")
-    if given is not None or output is not None:
-        wire.totalTokenCount = (given or 0) + (output or 0)
+    if read is not None or output is not None:
+        wire.totalTokenCount = (read or 0) + (output or 0)
     if extra:
         merge_members(wire, extra)
     return wire

@@ -251,11 +251,11 @@ class AssistantEncoder:
             self._text(spoken.text, path)
             return
         code = MEDIA_CODES.get(type(part), "opaque_part")
-        told = type(part).__name__
+        detail = type(part).__name__
         if isinstance(part, OpaquePart):
             code = "media_refs" if part.kind == "media_ref" else "opaque_part"
-            told = f"{part.kind} of {part.dialect}"
-        self.changes.add(code, path, told, action="dropped" if self.reply else None)
+            detail = f"{part.kind} of {part.dialect}"
+        self.changes.add(code, path, detail, action="dropped" if self.reply else None)
 
 
 def bare_turn(parts: Sequence[Part]) -> MessageWire | None:

@@ -127,15 +127,15 @@ class OllamaStreamDecoder(BuildingDecoder):
 
     def _learn(self, wire: ChunkWire) -> None:
         """Take the members that only pass through, and begin the stream with those of its first line."""
-        said = answer_members(wire)
+        members = answer_members(wire)
         if self.builder.start_event is None:
-            first = {name: said[name] for name in START_MEMBERS if name in said}
+            first = {name: members[name] for name in START_MEMBERS if name in members}
             extra = {NAME: first} if first else {}
             self.builder.start(model=wire.model or "", wire_model=wire.model or None, extra=extra)
         for name in ("logprobs", "message"):
-            if name in said and name in self._members:
-                said[name] = _joined(self._members[name], said[name])
-        self._members.update(said)
+            if name in members and name in self._members:
+                members[name] = _joined(self._members[name], members[name])
+        self._members.update(members)
 
     def _turn(self, message: MessageWire) -> None:
         if message.thinking:
@@ -168,8 +168,8 @@ class OllamaStreamDecoder(BuildingDecoder):
         self.builder.end()
 
 
-def _joined(said: Any, more: Any) -> Any:
+def _joined(before: Any, more: Any) -> Any:
     """Log probabilities of two lines follow each other; members of two messages are merged."""
-    if is_list(said) and is_list(more):
-        return [*said, *more]
-    return {**said, **more} if is_object(said) and is_object(more) else more
+    if is_list(before) and is_list(more):
+        return [*before, *more]
+    return {**before, **more} if is_object(before) and is_object(more) else more

@@ -118,13 +118,13 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
     return DecodedEmbed(model=wire.model or "", request=request, form="single" if older else "float")
 
 
-def encode_response(embeddings: Embeddings, asked: DecodedEmbed, context: ServerContext) -> HttpReply:
+def encode_response(embeddings: Embeddings, decoded: DecodedEmbed, context: ServerContext) -> HttpReply:
     """The answer to a request, in the form of its path."""
     changes = Changes(NAME, "encode_response")
     members = foreign_noted(embeddings.extra, NAME, changes)
     hand_over(changes, context)
     vectors = [floats_of(each) for each in embeddings.packed]
-    if asked.form == "single":
+    if decoded.form == "single":
         return HttpReply(status=200, headers=_HEADERS, body=encode({"embedding": vectors[0]}))
     body = {
         "model": context.model or embeddings.wire_model or embeddings.model,

@@ -28,14 +28,14 @@ class Time:
         self.middle: bytes = middle
         self._known = time
 
-    def text(self, said: bytes) -> bytes:
+    def text(self, raw: bytes) -> bytes:
         """As in `Inside`."""
-        known = self._known
-        rest = said.removeprefix(known)  # what all times begin with need not be looked at again
-        if rest is said:
-            while not said.startswith(known):
-                known = known[:-1]
-            self._known = known
+        prefix = self._known
+        rest = raw.removeprefix(prefix)  # what all times begin with need not be looked at again
+        if rest is raw:
+            while not raw.startswith(prefix):
+                prefix = prefix[:-1]
+            self._known = prefix
         rest = rest.lstrip(_PLAIN)
         text = rest.removeprefix(self.middle)
         return b"" if text is rest else text

@@ -28,14 +28,14 @@ def defaults(body: JsonObject) -> JsonObject:
 
 def options(body: JsonObject) -> JsonObject:
     """One stop sequence is a list of one; no stop sequence is absent, and so are options without any."""
-    given = body.get("options")
-    if not is_object(given):
+    raw = body.get("options")
+    if not is_object(raw):
         return body
-    if isinstance(given.get("stop"), str):
-        given = {**given, "stop": [given["stop"]]}
-    kept = {name: value for name, value in given.items() if (name, value) != ("stop", [])}
+    if isinstance(raw.get("stop"), str):
+        raw = {**raw, "stop": [raw["stop"]]}
+    present = {name: value for name, value in raw.items() if (name, value) != ("stop", [])}
     rest = without(body, {"options"})
-    return {**rest, "options": kept} if kept else rest
+    return {**rest, "options": present} if present else rest
 
 
 def tools(body: JsonObject) -> JsonObject:
@@ -64,9 +64,9 @@ def answer(body: JsonObject) -> JsonObject:
     """The message of an answer by the same rules; an empty reason and an empty list of calls are absent."""
     if is_object(body.get("message")):
         body["message"] = _message({"role": "assistant", **body["message"]})
-    kept = _calls({"tool_calls": body.pop("tool_calls")}) if "tool_calls" in body else {}
+    calls = _calls({"tool_calls": body.pop("tool_calls")}) if "tool_calls" in body else {}
     dull: JsonObject = {"done_reason": "", "thinking": ""}
-    return without_dull({**body, **kept}, dull)
+    return without_dull({**body, **calls}, dull)
 
 
 def counts(body: JsonObject) -> JsonObject:
@@ -93,11 +93,11 @@ def _calls(message: JsonObject) -> JsonObject:
 
 def _call(call: JsonObject) -> JsonObject:
     dull: JsonObject = {"type": "function", "id": ""}
-    kept = without_dull(call, dull)
-    function = kept.get("function")
+    members = without_dull(call, dull)
+    function = members.get("function")
     if is_object(function):
-        kept["function"] = without(function, {"index"})
-    return kept
+        members["function"] = without(function, {"index"})
+    return members
 
 
 def _image(text: object) -> object:

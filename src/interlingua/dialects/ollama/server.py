@@ -172,8 +172,8 @@ class _RequestDecoder:
             self.extra["top_logprobs"] = wire.top_logprobs
 
     def _stop(self) -> tuple[str, ...]:
-        said = self.settings.get("stop")
-        texts = [said] if isinstance(said, str) else said
+        value = self.settings.get("stop")
+        texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in cast("list[object]", texts)):
             return ()
         self.settings.pop("stop")
@@ -181,12 +181,12 @@ class _RequestDecoder:
 
     def _numbers(self) -> dict[str, Any]:
         """The options that are fields of a request; what is no such number stays an option."""
-        found: dict[str, Any] = {}
+        numbers: dict[str, Any] = {}
         for member, field in OPTIONS.items():
             value = self.settings.get(member)
             if _is_number(member, value):
-                found[field] = self.settings.pop(member)
-        return found
+                numbers[field] = self.settings.pop(member)
+        return numbers
 
     def _extra(self) -> dict[str, dict[str, Any]]:
         if self.settings:

@@ -77,9 +77,9 @@ class Fragment:
         """`then` finds the text first, where something else stands beside it."""
         self._then = then
 
-    def text(self, said: bytes) -> bytes:
+    def text(self, raw: bytes) -> bytes:
         """As in `Inside`."""
-        text = said if self._then is None else self._then.text(said)
+        text = raw if self._then is None else self._then.text(raw)
         return b"" if _BRACE in text or b"\\u" in text else text
 
 

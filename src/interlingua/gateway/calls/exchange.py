@@ -133,8 +133,8 @@ def _capped(exchange: ClientExchange, job: Job) -> Job:
     cap = None if exchange.grant is None else exchange.grant.cap
     if cap is None or not job.request.messages:
         return job
-    asked = job.request
-    capped = limited(asked, cap) if asked.extra else msgspec.structs.replace(asked, max_tokens=cap)
+    request = job.request
+    capped = limited(request, cap) if request.extra else msgspec.structs.replace(request, max_tokens=cap)
     return msgspec.structs.replace(job, request=capped)
 
 
@@ -246,20 +246,20 @@ def _with_thoughts(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
 
 async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
     """A whole answer."""
-    found: list[_Served] = []
+    served: list[_Served] = []
     try:
-        response = await carried_out(_answered(exchange, _weighed(exchange, job), found))
+        response = await carried_out(_answered(exchange, _weighed(exchange, job), served))
     except UnsupportedError as error:
         raise with_way_out(error) from error
-    last, lane, told = found[-1]
+    last, lane, reply = served[-1]
     settling = None if exchange.grant is None else exchange.grant.settle(last, lane)
     if settling is not None:
         await settling
     if exchange.hooking is not None:
         hooked = await carried_out(exchange.hooking.after(response))
-        told = told if exchange.hooking.is_same(response, hooked) else None
+        reply = reply if exchange.hooking.is_same(response, hooked) else None
         response = hooked
-    if told is None:
+    if reply is None:
         await exchange.remember(response)
         shown = response if exchange.keeping is None else exchange.keeping.answer(response, lane)
         if exchange.http.seen.names_provider:
@@ -272,9 +272,9 @@ async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
             else response
         )
         context = partial(exchange.context, lane.dialect.name)
-        told, response = _as_sent(exchange.dialect, told, shown, context, is_whole=shown is response)
-        status, body = told.status, told.body
-        headers = (("content-type", exchange.dialect.service.body_type), *kept_headers(told.headers))
+        reply, response = _as_sent(exchange.dialect, reply, shown, context, is_whole=shown is response)
+        status, body = reply.status, reply.body
+        headers = (("content-type", exchange.dialect.service.body_type), *kept_headers(reply.headers))
     if exchange.keeping is not None:
         await exchange.keep(response, lane, body)
     return _replied(exchange, response, lane, (status, headers, body))
@@ -301,18 +301,20 @@ def _as_sent(
                 response, changes=tuple([one for one in response.changes if one not in made])
             )
         return reply, response
-    told = context()
-    encoded = dialect.encode_response(response, msgspec.structs.replace(told, model=response.wire_model or told.model))
+    facts = context()
+    encoded = dialect.encode_response(
+        response, msgspec.structs.replace(facts, model=response.wire_model or facts.model)
+    )
     return msgspec.structs.replace(encoded, headers=reply.headers), response
 
 
 def _translated(exchange: ClientExchange, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:
     """Status, headers and body of an answer in the client's dialect."""
-    told = exchange.dialect.encode_response(response, exchange.context(lane.dialect.name))
-    headers = own_headers(told.headers)
+    reply = exchange.dialect.encode_response(response, exchange.context(lane.dialect.name))
+    headers = own_headers(reply.headers)
     if response.rate_limits:
         headers += limit_headers(exchange.dialect.name, response.rate_limits)
-    return told.status, headers, told.body
+    return reply.status, headers, reply.body
 
 
 def _replied(
@@ -332,34 +334,34 @@ def _replied(
     return GatewayReply(status=status, headers=headers + trail, body=body)
 
 
-def _answered(exchange: ClientExchange, job: Job, found: list[_Served]) -> Steps[Response[Any]]:
+def _answered(exchange: ClientExchange, job: Job, served: list[_Served]) -> Steps[Response[Any]]:
     """The answer, with every try; `found` gets the last one that a target gave."""
     if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 
-        return (yield from watched_call(job, lambda watched: _answered(exchange, watched, found)))
+        return (yield from watched_call(job, lambda watched: _answered(exchange, watched, served)))
     answer, attempts = yield from routed(job, partial(_answer, exchange))
-    found.append(answer)
+    served.append(answer)
     response, lane, _ = answer
     if response.finish_reason == "pause" and is_paused(response, exchange.dialect.name, lane.dialect.name):
-        return (yield from _continued(exchange, job, found, attempts))
+        return (yield from _continued(exchange, job, served, attempts))
     return msgspec.structs.replace(response, attempts=attempts)
 
 
 def _continued(
-    exchange: ClientExchange, job: Job, found: list[_Served], attempts: tuple[Attempt, ...]
+    exchange: ClientExchange, job: Job, served: list[_Served], attempts: tuple[Attempt, ...]
 ) -> Steps[Response[Any]]:
     """One answer of a paused one, the last of `found`, and its continuations."""
-    response, lane, _ = found[-1]
+    response, lane, _ = served[-1]
     for _ in range(MAX_CONTINUATIONS):
         if exchange.grant is not None:
-            exchange.grant.paused(found[-1][0], lane)
+            exchange.grant.paused(served[-1][0], lane)
         try:
             answer, tries = yield from routed(continuation(job, lane, response, attempts), partial(_answer, exchange))
         except Error as error:
             error.attempts = attempts + error.attempts
             raise
-        found.append(answer)
+        served.append(answer)
         attempts += tries
         response = joined(response, answer[0], lane.dialect.name)
         if not is_paused(answer[0], exchange.dialect.name, lane.dialect.name):

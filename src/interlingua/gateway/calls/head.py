@@ -218,28 +218,28 @@ def spelling_of(node: dict[str, Any]) -> tuple[str, str] | None:
     """The other name of a media type that an object has, and the one that is taken; None where it has none."""
     for name in _TYPES:
         word = node.get(name)
-        if type(word) is str and (taken := media_type_of(word)) != word and word not in _OWN:
-            return word, taken
+        if type(word) is str and (standard := media_type_of(word)) != word and word not in _OWN:
+            return word, standard
     word = node.get("format")
     if type(word) is str and "data" in node and word not in _OWN:
         plain = word if "/" in word else f"audio/{word}"
-        taken = media_type_of(plain)
-        return (word, taken) if taken != plain or "/" in word else None
+        standard = media_type_of(plain)
+        return (word, standard) if standard != plain or "/" in word else None
     for name in _URLS:
         url = node.get(name)
         if type(url) is str and url.startswith("data:"):
             word = url[5:_LONGEST_HEAD].partition(",")[0].partition(";")[0]
-            if (taken := media_type_of(word)) != word:
-                return word, taken
+            if (standard := media_type_of(word)) != word:
+                return word, standard
     return None
 
 
 def respelled(nodes: Iterable[dict[str, Any]], dialect: str, path: str) -> tuple[Change, ...]:
     """An entry for each other name that the objects of a history have."""
     changes = Changes(dialect, "decode_request")
-    found = dict.fromkeys([spelling for node in nodes if (spelling := spelling_of(node)) is not None])
-    for word, taken in list(found)[:MAX_TOLD]:
-        changes.add("media_type_corrected", path, f"{word[:_LONGEST_HEAD]} is {taken}")
+    spellings = dict.fromkeys([spelling for node in nodes if (spelling := spelling_of(node)) is not None])
+    for word, standard in list(spellings)[:MAX_TOLD]:
+        changes.add("media_type_corrected", path, f"{word[:_LONGEST_HEAD]} is {standard}")
     return changes.done()
 
 

@@ -74,8 +74,8 @@ async def _replied(exchange: ClientExchange, response: Response[Any]) -> Gateway
         kind = stream_type(dialect.name, json_array=exchange.head.json_array)
         status, headers = 200, (("content-type", kind), *STREAM_HEADERS)
     else:
-        told = dialect.encode_response(response, context)
-        status, headers, body = told.status, own_headers(told.headers), told.body
+        reply = dialect.encode_response(response, context)
+        status, headers, body = reply.status, own_headers(reply.headers), reply.body
     changes = first_changes((*exchange.read_changes, *response.changes, *exchange.changes))
     if exchange.http.entry is not None:
         exchange.http.entry.answered(replace(response, usage=None), changes)  # what nobody was asked for was not used

@@ -48,8 +48,8 @@ def _address(raw: object) -> str | None:
     if not isinstance(raw, dict):
         return None
     members = cast("dict[str, Any]", raw)
-    found = (_address(members[name]) for name in _MEMBERS if name in members)
-    return next((address for address in found if address is not None), None)
+    addresses = (_address(members[name]) for name in _MEMBERS if name in members)
+    return next((address for address in addresses if address is not None), None)
 
 
 async def with_media(request: Request, fetch: Callable[[str], Awaitable[Fetched]]) -> Request:
@@ -57,21 +57,21 @@ async def with_media(request: Request, fetch: Callable[[str], Awaitable[Fetched]
 
     Raises: UsageError for more than `MAX_REFERENCES`, and for what cannot be fetched.
     """
-    wanted = [
+    references = [
         (f"/messages/{place}/parts/{number}", address)
         for place, message in enumerate(request.messages)
         for number, part in enumerate(message.parts)
         for address in _addresses(part)
     ]
-    if not wanted:
+    if not references:
         return request
-    addresses = dict.fromkeys(address for _, address in wanted)
+    addresses = dict.fromkeys(address for _, address in references)
     if len(addresses) > MAX_REFERENCES:
         raise UsageError(f"the request names {len(addresses)} addresses of media; {MAX_REFERENCES} are fetched at most")
-    places = {address: place for place, address in reversed(wanted)}
+    places = {address: place for place, address in reversed(references)}
     parts = await asyncio.gather(*[_fetched(address, places[address], fetch) for address in addresses])
-    found = dict(zip(addresses, parts, strict=True))
-    messages = tuple([_filled(message, found) for message in request.messages])
+    fetched = dict(zip(addresses, parts, strict=True))
+    messages = tuple([_filled(message, fetched) for message in request.messages])
     return msgspec.structs.replace(request, messages=messages)
 
 
@@ -86,28 +86,28 @@ def _addresses(part: Part) -> list[str]:
     inner: Sequence[object] = (part,)
     if isinstance(part, ToolResult):
         inner = part.content if isinstance(part.content, tuple) else ()
-    found = [address_of(one) for one in inner if isinstance(one, OpaquePart)]
-    return [address for address in found if address is not None]
+    addresses = [address_of(one) for one in inner if isinstance(one, OpaquePart)]
+    return [address for address in addresses if address is not None]
 
 
-def _filled(message: Message, found: dict[str, Fetched]) -> Message:
+def _filled(message: Message, fetched: dict[str, Fetched]) -> Message:
     if not any(_addresses(part) for part in message.parts):
         return message
-    return msgspec.structs.replace(message, parts=tuple([_with_content(part, found) for part in message.parts]))
+    return msgspec.structs.replace(message, parts=tuple([_with_content(part, fetched) for part in message.parts]))
 
 
-def _with_content(part: Any, found: dict[str, Fetched]) -> Any:
+def _with_content(part: Any, fetched: dict[str, Fetched]) -> Any:
     if isinstance(part, ToolResult) and isinstance(part.content, tuple):
-        content = tuple([_with_content(inner, found) for inner in part.content])
+        content = tuple([_with_content(inner, fetched) for inner in part.content])
         return msgspec.structs.replace(part, content=content)
     address = address_of(part) if isinstance(part, OpaquePart) else None
-    return part if address is None else found[address]
+    return part if address is None else fetched[address]
 
 
 def with_way_out(error: UnsupportedError) -> UnsupportedError:
     """The refusal; one of a reference says what to do about it."""
     if not any(change.code == "media_refs" for change in error.changes):
         return error
-    told = UnsupportedError(f"{error.message}; {_WAY_OUT}", changes=error.changes, status=error.status)
-    told.attempts = error.attempts
-    return told
+    refusal = UnsupportedError(f"{error.message}; {_WAY_OUT}", changes=error.changes, status=error.status)
+    refusal.attempts = error.attempts
+    return refusal

@@ -70,7 +70,7 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
             for each in _tools_in(nodes, data) if name in CONVERSATIONS else (nodes,):
                 _check(each, name, data, may_use)
     for place, _, members in overrides(body, service):
-        if any([_chooses(name, service) or _names_other(name, told, may_use) for name, told in members.items()]):
+        if any([_chooses(name, service) or _names_other(name, value, may_use) for name, value in members.items()]):
             raise PermissionDeniedError(f"{place}: this key may not choose other models", status=403)
     return changes.done()
 
@@ -80,9 +80,9 @@ def _chooses(name: str, service: Service) -> bool:
     return folded(name) in CHOOSERS or name in service.choosers
 
 
-def _names_other(name: str, told: object, may_use: Callable[[str], bool]) -> bool:
+def _names_other(name: str, value: object, may_use: Callable[[str], bool]) -> bool:
     """Whether a member at the top of a body names a model that may not be asked for."""
-    return folded(name) in _AT_TOP and not _may_all(told, may_use)
+    return folded(name) in _AT_TOP and not _may_all(value, may_use)
 
 
 def _may_all(models: object, may_use: Callable[[str], bool]) -> bool:
@@ -99,10 +99,10 @@ def _tools_in(nodes: list[dict[str, Any]], data: frozenset[str]) -> list[list[di
 
 def _check(nodes: list[dict[str, Any]], member: str, data: frozenset[str], may_use: Callable[[str], bool]) -> None:
     for node in nodes:
-        for name, told in node.items():
-            if folded(name) in _INSIDE and not _may_all(told, may_use):
+        for name, value in node.items():
+            if folded(name) in _INSIDE and not _may_all(value, may_use):
                 raise PermissionDeniedError(
-                    f"/{member}: this key may not ask for the {name} that is named there: {str(told)[:100]!r}",
+                    f"/{member}: this key may not ask for the {name} that is named there: {str(value)[:100]!r}",
                     status=403,
                 )
         kind = node.get("type")
@@ -161,5 +161,5 @@ def _decided_in(dialect: str) -> tuple[frozenset[str], frozenset[str], frozenset
 
 
 def _decided(path: str) -> DecodeError:
-    told = "`model`, `stream`, `service_tier`, `max_tokens` and `n` are said by the request itself"
-    return DecodeError(f"{path}: {told}", path=path, status=400)
+    reason = "`model`, `stream`, `service_tier`, `max_tokens` and `n` are said by the request itself"
+    return DecodeError(f"{path}: {reason}", path=path, status=400)

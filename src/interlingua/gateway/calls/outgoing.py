@@ -159,9 +159,9 @@ def outgoing(exchange: ClientExchange, lane: Lane, *, strict: bool) -> Encoded:
     for member in left_out:
         changes.add("parameter_unsupported", f"/extra/{name}/{member}", f"{endpoint.spec} does not take it")
     if strict and left_out:
-        told = "; ".join([str(change) for change in changes.entries])
+        listing = "; ".join([str(change) for change in changes.entries])
         raise UnsupportedError(
-            f"{endpoint.spec} cannot take the request as it is (strict): {told}", changes=changes.done()
+            f"{endpoint.spec} cannot take the request as it is (strict): {listing}", changes=changes.done()
         )
     changes.repaired(body.repairs)
     edits: dict[str, bytes | None] = dict.fromkeys(left_out)

@@ -103,8 +103,8 @@ class PassedStream(Live):
     def encoder(self, context: Callable[[], ServerContext]) -> ResumableEncoder:
         """What writes the rest of the answer, behind everything that was passed."""
         if self._encoder is None:
-            told = context()
-            encoder = self._encoder = self.lane.dialect.stream_encoder(replace(told, model=self._model or told.model))
+            facts = context()
+            encoder = self._encoder = self.lane.dialect.stream_encoder(replace(facts, model=self._model or facts.model))
             if self._last_frame:
                 encoder.resume(joined(self._sent), self._last_frame)
             self._sent.clear()
@@ -129,15 +129,15 @@ class PassedStream(Live):
         events: list[Event] = []
         sent = self._sent
         for frame in self._cutter.frames(piece):
-            told = decoder.feed(frame)
-            events += told
-            if len(told) == 1 and decoder.compared is frame and self._odd is None and not self._held:
+            decoded = decoder.feed(frame)
+            events += decoded
+            if len(decoded) == 1 and decoder.compared is frame and self._odd is None and not self._held:
                 self._passed.append(frame)
                 self._last_frame = frame
-                sent += told
+                sent += decoded
                 continue
-            self._frame(frame, told, decoder)
-            if told and type(told[-1]) in _ENDS:  # nothing is read behind the end, and nothing is passed
+            self._frame(frame, decoded, decoder)
+            if decoded and type(decoded[-1]) in _ENDS:  # nothing is read behind the end, and nothing is passed
                 break
         if len(sent) - self._joined > _MOST_EVENTS:
             sent[self._joined :] = joined(sent[self._joined :])
@@ -199,8 +199,8 @@ class PassedStream(Live):
         ):
             self._turn(events)
         elif type(last) is StreamEnd or ((has_more or self._opens(events)) and not decoder.terminal):
-            for before, told in self._held:
-                self._pass(before, told)
+            for before, events_before in self._held:
+                self._pass(before, events_before)
             self._held.clear()
             self._held_bytes = 0
             self._pass(frame, events)
@@ -224,8 +224,8 @@ class PassedStream(Live):
 
     def _turn(self, events: list[Event]) -> None:
         """From here on events are written: those of the frames that were held back first."""
-        held, self._held = self._held, []
-        self._told([event for _, before in held for event in before])
+        pending, self._held = self._held, []
+        self._told([event for _, before in pending for event in before])
         self._told(events)
 
     def _pass(self, frame: bytes, events: list[Event]) -> None:
@@ -298,8 +298,8 @@ class FrameCutter:
 
 def _separator_in(data: bytes) -> bytes:
     """What ends the first frame; empty while none has ended."""
-    found = [(place, ending) for ending in _ENDINGS if (place := data.find(ending)) >= 0]
-    return min(found)[1] if found else b""
+    endings = [(place, ending) for ending in _ENDINGS if (place := data.find(ending)) >= 0]
+    return min(endings)[1] if endings else b""
 
 
 def _fails(last: Event) -> bool:
@@ -314,17 +314,17 @@ def is_broken(event: Event) -> bool:
 
 def joined(events: Iterable[Event]) -> list[Event]:
     """Events with neighbouring pieces of one block as one piece; a blank one stays, since it may part two thoughts."""
-    told: list[Event] = []
+    result: list[Event] = []
     pieces: list[str] = []
     for event in events:
-        last = told[-1] if told else None
+        last = result[-1] if result else None
         if last is not None and _is_beside(event, last):
             pieces.append(_text(event))
         else:
-            _join(told, pieces)
-            told.append(event)
-    _join(told, pieces)
-    return told
+            _join(result, pieces)
+            result.append(event)
+    _join(result, pieces)
+    return result
 
 
 def _text(event: Event) -> str:
@@ -349,11 +349,11 @@ def _is_beside(event: Event, last: Event) -> bool:
             return False
 
 
-def _join(told: list[Event], pieces: list[str]) -> None:
+def _join(result: list[Event], pieces: list[str]) -> None:
     """Put pieces behind the text of the last event."""
-    last = told[-1] if pieces else None
+    last = result[-1] if pieces else None
     if isinstance(last, TextDelta | ThinkingDelta):
-        told[-1] = replace(last, text="".join([last.text, *pieces]))
+        result[-1] = replace(last, text="".join([last.text, *pieces]))
     elif isinstance(last, ToolCallDelta):
-        told[-1] = replace(last, arguments="".join([last.arguments, *pieces]))
+        result[-1] = replace(last, arguments="".join([last.arguments, *pieces]))
     pieces.clear()

@@ -55,15 +55,15 @@ def is_same(lane: Lane, dialect: str) -> bool:
 class Plan:
     """Whom the requests of one name, dialect and kind ask, and how."""
 
-    def __init__(self, found: Found, settings: GatewaySettings, dialect: str, job: Job) -> None:
+    def __init__(self, targets: Found, settings: GatewaySettings, dialect: str, job: Job) -> None:
         """What holds for clients of `dialect` that name what was `found`, and the `job` of passing a request on."""
-        self.holds: Callable[[], bool] = found.holds
+        self.holds: Callable[[], bool] = targets.holds
         """Says whether the name stands for the same targets now."""
         self.settings: GatewaySettings = settings
         """The settings of the gateway that it was made by."""
-        self.lanes: tuple[Lane, ...] = found.lanes
+        self.lanes: tuple[Lane, ...] = targets.lanes
         """The targets, in the order in which they are named."""
-        own = [lane for lane in found.lanes if is_same(lane, dialect)]
+        own = [lane for lane in targets.lanes if is_same(lane, dialect)]
         self.own: list[tuple[Lane, Needs]] = [(lane, needs_of(lane)) for lane in own]
         """Those that speak the client's dialect, and what each wants in other words."""
         self.job: Job = job
@@ -104,16 +104,16 @@ class Plans:
         plan = self._plans.get(name)
         if plan is not None and plan.settings is settings and plan.holds():
             return plan
-        found = self._targets.found(model, dialect, tools=tools)
-        if plan is not None and plan.settings is settings and plan.lanes is found.lanes:
-            plan.holds = found.holds
+        targets = self._targets.found(model, dialect, tools=tools)
+        if plan is not None and plan.settings is settings and plan.lanes is targets.lanes:
+            plan.holds = targets.holds
             return plan
-        plan = self._made(found, settings, model, dialect)
+        plan = self._made(targets, settings, model, dialect)
         self._plans.put(name, plan)
         return plan
 
-    def _made(self, found: Found, settings: GatewaySettings, model: str, dialect: str) -> Plan:
-        lanes = found.lanes
+    def _made(self, targets: Found, settings: GatewaySettings, model: str, dialect: str) -> Plan:
+        lanes = targets.lanes
         passes_all = all([is_same(lane, dialect) for lane in lanes])
         job = Job(
             UNREAD,
@@ -131,7 +131,7 @@ class Plans:
             tool_deltas=True,
             ranking=self._targets.ranking(model),
         )
-        return Plan(found, settings, dialect, job)
+        return Plan(targets, settings, dialect, job)
 
 
 def _plan_bytes(name: tuple[str, str, bool], plan: Plan) -> int:
@@ -188,9 +188,9 @@ class Targets:
         Raises: as `lanes`.
         """
         name = (model, client, tools)
-        found = self._found.get(name)
-        if found is not None and found.holds():
-            return found
+        targets = self._found.get(name)
+        if targets is not None and targets.holds():
+            return targets
         if not checked_model(model).isprintable() or _STEP.search(model):
             raise DecodeError(f"/model: {model[:100]!r} is no name of a model", path="/model", status=400)
         model = renamed(self._rewrite, model)
@@ -202,18 +202,18 @@ class Targets:
             if not answers_alone():
                 raise
             endpoints = tuple([placeholder(element.strip()) for element in model.split(",")])
-        if found is not None and found.endpoints is endpoints:
-            lanes = found.lanes
+        if targets is not None and targets.endpoints is endpoints:
+            lanes = targets.lanes
         else:
             lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-        found = Found(endpoints, lanes, _never if resolved is None else resolved.holds)
-        self._found.put(name, found)
-        return found
+        targets = Found(endpoints, lanes, _never if resolved is None else resolved.holds)
+        self._found.put(name, targets)
+        return targets
 
 
-def _found_bytes(name: tuple[str, str, bool], found: Found) -> int:
+def _found_bytes(name: tuple[str, str, bool], targets: Found) -> int:
     """The bytes that an entry takes; its targets are those of the registry."""
-    return FOUND_BYTES + weight_of(name[0]) + FOUND_TARGET_BYTES * len(found.lanes)
+    return FOUND_BYTES + weight_of(name[0]) + FOUND_TARGET_BYTES * len(targets.lanes)
 
 
 def _never() -> bool:

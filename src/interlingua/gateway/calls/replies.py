@@ -92,10 +92,10 @@ def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     error = _too_much(_said_by_all(error))
     if isinstance(error, AuthenticationError) and error.attempts:  # else its client thinks that its own key is meant
         error.args = (f"{error.attempts[-1].model} refused the key that this gateway has for it: {error.message}",)
-    told = get_dialect(dialect).encode_error(_worded(dialect, error), ServerContext(path=path))
+    reply = get_dialect(dialect).encode_error(_worded(dialect, error), ServerContext(path=path))
     changes: tuple[Change, ...] = getattr(error, "changes", ())
     headers = (*limit_headers(dialect, error.rate_limits), *trail_headers(error.attempts, changes))
-    return reply_of(told, headers)
+    return reply_of(reply, headers)
 
 
 def _worded(dialect: str, error: Error) -> Error:
@@ -110,8 +110,8 @@ def _worded(dialect: str, error: Error) -> Error:
 
 def _said_by_all(error: Error) -> Error:
     """The error of a chain of which every target says the same thing that its client can act upon, told as that."""
-    said = {attempt.model: attempt.error_class for attempt in error.attempts}  # of several tries the last counts
-    first, *others = set(said.values()) or {None}
+    classes = {attempt.model: attempt.error_class for attempt in error.attempts}  # of several tries the last counts
+    first, *others = set(classes.values()) or {None}
     kind = None if others or first is None else _ACTED_UPON.get(first)
     if not isinstance(error, ChainExhaustedError) or kind is None:
         return error
@@ -137,9 +137,9 @@ def _too_much(error: Error) -> Error:
     return error
 
 
-def reply_of(told: HttpReply, headers: Headers) -> GatewayReply:
+def reply_of(reply: HttpReply, headers: Headers) -> GatewayReply:
     """A dialect's reply with further headers; the upstream's id of the request steps aside for ours."""
-    return GatewayReply(status=told.status, headers=own_headers(told.headers) + headers, body=told.body)
+    return GatewayReply(status=reply.status, headers=own_headers(reply.headers) + headers, body=reply.body)
 
 
 def own_headers(headers: Headers) -> Headers:
@@ -177,8 +177,8 @@ def trail_headers(
             skipped.append(f"{attempt.model} ({attempt.outcome}: {in_brief(attempt)})")
     if skipped:
         headers.append(("x-interlingua-skipped", visible(", ".join(skipped))))
-    if changes and (told := told_changes(changes)):
-        headers.append(("x-interlingua-changes", told))
+    if changes and (listing := told_changes(changes)):
+        headers.append(("x-interlingua-changes", listing))
     if cost_usd is not None:
         headers.append(("x-interlingua-cost-usd", f"{cost_usd:.9f}".rstrip("0").rstrip(".")))
     return tuple(headers)
@@ -195,14 +195,14 @@ _targets = ByteCache(500_000, _target)
 def told_changes(changes: Iterable[Change]) -> str:
     """Changes as a list of `action code path`, as many as fit, then `+n` for the rest."""
     entries = [f"{change.action} {change.code} {quote(change.path, safe='/~')}".rstrip() for change in changes]
-    kept, length = 0, 0
+    shown, length = 0, 0
     for entry in entries:
         length += len(entry) + 2
         if length > MAX_CHANGES_BYTES - 8:
             break
-        kept += 1
-    rest = len(entries) - kept
-    return ", ".join([*entries[:kept], *([f"+{rest}"] if rest else [])])
+        shown += 1
+    rest = len(entries) - shown
+    return ", ".join([*entries[:shown], *([f"+{rest}"] if rest else [])])
 
 
 def limit_headers(dialect: str, limits: dict[str, RateLimit]) -> Headers:

@@ -65,10 +65,10 @@ def texts_of(events: list[SseEvent]) -> list[bytes]:
 def error_event(reply: GatewayReply) -> bytes:
     """The event of a reply that is no stream: an error, with its status and its headers."""
     body = cast("dict[str, Any]", decode_any(reply.body if isinstance(reply.body, bytes) else b"{}"))
-    told: dict[str, Any] = {
+    event: dict[str, Any] = {
         "type": "error",
         "status": reply.status,
         "error": body.get("error"),
         "headers": {name: value for name, value in reply.headers if not name.startswith("content-")},
     }
-    return encode(told, nulls=_ANY_NULLS)
+    return encode(event, nulls=_ANY_NULLS)

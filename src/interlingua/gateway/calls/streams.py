@@ -137,10 +137,10 @@ class Course:
             if entry is not None:
                 came = self.came or self.outcome.before
                 sent = () if self.outcome.response is not None else self.live.encoded.changes
-                told = () if came is None else came.changes
+                late = () if came is None else came.changes
                 if isinstance(self.live, PassedStream) and not self.live.is_encoded:  # the client has what came
-                    told = tuple([change for change in told if change.stage != "decode_response"])
-                entry.answered(came, first_changes((*exchange.read_changes, *sent, *told, *exchange.changes)))
+                    late = tuple([change for change in late if change.stage != "decode_response"])
+                entry.answered(came, first_changes((*exchange.read_changes, *sent, *late, *exchange.changes)))
                 entry.cost_usd = None if came is None else _cost(self, came)
 
     def went(self) -> None:
@@ -167,8 +167,8 @@ def streamed(course: Course, events: list[Event]) -> GatewayReply:
         limits = kept_headers(live.headers)
     else:
         body = _translated(course, events)
-        told = told_by(live.headers)[1]
-        limits = limit_headers(name, told) if told else ()
+        rate_limits = told_by(live.headers)[1]
+        limits = limit_headers(name, rate_limits) if rate_limits else ()
     headers = (
         ("content-type", stream_type(name, json_array=exchange.head.json_array)),
         *STREAM_HEADERS,

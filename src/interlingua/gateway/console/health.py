@@ -40,13 +40,13 @@ _WELL = TargetHealth("open")
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """Providers, the names that clients may use, and the targets with their health."""
     viewer = viewer_of(gateway, request)
-    known = await health_of_all(gateway)
+    healths = await health_of_all(gateway)
     models = known_models(gateway, request)
     specs = dict.fromkeys(endpoint.spec for model in models for endpoint in model.endpoints)
-    others = [spec for spec in known if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
+    others = [spec for spec in healths if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
     specs_of = gateway.registry.aliases()
     aliases = [model for model in models if model.id in specs_of]
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "providers": served_names(gateway) if viewer.sees_all else [],
         "aliases": [
             {
@@ -57,10 +57,10 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
             }
             for one in (*aliases, *_beginnings(gateway, request))
         ],
-        "targets": [_told(spec, known.get(spec)) for spec in (*specs, *others)],
+        "targets": [_told(spec, healths.get(spec)) for spec in (*specs, *others)],
         "problem": health_store().problem,
     }
-    return GatewayReply(headers=JSON, body=encode(told, nulls=10))
+    return GatewayReply(headers=JSON, body=encode(content, nulls=10))
 
 
 def _beginnings(gateway: Gateway, request: GatewayRequest) -> Iterator[Listed]:
@@ -118,6 +118,6 @@ async def _specs(gateway: Gateway, target: str) -> list[str]:
 
 
 def _told(spec: str, health: TargetHealth | None) -> dict[str, Any]:
-    known = health or _WELL
-    members = cast("dict[str, Any]", msgspec.to_builtins(known))
-    return {"spec": spec, "circuit": known.circuit, **members, "error": known.error.partition(":")[0]}
+    shown = health or _WELL
+    members = cast("dict[str, Any]", msgspec.to_builtins(shown))
+    return {"spec": spec, "circuit": shown.circuit, **members, "error": shown.error.partition(":")[0]}

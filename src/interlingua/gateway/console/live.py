@@ -57,8 +57,8 @@ async def live(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
             left = True
             feed.leave()
 
-    told = _told(gateway, request, viewer, feed)
-    return GatewayReply(headers=_HEADERS, body=Closing(told, leave), keep_alive=encode_comment("keep-alive"))
+    body = _told(gateway, request, viewer, feed)
+    return GatewayReply(headers=_HEADERS, body=Closing(body, leave), keep_alive=encode_comment("keep-alive"))
 
 
 async def _told(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed: Feed) -> AsyncGenerator[bytes]:
@@ -68,10 +68,10 @@ async def _told(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed:
     while not gateway.draining and _may_look(gateway, request, viewer):
         glances = await glances_of_all(gateway, viewer, last)
         last |= {number: glance.batch.last for number, glance in glances.items()}
-        told = glances.values()
-        done = sorted([one for glance in told for one in glance.batch.records], key=_end_of)
-        missed = sum(glance.batch.missed for glance in told)
-        now = encode(sorted([one for glance in told for one in glance.now], key=lambda one: -one.at))
+        latest = glances.values()
+        done = sorted([one for glance in latest for one in glance.batch.records], key=_end_of)
+        missed = sum(glance.batch.missed for glance in latest)
+        now = encode(sorted([one for glance in latest for one in glance.now], key=lambda one: -one.at))
         if done or missed or now != before:
             before = now
             yield _event("requests", {"done": done, "now": msgspec.Raw(now), "missed": missed})

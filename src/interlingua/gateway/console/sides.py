@@ -69,7 +69,7 @@ def _told(dialect: str, url: str, body: bytes, content: Content | None) -> Gatew
     options = DecodeOptions(history=get_service(dialect).history)
     decoded = get_dialect(dialect).decode_request(HttpRequest(url=url, body=body), options)
     response = None if content is None else _answer_of(dialect, content)
-    told: dict[str, Any] = {
+    content_told: dict[str, Any] = {
         "dialect": dialect,
         "model": decoded.model,
         "changes": decoded.changes,
@@ -79,11 +79,11 @@ def _told(dialect: str, url: str, body: bytes, content: Content | None) -> Gatew
     }
     if content is not None and response is not None:
         own = dialect if _is_whole_json(content) else ""
-        told["answer"] = [
+        content_told["answer"] = [
             _as_it_came(name, content.reply_body) if name == own else _side(name, _as_answer(name, decoded, response))
             for name in DIALECTS
         ]
-    return GatewayReply(headers=JSON, body=encode(told, nulls=ANY_NULLS))
+    return GatewayReply(headers=JSON, body=encode(content_told, nulls=ANY_NULLS))
 
 
 def _as_it_came(name: str, body: bytes) -> dict[str, Any]:
@@ -94,10 +94,10 @@ def _is_whole_json(content: Content) -> bool:
     return dict(content.reply_headers).get("content-type", "").startswith("application/json")
 
 
-def _side(name: str, said: Callable[[], tuple[bytes, tuple[Change, ...]]]) -> dict[str, Any]:
+def _side(name: str, translate: Callable[[], tuple[bytes, tuple[Change, ...]]]) -> dict[str, Any]:
     """What a dialect makes of it, or why it refuses."""
     try:
-        body, changes = said()
+        body, changes = translate()
     except Error as error:
         refused = error.changes if isinstance(error, UnsupportedError) else ()
         return {"dialect": name, "error": error.message, "changes": refused}

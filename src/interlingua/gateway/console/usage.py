@@ -43,13 +43,13 @@ async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The keys that a viewer may see, with their limits and what they have used."""
     viewer = viewer_of(gateway, request)
     rows, since_s = await _rows(gateway, viewer)
-    known = gateway.keys.keys
-    shown = [key for key in known if viewer.sees_all or key.name == viewer.name]
-    working = {key.name for key in known if not _is_over(key)}
+    keys_there = gateway.keys.keys
+    shown = [key for key in keys_there if viewer.sees_all or key.name == viewer.name]
+    working = {key.name for key in keys_there if not _is_over(key)}
     places = [place for key in shown for place in (f"key:{key.name}", f"team:{key.team}")]
     accounts = dict(zip(places, await gateway.admission.accounts.accounts(places), strict=True))
-    gone = sorted({row.key for row in rows} - {key.name for key in known})
-    told: dict[str, Any] = {
+    gone = sorted({row.key for row in rows} - {key.name for key in keys_there})
+    content: dict[str, Any] = {
         "since_s": since_s,
         "now_s": gateway.now(),
         "keys": [
@@ -58,7 +58,7 @@ async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         ],
         "passed_over": gateway.keys.passed_over if viewer.sees_all else (),
     }
-    return GatewayReply(headers=JSON, body=encode(told, nulls=1 << 20))
+    return GatewayReply(headers=JSON, body=encode(content, nulls=1 << 20))
 
 
 _NO_KEY: dict[str, Any] = {
@@ -107,13 +107,13 @@ def used_limits(terms: Terms, account: Account | None, now_s: float) -> list[dic
     limits: list[dict[str, Any]] = []
     for name in ("rpm", "tpm", "concurrency", "max_body_bytes"):
         if (allowed := getattr(terms, name)) is not None:
-            told = {"told": told_terms(Terms(**{name: allowed}))[0], "allowed": allowed}
-            limits.append({**told, "used": counts.get(name), "reserved": 0})
+            limit = {"told": told_terms(Terms(**{name: allowed}))[0], "allowed": allowed}
+            limits.append({**limit, "used": counts.get(name), "reserved": 0})
     for budget in terms.budgets:
         unit = NANO if budget.unit == "usd" else 1
         used, reserved = used_of(account, budget, now_s)
-        told = {"used": used / unit, "reserved": reserved / unit, "allowed": budget.amount / unit}
-        limits.append({"told": told_budget(budget), "unit": budget.unit, **told})
+        limit = {"used": used / unit, "reserved": reserved / unit, "allowed": budget.amount / unit}
+        limits.append({"told": told_budget(budget), "unit": budget.unit, **limit})
     return limits
 
 
@@ -131,10 +131,10 @@ def _models(rows: list[Row]) -> list[str]:
 
 def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:
     """What was used in all, in dollars; None where nothing is known."""
-    known = [msgspec.structs.asdict(row) for row in rows]
-    if not known:
+    counted = [msgspec.structs.asdict(row) for row in rows]
+    if not counted:
         return None
-    sums = {name: sum(row[name] for row in known) for name in COUNTS}
+    sums = {name: sum(row[name] for row in counted) for name in COUNTS}
     return {**sums, "cost_usd": sums.pop("nano_usd") / NANO}
 
 

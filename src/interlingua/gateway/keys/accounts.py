@@ -124,15 +124,15 @@ def fault_of(operation: Enter | Leave, rows: Iterable[Row]) -> str:
 
 def chosen(rows: Iterable[Row], key: str = "", since: str = "") -> list[Row]:
     """Rows by key, day and model; of one key where it is named, from a day on."""
-    found = [row for row in rows if key in ("", row.key) and row.day >= since]
-    return sorted(found, key=lambda row: (row.key, row.day, row.model))
+    matching = [row for row in rows if key in ("", row.key) and row.day >= since]
+    return sorted(matching, key=lambda row: (row.key, row.day, row.model))
 
 
-def add_rows(known: dict[tuple[str, str, str], Row], rows: Iterable[Row]) -> None:
+def add_rows(by_place: dict[tuple[str, str, str], Row], rows: Iterable[Row]) -> None:
     """Add rows to those that are known, by key, day and model."""
     for row in rows:
         place = row.key, row.day, row.model
-        known[place] = added(known[place], row) if place in known else row
+        by_place[place] = added(by_place[place], row) if place in by_place else row
 
 
 def added(first: Row, second: Row) -> Row:

@@ -257,8 +257,8 @@ class _Size(NamedTuple):
 
     def first_cap(self) -> int:
         """The cap by what its client, its key and its models say."""
-        wanted = self.wish.cap(self.plan.default_max_tokens)
-        return max([fitted(wanted, lane) for lane in self.job.lanes], default=wanted)
+        cap = self.wish.cap(self.plan.default_max_tokens)
+        return max([fitted(cap, lane) for lane in self.job.lanes], default=cap)
 
     def check_thinking(self, cap: int) -> None:
         """Raises: BillingError where the limits of the key leave no room beside the thinking that is asked for."""
@@ -365,18 +365,21 @@ def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
     def amount(count: int) -> str:
         return money(count) if budget.unit == "usd" else f"{count:,} tokens"
 
-    said = f"{whose} has a budget of {told_budget(budget)}"
+    sentence = f"{whose} has a budget of {told_budget(budget)}"
     wants = f"this call may use up to {amount(refusal.wanted)}, with {amount(refusal.left)} left"
     if refusal.is_reserved:
         return RateLimitError(
-            f"{said}; {wants} while other calls are under way", status=429, retry_after_s=SOON_S, code="budget_reserved"
+            f"{sentence}; {wants} while other calls are under way",
+            status=429,
+            retry_after_s=SOON_S,
+            code="budget_reserved",
         )
     if refusal.wait_s is not None:
         begins = datetime.fromtimestamp(call.at_s + refusal.wait_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         wants = f"{wants}; it begins anew at {begins}"
     elif refusal.left:
         wants = f"{wants}; ask for fewer max_tokens"
-    return BillingError(f"{said}; {wants}", status=402, retry_after_s=refusal.wait_s, code="insufficient_quota")
+    return BillingError(f"{sentence}; {wants}", status=402, retry_after_s=refusal.wait_s, code="insufficient_quota")
 
 
 def _time(seconds: float) -> str:

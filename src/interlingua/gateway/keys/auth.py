@@ -139,13 +139,13 @@ class Guard:
 
     def welcome(self, request: GatewayRequest) -> Welcome | None:
         """That a request may ask, as far as it was found before of one with the same head and still holds."""
-        known = request.seen.welcome
-        if known is None or known.guard is not self or known.peer != request.peer:
+        cached = request.seen.welcome
+        if cached is None or cached.guard is not self or cached.peer != request.peer:
             return None
-        key = known.key
+        key = cached.key
         if key is not None and key.expires_s is not None and self._is_over(key):
             return None
-        return known if known.keys is self._keys.table else None
+        return cached if cached.keys is self._keys.table else None
 
     def _is_over(self, key: GatewayKey) -> bool:
         return key.expires_s is not None and key.expires_s <= self._now()
@@ -154,8 +154,8 @@ class Guard:
         """The digest of the key that a request brings; one request is asked for it several times in a row."""
         headers, query, digest = self._asked_last
         if headers is not request.headers or query != request.query:
-            given = key_of(request)
-            digest = None if given is None else hash_key(given)
+            secret = key_of(request)
+            digest = None if secret is None else hash_key(secret)
             self._asked_last = request.headers, request.query, digest
         return digest
 
@@ -189,10 +189,10 @@ class Guard:
 
         Raises: PermissionDeniedError where it may not.
         """
-        known = request.welcome or self.welcome(request)
-        key = self.key(request) if known is None else known.key
+        welcome = request.welcome or self.welcome(request)
+        key = self.key(request) if welcome is None else welcome.key
         if key is None:
-            is_let = known is not None or self.lets(None, model)
+            is_let = welcome is not None or self.lets(None, model)
         else:
             models = key.models
             is_let = not models or _are_ours[models, model] or self._are_called_ours(models, model)
@@ -238,9 +238,9 @@ class Guard:
 
     def key(self, request: GatewayRequest) -> GatewayKey | None:
         """The key that a request brings; None where there are no keys, or it is unknown."""
-        known = self.welcome(request)
-        if known is not None:
-            return known.key
+        welcome = self.welcome(request)
+        if welcome is not None:
+            return welcome.key
         if not self._keys:
             return None
         digest = self._digest(request)
@@ -288,8 +288,8 @@ def _check_site(request: GatewayRequest) -> None:
 
 def _name_of(host: str) -> tuple[str, bool]:
     """The name in a `Host`, and whether it is an address; clients say the same one again and again."""
-    found = _HOST.fullmatch(host)
-    name = found["name"].lower().rstrip(".") if found else ""
+    match = _HOST.fullmatch(host)
+    name = match["name"].lower().rstrip(".") if match else ""
     return name, _ADDRESS.fullmatch(name) is not None
 
 

@@ -220,7 +220,7 @@ class Tally:
 
     def holders(self) -> set[str]:
         """The processes that have calls under way."""
-        return {held.call.holder for held in self._held.values()}
+        return {reservation.call.holder for reservation in self._held.values()}
 
     def holds(self, call_id: str) -> bool:
         """Whether a call has a reservation."""
@@ -250,13 +250,13 @@ class Tally:
         A reservation that lapsed was charged, and one that never was is not; the difference is charged.
         """
         self.lapse(now_s, spare=call.id)
-        held = self._held.pop(call.id, None)
-        if held is None:
+        reservation = self._held.pop(call.id, None)
+        if reservation is None:
             used = Used(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
         else:
-            self._held_tokens -= held.call.tokens
-            self._held_nano -= held.call.nano_usd
-            difference = used.tokens - held.charged
+            self._held_tokens -= reservation.call.tokens
+            self._held_nano -= reservation.call.nano_usd
+            difference = used.tokens - reservation.charged
             if _correct_grant(self._granted, call.at_s, difference):
                 self._granted_tokens += difference
         self._spent = _charged(self._spent, call.at_s, now_s, used)
@@ -270,35 +270,35 @@ class Tally:
             return
         self._pass(now_s, spare, is_gone)
         ends_s = [grant.at_s + MINUTE_S for grant in self._granted]
-        ends_s += [held.call.at_s + LEASE_S for held in self._held.values()]
+        ends_s += [reservation.call.at_s + LEASE_S for reservation in self._held.values()]
         self._quiet_until_s = min(ends_s, default=inf) if self._spent.day == _day(now_s) else 0.0
         self._quiet_until_s = min(self._quiet_until_s, (self._spent.day + 1) * DAY_S)
         self._quiet_from_s = now_s
 
     def _pass(self, now_s: float, spare: str, is_gone: Callable[[str], bool] | None) -> None:
         """Forget, begin and charge whatever is due."""
-        granted, held = self._granted, self._held
+        granted, reservations = self._granted, self._held
         if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
             self._remember([grant for grant in granted if _counts(grant, now_s)])
         self._spent = _rolled(self._spent, now_s)
-        if not held or (is_gone is None and next(iter(held.values())).call.at_s + LEASE_S > now_s):
+        if not reservations or (is_gone is None and next(iter(reservations.values())).call.at_s + LEASE_S > now_s):
             return  # the oldest one still holds
-        kept: list[Held] = []
-        for one in held.values():
+        live: list[Held] = []
+        for one in reservations.values():
             if one.call.id == spare or not _has_lapsed(one, now_s, is_gone):
-                kept.append(one)
+                live.append(one)
             else:
                 used = Used(one.call.tokens, one.call.nano_usd)
                 self._spent = _charged(self._spent, one.call.at_s, now_s, used)
-        self._reserve(kept)
+        self._reserve(live)
 
     def _remember(self, granted: Iterable[Granted]) -> None:
         self._granted = list(granted)
         self._granted_requests = sum([grant.requests for grant in self._granted])
         self._granted_tokens = sum([grant.tokens for grant in self._granted])
 
-    def _reserve(self, held: Iterable[Held]) -> None:
-        self._held = {one.call.id: one for one in held}
+    def _reserve(self, reservations: Iterable[Held]) -> None:
+        self._held = {one.call.id: one for one in reservations}
         calls = [one.call for one in self._held.values()]
         self._held_tokens = sum([call.tokens for call in calls])
         self._held_nano = sum([call.nano_usd for call in calls])
@@ -306,19 +306,19 @@ class Tally:
 
     def _over_budget(self, terms: Terms, call: Call) -> Refusal | None:
         for budget in terms.budgets:
-            wanted = call.nano_usd if budget.unit == "usd" else call.tokens
+            cost = call.nano_usd if budget.unit == "usd" else call.tokens
             used, reserved = self._used_of(budget)
             left = budget.amount - used - reserved
-            if wanted > left or left <= 0:
+            if cost > left or left <= 0:
                 unspent = max(0, budget.amount - used)
-                is_reserved = wanted <= unspent and unspent > 0
-                helps = not is_reserved and wanted <= budget.amount
+                is_reserved = cost <= unspent and unspent > 0
+                helps = not is_reserved and cost <= budget.amount
                 return Refusal(
                     limit="budget",
                     allowed=budget.amount,
                     left=max(0, left),
                     unspent=unspent,
-                    wanted=wanted,
+                    wanted=cost,
                     wait_s=reset_s(budget, call.at_s) if helps else None,
                     budget=budget,
                     is_reserved=is_reserved,
@@ -357,7 +357,7 @@ def used_of(account: Account, budget: Budget, now_s: float) -> tuple[int, int]:
     spent = _rolled(account.spent, now_s)
     used = _spent_in(spent, budget)
     began_s = _began_s(spent, budget.period)
-    reserved = [held.call for held in account.held if held.call.at_s >= began_s]
+    reserved = [reservation.call for reservation in account.held if reservation.call.at_s >= began_s]
     if budget.unit == "usd":
         return used.nano_usd, sum([call.nano_usd for call in reserved])
     return used.tokens, sum([call.tokens for call in reserved])
@@ -467,8 +467,8 @@ def _added(others: tuple[Sum, ...], number: int, used: Used, current: int) -> tu
 
 
 def _nearest(sums: list[Sum], number: int) -> tuple[Sum, ...]:
-    known = [one for one in sums if one.used != Used()]
-    return tuple(sorted(known, key=lambda one: abs(one.number - number))[:KEPT_SUMS])
+    used = [one for one in sums if one.used != Used()]
+    return tuple(sorted(used, key=lambda one: abs(one.number - number))[:KEPT_SUMS])
 
 
 def _began_s(spent: Spent, period: str) -> float:
@@ -514,5 +514,5 @@ def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
     return Spent(spent.day, spent.month, in_day, in_month, spent.in_total.plus(used), other_days, other_months)
 
 
-def _has_lapsed(held: Held, now_s: float, is_gone: Callable[[str], bool] | None) -> bool:
-    return held.call.at_s + LEASE_S <= now_s or (is_gone is not None and is_gone(held.call.holder))
+def _has_lapsed(reservation: Held, now_s: float, is_gone: Callable[[str], bool] | None) -> bool:
+    return reservation.call.at_s + LEASE_S <= now_s or (is_gone is not None and is_gone(reservation.call.holder))

@@ -139,8 +139,8 @@ class KeyDatabase:
             raise ConfigError(
                 f"{self.path.name} was replaced or taken away; start the gateway again to read what is there"
             )
-        with self._reading() as connection, closing(connection.execute("SELECT version FROM changes")) as found:
-            return int(found.fetchone()[0])
+        with self._reading() as connection, closing(connection.execute("SELECT version FROM changes")) as cursor:
+            return int(cursor.fetchone()[0])
 
     def all_keys(self) -> list[KeptKey]:
         """Every key, revoked ones, too, by name and age.

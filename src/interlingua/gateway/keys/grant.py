@@ -312,22 +312,22 @@ class Grant(msgspec.Struct, eq=False):
         key, day = self.plan.key.name, _day_told(self.call.at_s // DAY_S)
         if response is None:
             return Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
-        told, cost, estimated = response.usage, response.cost_usd, 0
-        if told is not None and (sound := sound_usage(told, self._bounds(response, lane))) is not told:
-            told, cost = sound, None
-        if is_partial or told is None or told.input_tokens is None or told.output_tokens is None:
-            told, cost, estimated = self._estimated(told or Usage(), response, lane), None, 1
+        usage, cost, estimated = response.usage, response.cost_usd, 0
+        if usage is not None and (sound := sound_usage(usage, self._bounds(response, lane))) is not usage:
+            usage, cost = sound, None
+        if is_partial or usage is None or usage.input_tokens is None or usage.output_tokens is None:
+            usage, cost, estimated = self._estimated(usage or Usage(), response, lane), None, 1
         if cost is None and lane is not None:
             price = self._price(lane)
-            cost = None if price is None else cost_usd(price, told)
+            cost = None if price is None else cost_usd(price, usage)
         return Row(
             key,
             day,
             response.model if lane is None else lane.endpoint.spec,
             1,
             0,
-            max(told.input_tokens or 0, 0),
-            max(told.output_tokens or 0, 0),
+            max(usage.input_tokens or 0, 0),
+            max(usage.output_tokens or 0, 0),
             estimated,
             0 if cost is None else max(nano_usd(cost), 0),
             1 if cost is None else 0,
@@ -351,16 +351,16 @@ class Grant(msgspec.Struct, eq=False):
             return price_of(endpoint, (endpoint.model,), None, is_asked=is_asked, writes=self.writes)
         return price_of(endpoint, (endpoint.model,), _tier(exchange, job), is_asked=job.with_credential)
 
-    def _estimated(self, told: Usage, response: Response[Any], lane: Lane | None) -> Usage:
+    def _estimated(self, usage: Usage, response: Response[Any], lane: Lane | None) -> Usage:
         """What was told of tokens, and about how many came where that was not told."""
-        read, exchange, job = told.input_tokens, self.exchange, self.job
+        read, exchange, job = usage.input_tokens, self.exchange, self.job
         if read is None:
             if exchange is None or job is None or lane is None:
                 read = self.call.tokens
             else:
                 read = _input_tokens(exchange, job, lane)
-        written = max(told.output_tokens or 0, _estimated_output(response))
-        return msgspec.structs.replace(told, input_tokens=read, output_tokens=written)
+        written = max(usage.output_tokens or 0, _estimated_output(response))
+        return msgspec.structs.replace(usage, input_tokens=read, output_tokens=written)
 
 
 def is_late(error: BaseException) -> bool:
@@ -447,9 +447,9 @@ def _request(exchange: ClientExchange, job: Job) -> Request | None:
 
 def _estimated_output(response: Response[Any]) -> int:
     """About how many tokens came."""
-    told = [response.parts, *[choice.parts for choice in response.alternatives]]
-    messages = tuple([Message(role="assistant", parts=parts) for parts in told])
-    return estimate_tokens(Request(messages=messages)) if any(told) else 0
+    answers = [response.parts, *[choice.parts for choice in response.alternatives]]
+    messages = tuple([Message(role="assistant", parts=parts) for parts in answers])
+    return estimate_tokens(Request(messages=messages)) if any(answers) else 0
 
 
 def _day(call: Call) -> str:

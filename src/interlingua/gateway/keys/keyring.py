@@ -57,15 +57,15 @@ class Merged(NamedTuple):
 def merged(*places: Iterable[GatewayKey]) -> Merged:
     """The keys of all places; where a name is in several, that of the first one."""
     names: set[str] = set()
-    found: dict[str, GatewayKey] = {}
+    by_hash: dict[str, GatewayKey] = {}
     passed_over: dict[str, None] = {}
     for place in places:
         keys = list(place)
-        taken = [key for key in keys if key.name not in names]
+        accepted = [key for key in keys if key.name not in names]
         passed_over |= dict.fromkeys(key.name for key in keys if key.name in names and key.revoked_s is None)
-        found = {key.hash: key for key in taken} | found
-        names |= {key.name for key in taken if key.revoked_s is None}
-    return Merged(found, tuple(passed_over))
+        by_hash = {key.hash: key for key in accepted} | by_hash
+        names |= {key.name for key in accepted if key.revoked_s is None}
+    return Merged(by_hash, tuple(passed_over))
 
 
 class KeyRing:
@@ -122,9 +122,9 @@ class KeyRing:
 
     def find(self, digest: str) -> GatewayKey | None:
         """The key with that digest; revoked and expired ones, too."""
-        found = self.table.get(digest)
-        known = _NOBODY if found is None else found.hash.encode()
-        return found if hmac.compare_digest(digest.encode(), known) else None
+        key = self.table.get(digest)
+        own = _NOBODY if key is None else key.hash.encode()
+        return key if hmac.compare_digest(digest.encode(), own) else None
 
     def _stay(self, error: ConfigError) -> None:
         """Go on with the keys that are known, and say why, once.
@@ -141,15 +141,15 @@ class KeyRing:
         logging.getLogger("interlingua.gateway").error("keys are taken as they were: %s", error.message)
 
     def _look(self) -> None:
-        database, seen = self._database, self._shared and self._shared.known
+        database, shared = self._database, self._shared and self._shared.known
         self._look_at_s = self._clock() + LOOK_S
         try:
             version = database.version() if database else 0
-            if version != self._version or seen is not self._seen:
-                of_database = [kept.key for kept in database.all_keys()] if database else []
-                in_redis = [kept.key for kept in seen.keys] if seen else []
+            if version != self._version or shared is not self._seen:
+                of_database = [entry.key for entry in database.all_keys()] if database else []
+                in_redis = [entry.key for entry in shared.keys] if shared else []
                 self._keys, self._passed_over = merged(self._of_file, in_redis, of_database)
-                self._version, self._seen = version, seen
+                self._version, self._seen = version, shared
             self._told = ""
         except ConfigError as error:
             self._stay(error)

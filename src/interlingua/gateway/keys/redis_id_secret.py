@@ -49,23 +49,23 @@ class SharedSecret:
                 proposed = ""
             else:
                 proposed = self._secret or self._copied() or make_secret()
-            found = self._link.run(self._steps(proposed))
+            secret = self._link.run(self._steps(proposed))
         except RedisGone:
             if not self._secret:
                 copy = self._copied()
                 self._waits = 0 if copy else PATIENCE_LOOKS
                 self._use(copy or make_secret())
             return
-        if found not in ("", self._secret):
+        if secret not in ("", self._secret):
             self._waits = 0
-            self._use(found)
-            self._write(found)
+            self._use(secret)
+            self._write(secret)
 
     def _steps(self, proposed: str) -> Steps[str]:
         """The secret that Redis has; `proposed` where it had none."""
         setting: list[Command] = [("SETNX", self._room, proposed)] if proposed else []
-        *_, found = yield [*setting, ("GET", self._room)]
-        return (found or b"").decode(errors="replace")
+        *_, value = yield [*setting, ("GET", self._room)]
+        return (value or b"").decode(errors="replace")
 
     def _use(self, secret: str) -> None:
         self._secret = secret

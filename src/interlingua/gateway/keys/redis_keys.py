@@ -85,8 +85,8 @@ class RedisKeys:
 
         Raises: UsageError where there is one of that name; ConfigError where Redis does not answer.
         """
-        kept = encode(KeptKey(key=key, created_s=self._now()))
-        if not self._done(("EVAL", _CREATE, 3, *self._rooms, check_name(key.name), key.hash, kept)):
+        entry = encode(KeptKey(key=key, created_s=self._now()))
+        if not self._done(("EVAL", _CREATE, 3, *self._rooms, check_name(key.name), key.hash, entry)):
             raise UsageError(f"there is a key {key.name}; revoke it first, or take another name")
 
     def revoke(self, name: str) -> None:
@@ -94,11 +94,13 @@ class RedisKeys:
 
         Raises: UsageError where there is none of that name; ConfigError where Redis does not answer.
         """
-        found = next((kept for kept in self.all_keys() if kept.key.name == name and kept.key.revoked_s is None), None)
-        if found is not None:
-            key = msgspec.structs.replace(found.key, revoked_s=self._now())
-            kept = encode(msgspec.structs.replace(found, key=key))
-            if self._done(("EVAL", _REVOKE, 3, *self._rooms, name, key.hash, kept)):
+        current = next(
+            (entry for entry in self.all_keys() if entry.key.name == name and entry.key.revoked_s is None), None
+        )
+        if current is not None:
+            key = msgspec.structs.replace(current.key, revoked_s=self._now())
+            entry = encode(msgspec.structs.replace(current, key=key))
+            if self._done(("EVAL", _REVOKE, 3, *self._rooms, name, key.hash, entry)):
                 return
         raise UsageError(f"there is no key {shown(name)} that works; `il keys list` shows them")
 
@@ -115,17 +117,19 @@ class RedisKeys:
         Raises: ConfigError where Redis does not answer.
         """
         values: list[bytes] = self._run(self._one(("HVALS", self._rooms[0])))
-        found = [_kept(value) for value in values]
-        return sorted([kept for kept in found if kept is not None], key=lambda kept: (kept.key.name, kept.created_s))
+        entries = [_kept(value) for value in values]
+        return sorted(
+            [entry for entry in entries if entry is not None], key=lambda entry: (entry.key.name, entry.created_s)
+        )
 
     def restore(self, version: int, keys: Sequence[KeptKey]) -> None:
         """Keep keys that were known, in a Redis that knows nothing of keys any more."""
-        told = [
+        arguments = [
             part
-            for kept in keys
-            for part in (kept.key.hash, encode(kept), kept.key.name if kept.key.revoked_s is None else "")
+            for entry in keys
+            for part in (entry.key.hash, encode(entry), entry.key.name if entry.key.revoked_s is None else "")
         ]
-        self._done(("EVAL", _RESTORE, 3, *self._rooms, version, *told))
+        self._done(("EVAL", _RESTORE, 3, *self._rooms, version, *arguments))
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
         """What was used at all gateways, by key, day and model; of one key where it is named, from a day on.
@@ -224,12 +228,12 @@ class KeyWatch:
 
     def _look(self) -> None:
         try:
-            version, known = self._keys.version(), self.known
-            if known is not None and known.keys and not version:
-                self._keys.restore(known.version, known.keys)
-            elif known is None or version != known.version:
-                self.known = known = SharedKeys(version, self._keys.all_keys())
-                self._write_copy(known)
+            version, copy = self._keys.version(), self.known
+            if copy is not None and copy.keys and not version:
+                self._keys.restore(copy.version, copy.keys)
+            elif copy is None or version != copy.version:
+                self.known = copy = SharedKeys(version, self._keys.all_keys())
+                self._write_copy(copy)
             if self._copy is not None:
                 with suppress(OSError):
                     os.utime(self._copy)
@@ -238,7 +242,7 @@ class KeyWatch:
         except Exception:  # whatever it is, the next look may find it mended
             logging.getLogger("interlingua.gateway").exception("shared keys are taken as they were")
 
-    def _write_copy(self, known: SharedKeys) -> None:
+    def _write_copy(self, copy: SharedKeys) -> None:
         """Keep the keys on this machine, for its owner alone; where that cannot be, there is no copy."""
         if self._copy is None:
             return
@@ -246,7 +250,7 @@ class KeyWatch:
             self._copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             written = self._copy.with_suffix(f".{os.getpid()}")
             written.touch(0o600)
-            written.write_bytes(encode(known))
+            written.write_bytes(encode(copy))
             written.replace(self._copy)
 
     def _take_copy(self) -> None:

@@ -55,9 +55,9 @@ def usage_steps(link: RedisLink, key: str = "", since: str = "") -> Steps[list[R
     days = sorted(day for day in [name.decode() for name in named] if day >= since)
     if not days:
         return []
-    found = yield [("HGETALL", f"{room}:{day}") for day in days]
+    hashes = yield [("HGETALL", f"{room}:{day}") for day in days]
     rows: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
-    for day, counts in zip(days, found, strict=True):
+    for day, counts in zip(days, hashes, strict=True):
         for field, count in counts.items():
             name = _read(field)
             if name is not None:

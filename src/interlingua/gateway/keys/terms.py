@@ -106,8 +106,8 @@ def read_count(text: str | int, name: str = "a number") -> int:
 
     Raises: ConfigError.
     """
-    found = _COUNT.fullmatch(str(text).strip().replace("_", "")) if not isinstance(text, bool) else None
-    value = Decimal(found[1]) * _SIZES[found[2].lower()] if found else Decimal(0)
+    match = _COUNT.fullmatch(str(text).strip().replace("_", "")) if not isinstance(text, bool) else None
+    value = Decimal(match[1]) * _SIZES[match[2].lower()] if match else Decimal(0)
     if value < 1 or value != value.to_integral_value() or value > MOST * 1_000:
         raise ConfigError(f"{name} is a whole number from 1 on, as 60, 200k or 1.5M, not {shown(str(text))}")
     return int(value)
@@ -118,10 +118,10 @@ def read_budget(text: str) -> Budget:
 
     Raises: ConfigError.
     """
-    found = _BUDGET.fullmatch(text.strip().replace("_", ""))
-    unit = _UNITS.get(found["unit"].lower()) if found else None
-    period = (found["period"] or "total").lower() if found else ""
-    amount = _COUNT.fullmatch(found["amount"]) if found else None
+    match = _BUDGET.fullmatch(text.strip().replace("_", ""))
+    unit = _UNITS.get(match["unit"].lower()) if match else None
+    period = (match["period"] or "total").lower() if match else ""
+    amount = _COUNT.fullmatch(match["amount"]) if match else None
     if unit is None or amount is None or period not in get_args(Period):
         raise ConfigError(f"a budget is `50 USD/month`, `2M tokens/day` or `100 USD` (in all), not {shown(text)}")
     value = Decimal(amount[1]) * _SIZES[amount[2].lower()]
@@ -145,14 +145,14 @@ def read_end(text: str | date, now_s: float | None = None) -> float:
         end = _moment(datetime.fromisoformat(text.strip()) if isinstance(text, str) else text, text)
         return end.timestamp()
     except (ValueError, OverflowError):
-        known = "2027-01-31" if now_s is None else "90d, 12h or 2027-01-31"
-        raise ConfigError(f"an end is {known}, not {shown(str(text))}") from None
+        forms = "2027-01-31" if now_s is None else "90d, 12h or 2027-01-31"
+        raise ConfigError(f"an end is {forms}, not {shown(str(text))}") from None
 
 
-def _moment(found: date, said: str | date) -> datetime:
-    if not isinstance(found, datetime) or (isinstance(said, str) and len(said.strip()) == len("2027-01-31")):
-        return datetime(found.year, found.month, found.day, tzinfo=UTC) + timedelta(days=1)
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+def _moment(parsed: date, text: str | date) -> datetime:
+    if not isinstance(parsed, datetime) or (isinstance(text, str) and len(text.strip()) == len("2027-01-31")):
+        return datetime(parsed.year, parsed.month, parsed.day, tzinfo=UTC) + timedelta(days=1)
+    return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
 
 
 def nano_usd(dollars: float) -> int:
@@ -183,5 +183,5 @@ def told_terms(terms: Terms) -> list[str]:
         "tokens an answer by default": terms.default_max_tokens,
         "tokens read beside a body": terms.context_tokens,
     }
-    said = [f"{count:,} {what}" for what, count in counts.items() if count is not None]
-    return [*said, *[told_budget(budget) for budget in terms.budgets]]
+    phrases = [f"{count:,} {what}" for what, count in counts.items() if count is not None]
+    return [*phrases, *[told_budget(budget) for budget in terms.budgets]]

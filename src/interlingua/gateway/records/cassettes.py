@@ -54,12 +54,12 @@ class Cassettes:
         self._max_files = max_files
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = [
+            files = [
                 (path.name, path.stat().st_size) for path in self._directory.iterdir() if _NAME.fullmatch(path.name)
             ]
         except OSError as error:
             raise ConfigError(f"{directory}: nothing can be recorded there: {reason_of(error)}") from None
-        self._files: dict[str, int] = dict(sorted(found))
+        self._files: dict[str, int] = dict(sorted(files))
         self._size = sum(self._files.values())
 
     def write(self, records: list[Record]) -> None:

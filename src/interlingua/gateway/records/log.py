@@ -84,14 +84,14 @@ def _second_told(second: int) -> str:
 
 def facts(record: Record, *, content: bool = False) -> dict[str, Any]:
     """What a line says of a request, as JSON values."""
-    told: dict[str, Any] = {"at": time_told(record.at)}
+    members: dict[str, Any] = {"at": time_told(record.at)}
     for name in _NAMED:
         value: Any = _tries(record, content=content) if name == "attempts" else getattr(record, name)
         if value or (value is not None and name in _COUNTS):
-            told[name] = _rounded(value) if name in _SECONDS else value
+            members[name] = _rounded(value) if name in _SECONDS else value
     if content:
-        told |= _content(record)
-    return told
+        members |= _content(record)
+    return members
 
 
 _SECONDS = ("first_s", "total_s")
@@ -102,18 +102,18 @@ def _tries(record: Record, *, content: bool) -> list[dict[str, Any]]:
     tries: list[dict[str, Any]] = []
     for attempt in record.attempts:
         sentence = attempt.error if content else error_word(attempt.error)
-        told = {"model": attempt.model, "outcome": attempt.outcome, "error": sentence, "status": attempt.status}
+        entry = {"model": attempt.model, "outcome": attempt.outcome, "error": sentence, "status": attempt.status}
         took = None if attempt.duration_s is None else _rounded(attempt.duration_s)
-        tries.append({name: value for name, value in (*told.items(), ("duration_s", took)) if value is not None})
+        tries.append({name: value for name, value in (*entry.items(), ("duration_s", took)) if value is not None})
     return tries
 
 
 def _content(record: Record) -> dict[str, Any]:
-    told: dict[str, Any] = {"message": record.message} if record.message else {}
+    members: dict[str, Any] = {"message": record.message} if record.message else {}
     if record.content is not None:
-        told["request"] = record.content.body.decode(errors="replace")
-        told["reply"] = record.content.reply_body.decode(errors="replace")
-    return told
+        members["request"] = record.content.body.decode(errors="replace")
+        members["reply"] = record.content.reply_body.decode(errors="replace")
+    return members
 
 
 class _Try(msgspec.Struct, omit_defaults=True, gc=False):
@@ -206,12 +206,12 @@ def _rest(record: Record) -> _Rest:
 def _try(attempt: Attempt) -> _Try:
     took, error = attempt.duration_s, attempt.error
     if took is None:
-        told = None
+        seconds = None
     elif _USUAL_S <= took < _MOST_S:
-        told = round(took * 1e6) / 1e6
+        seconds = round(took * 1e6) / 1e6
     else:
-        told = _number(_rounded(took))
-    return _Try(attempt.model, attempt.outcome, None if error is None else error_word(error), attempt.status, told)
+        seconds = _number(_rounded(took))
+    return _Try(attempt.model, attempt.outcome, None if error is None else error_word(error), attempt.status, seconds)
 
 
 def _rounded(seconds: float) -> float:
@@ -228,7 +228,7 @@ def _number(value: float | None) -> float | msgspec.Raw | None:
 
 def text_line(record: Record, *, content: bool = False) -> str:
     """A request for people: when, how it ended, who asked what of whom, tokens, cost, times, and its id."""
-    told = [
+    pairs = [
         time_told(record.at),
         str(record.status),
         _quoted(record.method or "-"),
@@ -243,8 +243,8 @@ def text_line(record: Record, *, content: bool = False) -> str:
         *_named("id", record.id),
     ]
     if content:
-        told += [pair for name, text in _content(record).items() for pair in _named(name, text)]
-    return " ".join(told)
+        pairs += [pair for name, text in _content(record).items() for pair in _named(name, text)]
+    return " ".join(pairs)
 
 
 def _counted(record: Record) -> Iterable[str]:

@@ -100,8 +100,8 @@ class Logbook:
             )
 
     def _row(self, record: Record) -> tuple[Any, ...]:
-        told = facts(record, content=self._content)
-        more = {name: told[name] for name in ("attempts", "message", "reason") if name in told}
+        members = facts(record, content=self._content)
+        more = {name: members[name] for name in ("attempts", "message", "reason") if name in members}
         return (*[getattr(record, name) for name in _COLUMNS], json.dumps(more))
 
     def trim(self) -> None:
@@ -167,9 +167,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if found not in (0, VERSION) or (tables and "requests" not in tables):
+    if version not in (0, VERSION) or (tables and "requests" not in tables):
         raise ConfigError(f"{path} is a database of something else; a log needs a file of its own")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -205,7 +205,7 @@ class Row(NamedTuple):
     """What is known of it: the columns, the tries, why it could not be read, and the message where it was kept."""
 
 
-def read_rows(path: str | Path, wanted: Filter, most: int) -> list[Row]:
+def read_rows(path: str | Path, conditions_of_user: Filter, most: int) -> list[Row]:
     """The last requests that are wanted, not more than `most`, the oldest first.
 
     Raises: ConfigError for a file that is not there or is none of ours.
@@ -213,42 +213,42 @@ def read_rows(path: str | Path, wanted: Filter, most: int) -> list[Row]:
     place = Path(path).expanduser()
     if not place.is_file():
         raise ConfigError(f"no log at {place}; a gateway writes one with: il serve --store {place}")
-    conditions, values = _conditions(wanted)
+    conditions, values = _conditions(conditions_of_user)
     names = ", ".join(("number", *_COLUMNS, "more"))
     query = f"SELECT {names} FROM requests WHERE {conditions} ORDER BY number DESC LIMIT ?"  # noqa: S608 - our own names
     try:
         with closing(sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro", uri=True, timeout=10.0)) as connection:
-            found = connection.execute(query, (*values, most)).fetchall()
+            rows = connection.execute(query, (*values, most)).fetchall()
     except sqlite3.Error as error:
         raise ConfigError(f"{place} is no log of a gateway: {error}") from None
-    return [_row_of(row) for row in reversed(found)]
+    return [_row_of(row) for row in reversed(rows)]
 
 
 def _row_of(row: tuple[Any, ...]) -> Row:
     number, *values, more = row
-    told: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
-    told |= {"stream": bool(told["stream"]), "aborted": bool(told["aborted"])}
-    return Row(number, told | json.loads(more))
+    members: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
+    members |= {"stream": bool(members["stream"]), "aborted": bool(members["aborted"])}
+    return Row(number, members | json.loads(more))
 
 
-def _conditions(wanted: Filter) -> tuple[str, list[Any]]:
-    pairs = list(_each(wanted))
+def _conditions(query: Filter) -> tuple[str, list[Any]]:
+    pairs = list(_each(query))
     return " AND ".join([condition for condition, _ in pairs]), [value for _, value in pairs]
 
 
-def _each(wanted: Filter) -> Iterator[tuple[str, Any]]:
-    yield "number > ?", wanted.after
-    for name, text in (("id", wanted.id), ("key", wanted.key)):
+def _each(query: Filter) -> Iterator[tuple[str, Any]]:
+    yield "number > ?", query.after
+    for name, text in (("id", query.id), ("key", query.key)):
         if text is not None:
             yield f"{name} = ?", text
-    for name, text in (("model", wanted.model), ("target", wanted.target)):
+    for name, text in (("model", query.model), ("target", query.target)):
         if text is not None:
             begins = text.endswith("*")
             yield (f"substr({name}, 1, {len(text) - 1}) = ?", text[:-1]) if begins else (f"{name} = ?", text)
-    if wanted.status is not None:
-        if not _STATUS.fullmatch(wanted.status):
-            raise ConfigError(f"a status is 429 or 4xx, not {wanted.status:.40}")
-        by_kind = wanted.status.endswith("xx")
-        yield ("status / 100 = ?", int(wanted.status[0])) if by_kind else ("status = ?", int(wanted.status))
-    if wanted.since is not None:
-        yield "at >= ?", wanted.since
+    if query.status is not None:
+        if not _STATUS.fullmatch(query.status):
+            raise ConfigError(f"a status is 429 or 4xx, not {query.status:.40}")
+        by_kind = query.status.endswith("xx")
+        yield ("status / 100 = ?", int(query.status[0])) if by_kind else ("status = ?", int(query.status))
+    if query.since is not None:
+        yield "at >= ?", query.since

@@ -232,12 +232,12 @@ class Metrics:
             "Targets that are benched, probed or suspended.",
             ("target", "state", "circuit"),
         )
-        held: dict[Labels, int] = {}
-        for target, known in snapshot.items():
-            if known.state in _STATES:
-                labels = (self._names.target(target), known.state, known.circuit)
-                held[labels] = held.get(labels, 0) + 1
-        lines = [f"{kind.name}{_labelled(kind, labels)} {count}" for labels, count in held.items()]
+        counts: dict[Labels, int] = {}
+        for target, health in snapshot.items():
+            if health.state in _STATES:
+                labels = (self._names.target(target), health.state, health.circuit)
+                counts[labels] = counts.get(labels, 0) + 1
+        lines = [f"{kind.name}{_labelled(kind, labels)} {count}" for labels, count in counts.items()]
         return "\n".join([*_head(kind, "gauge"), *lines, ""])
 
 
@@ -297,9 +297,9 @@ def _specs(registry: Registry, alias: str) -> list[str]:
         return []
 
 
-def _within(known: Mapping[Labels, object], labels: Labels) -> Labels:
+def _within(series: Mapping[Labels, object], labels: Labels) -> Labels:
     """The labels, or `other` everywhere once there are too many."""
-    return labels if labels in known or len(known) < MAX_SERIES else (OTHER,) * len(labels)
+    return labels if labels in series or len(series) < MAX_SERIES else (OTHER,) * len(labels)
 
 
 _OWN = frozenset({"/metrics", "/health/live", "/health/ready"})
@@ -315,8 +315,8 @@ def _head(kind: _Kind, form: str) -> tuple[str, str]:
 
 def _labelled(kind: _Kind, labels: Labels, more: str = "") -> str:
     pairs = [f'{name}="{_escaped(text)}"' for name, text in zip(kind.labels, labels, strict=True)]
-    told = ",".join([*pairs, *([more] if more else [])])
-    return f"{{{told}}}" if told else ""
+    joined = ",".join([*pairs, *([more] if more else [])])
+    return f"{{{joined}}}" if joined else ""
 
 
 def _escaped(text: str) -> str:
@@ -328,21 +328,21 @@ def _buckets(kind: _Kind, labels: Labels, histogram: _Histogram) -> Iterator[str
     for boundary, count in zip((*kind.boundaries, None), histogram.counts, strict=True):
         so_far += count
         end = "+Inf" if boundary is None else number(boundary)
-        told = _labelled(kind, labels, f'le="{end}"')
-        yield f"{kind.name}_bucket{told} {so_far}"
+        labelled = _labelled(kind, labels, f'le="{end}"')
+        yield f"{kind.name}_bucket{labelled} {so_far}"
     yield f"{kind.name}_sum{_labelled(kind, labels)} {number(round(histogram.total_s, 6))}"
     yield f"{kind.name}_count{_labelled(kind, labels)} {so_far}"
 
 
-def _gauge(name: str, said: str, value: float) -> tuple[str, ...]:
-    return *_head(_Kind(name, said, ()), "gauge"), f"{name} {number(value)}"
+def _gauge(name: str, words: str, value: float) -> tuple[str, ...]:
+    return *_head(_Kind(name, words, ()), "gauge"), f"{name} {number(value)}"
 
 
 def _waiting() -> Iterator[str]:
     """What our own limits let through and hold back; their patterns are configured."""
     loads = limiter().loads()
-    for name, said in (("running", "Calls that a limit let through."), ("waiting", "Calls that wait for a limit.")):
-        kind = _Kind(f"interlingua_limit_{name}", said, ("pattern",))
+    for name, words in (("running", "Calls that a limit let through."), ("waiting", "Calls that wait for a limit.")):
+        kind = _Kind(f"interlingua_limit_{name}", words, ("pattern",))
         yield from _head(kind, "gauge")
         for pattern, load in loads.items():
             yield f"{kind.name}{_labelled(kind, (pattern,))} {getattr(load, name)}"

@@ -54,16 +54,16 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
 
     Raises: ConfigError for a file or directory that cannot be written, and without the extra that spans need.
     """
-    wanted = gateway.settings.observing
-    if wanted == Observing():
+    observing = gateway.settings.observing
+    if observing == Observing():
         return ()
     return (
         gateway.recorder.close,
-        *(_log(gateway, wanted) if wanted.log != "off" else ()),
-        *(_logbook(gateway, wanted) if wanted.store else ()),
-        *(_cassettes(gateway, wanted) if wanted.record else ()),
-        *(_metrics(gateway) if wanted.metrics != "off" else ()),
-        *(_spans(gateway) if wanted.otel else ()),
+        *(_log(gateway, observing) if observing.log != "off" else ()),
+        *(_logbook(gateway, observing) if observing.store else ()),
+        *(_cassettes(gateway, observing) if observing.record else ()),
+        *(_metrics(gateway) if observing.metrics != "off" else ()),
+        *(_spans(gateway) if observing.otel else ()),
     )
 
 
@@ -75,28 +75,28 @@ def _listen_to_content(gateway: Gateway, sink: Sink) -> None:
     gateway.recorder.content_sinks = (*gateway.recorder.content_sinks, sink)
 
 
-def _log(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
+def _log(gateway: Gateway, observing: Observing) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.batches import Batches
     from interlingua.gateway.records.log import line_of, log_writer, write_lines
 
-    if wanted.log_content:  # it takes long to write what was asked and answered: the thread does it all
-        contents = Batches(log_writer(wanted.log), name="log")
+    if observing.log_content:  # it takes long to write what was asked and answered: the thread does it all
+        contents = Batches(log_writer(observing.log), name="log")
         _listen_to_content(gateway, contents.put)
         return (contents.close,)
-    lines, line = Batches(write_lines, name="log"), line_of(wanted.log)
+    lines, line = Batches(write_lines, name="log"), line_of(observing.log)
     _listen(gateway, lambda record: lines.put(line(record)))
     return (lines.close,)
 
 
-def _logbook(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
+def _logbook(gateway: Gateway, observing: Observing) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.batches import Batches
     from interlingua.gateway.records.logbook import Logbook
 
     book = Logbook(
-        wanted.store,
-        days=wanted.store_days,
-        max_bytes=wanted.store_mb * MEGABYTE,
-        content=wanted.log_content,
+        observing.store,
+        days=observing.store_days,
+        max_bytes=observing.store_mb * MEGABYTE,
+        content=observing.log_content,
         now=gateway.now,
     )
     rows = Batches(book.write, name="logbook")
@@ -104,11 +104,11 @@ def _logbook(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], .
     return rows.close, book.close
 
 
-def _cassettes(gateway: Gateway, wanted: Observing) -> tuple[Callable[[], None], ...]:
+def _cassettes(gateway: Gateway, observing: Observing) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.batches import Batches
     from interlingua.gateway.records.cassettes import Cassettes
 
-    cassettes = Batches(Cassettes(wanted.record, max_bytes=wanted.record_mb * MEGABYTE).write, name="cassettes")
+    cassettes = Batches(Cassettes(observing.record, max_bytes=observing.record_mb * MEGABYTE).write, name="cassettes")
     _listen_to_content(gateway, cassettes.put)
     return (cassettes.close,)
 

@@ -181,12 +181,12 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
     def told(self, text: str) -> str:
         """A name as it is told, remembered from then on."""
-        told = _clean(text, LONGEST, self.secret)
+        clean = _clean(text, LONGEST, self.secret)
         if len(text) <= LONGEST:
             if len(self.names) >= MAX_NAMES:
                 self.names.clear()
-            self.names[text] = told
-        return told
+            self.names[text] = clean
+        return clean
 
 
 def origin_of(request: GatewayRequest, *, route: str, client: str, given_id: str) -> Origin:
@@ -269,10 +269,10 @@ class Entry(msgspec.Struct, eq=False):
 
     def answered(self, response: Response[Any] | None, changes: Iterable[Change] = ()) -> None:
         """An answer is there, or as much of it as came."""
-        found = tuple(changes)
-        if found or self.changes:
-            self.changes = len(found)
-            self.changed = tuple([f"{one.action} {one.code} {one.path}"[:LONGEST] for one in found[:MAX_CHANGED]])
+        entries = tuple(changes)
+        if entries or self.changes:
+            self.changes = len(entries)
+            self.changed = tuple([f"{one.action} {one.code} {one.path}"[:LONGEST] for one in entries[:MAX_CHANGED]])
         if response is None:
             return
         self.usage, self.cost_usd, tries = response.usage, response.cost_usd, response.attempts
@@ -351,8 +351,8 @@ def _told(attempt: Attempt, secret: str) -> Attempt:
     model = _clean(attempt.model, LONGEST, secret)
     if not attempt.error and model == attempt.model:
         return attempt
-    told = _clean(attempt.error, 5 * LONGEST, secret) if attempt.error else attempt.error
-    return msgspec.structs.replace(attempt, model=model, error=told)
+    sentence = _clean(attempt.error, 5 * LONGEST, secret) if attempt.error else attempt.error
+    return msgspec.structs.replace(attempt, model=model, error=sentence)
 
 
 def _clean(text: str, longest: int, secret: str) -> str:

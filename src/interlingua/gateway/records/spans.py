@@ -98,7 +98,7 @@ class Spans:
 
 
 def _asked(entry: Entry) -> dict[str, Any]:
-    told = {
+    attributes = {
         "http.request.method": entry.origin.method,
         "http.route": entry.origin.route,
         "url.scheme": "http",
@@ -106,11 +106,11 @@ def _asked(entry: Entry) -> dict[str, Any]:
         "interlingua.client": entry.origin.client,
         "interlingua.key": entry.key,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in attributes.items() if value}
 
 
 def _answered(record: Record) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "http.response.status_code": record.status,
         "interlingua.request_id": record.id,
         "gen_ai.request.model": record.model,
@@ -118,7 +118,7 @@ def _answered(record: Record) -> dict[str, Any]:
         "interlingua.changes": record.changes,
         "interlingua.aborted": record.aborted,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in attributes.items() if value}
 
 
 def export_by_environment() -> None:

@@ -33,14 +33,14 @@ class _Metric(NamedTuple):
 
 def summed(pages: Iterable[str], largest: frozenset[str] = frozenset()) -> str:
     """All pages as one; of the metrics named in `largest` the largest value counts."""
-    found: dict[str, _Metric] = {}
+    metrics: dict[str, _Metric] = {}
     for page in pages:
         for name, metric in _read(page).items():
-            known = found.setdefault(name, metric._replace(samples={})).samples
+            samples = metrics.setdefault(name, metric._replace(samples={})).samples
             for sample, value in metric.samples.items():
-                before = known.get(sample, 0.0)
-                known[sample] = max(before, value) if name in largest else before + value
-    return _written(found.values())
+                before = samples.get(sample, 0.0)
+                samples[sample] = max(before, value) if name in largest else before + value
+    return _written(metrics.values())
 
 
 def lasting(page: str) -> str:
@@ -65,19 +65,19 @@ def _counts(sample: str, key: str) -> bool:
 
 
 def _read(page: str) -> dict[str, _Metric]:
-    found: dict[str, _Metric] = {}
+    metrics: dict[str, _Metric] = {}
     name = ""
     for line in page.splitlines():
         if line.startswith("# HELP "):
             name = line.split(" ", 3)[2]
-            found[name] = _Metric((line,), "", {})
+            metrics[name] = _Metric((line,), "", {})
         elif line.startswith("# TYPE "):
-            metric = found[name]
-            found[name] = _Metric((*metric.head, line), line.rpartition(" ")[2], metric.samples)
+            metric = metrics[name]
+            metrics[name] = _Metric((*metric.head, line), line.rpartition(" ")[2], metric.samples)
         elif line:
             sample, _, value = line.rpartition(" ")
-            found[name].samples[sample] = float(value)
-    return found
+            metrics[name].samples[sample] = float(value)
+    return metrics
 
 
 def _written(metrics: Iterable[_Metric]) -> str:

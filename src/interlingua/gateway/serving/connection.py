@@ -111,9 +111,9 @@ class Connection(asyncio.Protocol):
             return
         reader, gateway, self._last_s = self._reader, self._gateway, self._loop.time()
         begun, takes = reader.begun, self._task is None and not self._is_answered
-        taken = reader.feed(data, gateway.settings.max_body_bytes if takes else -1)
-        if taken is not None:
-            head, body = taken
+        parsed = reader.feed(data, gateway.settings.max_body_bytes if takes else -1)
+        if parsed is not None:
+            head, body = parsed
             request = self._request = head.request(self._peer, body)
             self._task = self._loop.create_task(self._answer(head, request, gateway.begin(request), None))
             return

@@ -66,12 +66,12 @@ class Heads:
         if measured is None:
             return None
         key = measured[:2]
-        known = self._lately.get(key)
-        if known is None and (known := self._before.get(key)) is not None:
-            self._put(key, known)
-        if known is not None:
-            self.latest = known
-        return known
+        entry = self._lately.get(key)
+        if entry is None and (entry := self._before.get(key)) is not None:
+            self._put(key, entry)
+        if entry is not None:
+            self.latest = entry
+        return entry
 
     def keep(self, data: bytes, head: Head, *, lines: int, length: str) -> Known | None:
         """Know a plain head again that data begin with; it has so many lines with the empty one, and said that length.
@@ -84,14 +84,14 @@ class Heads:
         before, after, digits = measured
         if before.count(b"\n") + after.count(b"\n") != lines or digits != length.encode("latin-1"):
             return None
-        known = self.latest = Known(before, after, head)
-        self._put((before, after), known)
-        return known
+        entry = self.latest = Known(before, after, head)
+        self._put((before, after), entry)
+        return entry
 
-    def _put(self, key: tuple[bytes, bytes], known: Known) -> None:
+    def _put(self, key: tuple[bytes, bytes], entry: Known) -> None:
         if len(self._lately) >= _KEPT:
             self._lately, self._before = {}, self._lately
-        self._lately[key] = known
+        self._lately[key] = entry
 
 
 def _measured(data: bytes) -> _Measured | None:
@@ -99,7 +99,7 @@ def _measured(data: bytes) -> _Measured | None:
     end = data.find(b"\r\n\r\n", 0, MAX_KEPT_BYTES)
     if end < 0:
         return None
-    found = _LENGTH.search(data, 0, end + 2)
-    if found is None:
+    match = _LENGTH.search(data, 0, end + 2)
+    if match is None:
         return _Measured(data[: end + 4], b"", b"")
-    return _Measured(data[: found.start(1)], data[found.end(1) : end + 4], found[1])
+    return _Measured(data[: match.start(1)], data[match.end(1) : end + 4], match[1])

@@ -118,8 +118,8 @@ def _live(gateway: Gateway, siblings: Siblings, about: str) -> bytes:
 
 
 def _one(gateway: Gateway, about: str) -> bytes:
-    wanted = msgspec.json.decode(about, type=_Wanted)
-    record = gateway.feed.find(wanted.id, wanted.viewer)
+    query = msgspec.json.decode(about, type=_Wanted)
+    record = gateway.feed.find(query.id, query.viewer)
     if record is None or record.content is None:
         return b""
     content = msgspec.structs.replace(record.content, passages=())  # they may be long, and are not shown
@@ -153,7 +153,7 @@ async def page_of_all(siblings: Siblings, own: str) -> str:
     """The metrics of all workers as one page."""
     siblings.write()
     answers = await siblings.ask("metrics")
-    others = {**siblings.kept(), **{number: said.decode() for number, said in answers.items()}}
+    others = {**siblings.kept(), **{number: answer.decode() for number, answer in answers.items()}}
     largest = {"interlingua_target_unwell"}
     if shared_link() is not None:  # each of them tells what all of them have let through
         largest.add("interlingua_limit_running")
@@ -171,23 +171,23 @@ async def glances_of_all(gateway: Gateway, viewer: Viewer, last: dict[int, int])
 
 async def found_by_all(gateway: Gateway, name: str, viewer: Viewer) -> Record | None:
     """The request of an id, with its content, from whichever worker has it; None where a viewer may not see one."""
-    found = gateway.feed.find(name, viewer)
-    if found is not None or gateway.siblings is None:
-        return found
+    record = gateway.feed.find(name, viewer)
+    if record is not None or gateway.siblings is None:
+        return record
     answers = await _asked(gateway.siblings, "one", _Wanted(viewer, name), Record)
     return next(iter(answers.values()), None)
 
 
 async def health_of_all(gateway: Gateway) -> dict[str, TargetHealth]:
     """How targets stand; where workers know different things, what the worst of them is."""
-    known = await health_store().snapshot_async()
+    healths = await health_store().snapshot_async()
     if gateway.siblings is None:
-        return known
+        return healths
     for others in (await _asked(gateway.siblings, "health", None, dict[str, TargetHealth])).values():
         for target, health in others.items():
-            if target not in known or _RANKS.index(health.state) > _RANKS.index(known[target].state):
-                known[target] = health
-    return known
+            if target not in healths or _RANKS.index(health.state) > _RANKS.index(healths[target].state):
+                healths[target] = health
+    return healths
 
 
 async def tell_all(gateway: Gateway, change: Change) -> None:
@@ -202,9 +202,9 @@ async def used_of_all(gateway: Gateway) -> list[Row]:
     if gateway.siblings is None:
         return rows
     others = await _asked(gateway.siblings, "used", None, list[Row])
-    return [*rows, *[row for told in others.values() for row in told]]
+    return [*rows, *[row for rows_of_one in others.values() for row in rows_of_one]]
 
 
 async def _asked(siblings: Siblings, question: str, about: Any, kind: type[T]) -> dict[int, T]:
     answers = await siblings.ask(question, msgspec.json.encode(about).decode())
-    return {number: msgspec.json.decode(said, type=kind) for number, said in answers.items()}
+    return {number: msgspec.json.decode(answer, type=kind) for number, answer in answers.items()}

@@ -104,7 +104,9 @@ class Outlet:
         if self.held:
             self.write(b"")
 
-    async def send(self, asked: Head, reply: GatewayReply, more: bytes, *, keeps: bool, keep_alive_s: float) -> None:
+    async def send(
+        self, request_head: Head, reply: GatewayReply, more: bytes, *, keeps: bool, keep_alive_s: float
+    ) -> None:
         """Send a reply, and a sign of life after every `keep_alive_s` silent seconds of a stream.
 
         `more` are header lines of the server; `keeps` says that the connection goes on.
@@ -113,16 +115,16 @@ class Outlet:
         if isinstance(body, bytes):
             if self._resumed is not None:
                 await self._resumed
-            self.write(whole(asked, reply.status, reply.headers, body, more=more, keeps=keeps))
+            self.write(whole(request_head, reply.status, reply.headers, body, more=more, keeps=keeps))
             return
         try:
             if self._resumed is not None:
                 await self._resumed
-            self.held = head(asked, reply.status, reply.headers, more=more, keeps=keeps)
-            if not has_body(asked, reply.status):
+            self.held = head(request_head, reply.status, reply.headers, more=more, keeps=keeps)
+            if not has_body(request_head, reply.status):
                 self.let_go()
             else:
-                await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not asked.is_old)
+                await self._send_pieces(body, reply.keep_alive, keep_alive_s, in_chunks=not request_head.is_old)
         finally:
             await body.aclose()
 

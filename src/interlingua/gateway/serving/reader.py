@@ -155,11 +155,11 @@ class RequestReader:
         while data and not self.is_over:
             if self._left_bytes:
                 data = self._feed_body(data)
-            elif self.is_receiving or (found := _fit(self._known, data) or self._find(data)) is None:
+            elif self.is_receiving or (parsed := _fit(self._known, data) or self._find(data)) is None:
                 self._parse(data)
                 break
             else:
-                head, length, place = found
+                head, length, place = parsed
                 if length <= limit_bytes and place + length == len(data) and not self.arrivals:
                     self.begun += 1
                     self._misses = 0
@@ -359,15 +359,15 @@ class RequestReader:
         self.arrivals[-1].is_whole = True
 
 
-def _fit(known: Known | None, data: bytes) -> tuple[Head, int, int] | None:
+def _fit(entry: Known | None, data: bytes) -> tuple[Head, int, int] | None:
     """The head, the length of its body and where that begins, if data begin with this head and any length."""
-    if known is None or not data.startswith(known.before):
+    if entry is None or not data.startswith(entry.before):
         return None
-    place, after = len(known.before), known.after
+    place, after = len(entry.before), entry.after
     if not after:
-        return known.head, 0, place
+        return entry.head, 0, place
     end = data.find(b"\r", place, place + MAX_DIGITS + 1)
     digits = data[place:end]
     if not digits.isdigit() or not data.startswith(after, end):
         return None
-    return known.head, int(digits), end + len(after)
+    return entry.head, int(digits), end + len(after)

@@ -66,12 +66,12 @@ class Reload:
 
     def look(self) -> bool:
         """Whether the gateway goes on with another file now."""
-        found, before = stamp_of(self._path), self._seen
-        self._seen = found
-        if not self._is_asked and (found == self._taken or found != before):
+        stamp, before = stamp_of(self._path), self._seen
+        self._seen = stamp
+        if not self._is_asked and (stamp == self._taken or stamp != before):
             return False
         self._is_asked = False
-        self._taken = found
+        self._taken = stamp
         try:
             self._take()
         except Error as error:
@@ -102,10 +102,10 @@ class Reload:
         listening = [
             name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)
         ]
-        told = {"observing": "log, metrics, store and record", "key_file": "keys"}
+        words = {"observing": "log, metrics, store and record", "key_file": "keys"}
         return [
             *listening,
-            *[told.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(before, name)],
+            *[words.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(before, name)],
         ]
 
 

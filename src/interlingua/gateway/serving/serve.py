@@ -145,8 +145,8 @@ def make_room() -> None:
     except ImportError:  # not on Windows
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * MAX_CONNECTIONS + 1_000
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    need = 2 * MAX_CONNECTIONS + 1_000
+    allowed = need if hard == resource.RLIM_INFINITY else min(need, hard)
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
         soft = allowed

@@ -165,14 +165,14 @@ class Siblings:
     def _answer(self, connection: socket.socket) -> None:
         question, _, about = connection.makefile("rb").readline(MAX_QUESTION_BYTES).decode().strip().partition(" ")
         answer = self.answers.get(question)
-        said = b"" if answer is None else answer(about)
-        connection.sendall(_LENGTH.pack(len(said)) + said)
+        reply = b"" if answer is None else answer(about)
+        connection.sendall(_LENGTH.pack(len(reply)) + reply)
 
     async def ask(self, question: str, about: str = "") -> dict[int, bytes]:
         """What each of the others answers that does, by its place."""
         places = [place for place in self._others() if place.socket.exists()]
         answers = await asyncio.gather(*[_asked(place, f"{question} {about}\n".encode()) for place in places])
-        return {place.number: said for place, said in zip(places, answers, strict=True) if said is not None}
+        return {place.number: answer for place, answer in zip(places, answers, strict=True) if answer is not None}
 
     def kept(self) -> dict[int, str]:
         """What each of the others has kept, whether it still is there or not, by its place."""

@@ -47,24 +47,24 @@ def field(value: str) -> str:
     return value if value.isascii() and value.isprintable() else visible(value)
 
 
-def has_body(asked: Head | GatewayRequest, status: int) -> bool:
+def has_body(request: Head | GatewayRequest, status: int) -> bool:
     """Whether the reply to a request has a body."""
-    return asked.method != "HEAD" and status not in _BODILESS
+    return request.method != "HEAD" and status not in _BODILESS
 
 
 def whole(
-    asked: Head | GatewayRequest, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool
+    request: Head | GatewayRequest, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool
 ) -> bytes:
     """A whole reply; `more` are header lines of the server, `keeps` says that the connection goes on."""
-    told, end = _told(status, headers), b"\r\n" if keeps else _LAST
+    start, end = _told(status, headers), b"\r\n" if keeps else _LAST
     if status in _BODILESS:
-        return b"%b%b%b" % (told, more, end)
-    return b"%b%bcontent-length: %d\r\n%b%b" % (told, more, len(body), end, body if asked.method != "HEAD" else b"")
+        return b"%b%b%b" % (start, more, end)
+    return b"%b%bcontent-length: %d\r\n%b%b" % (start, more, len(body), end, body if request.method != "HEAD" else b"")
 
 
-def head(asked: Head, status: int, headers: Headers, *, more: bytes, keeps: bool) -> bytes:
+def head(request: Head, status: int, headers: Headers, *, more: bytes, keeps: bool) -> bytes:
     """The head of a reply whose body comes in pieces; of an old client's connection the body is the rest."""
-    framing = b"" if asked.is_old or status in _BODILESS else b"transfer-encoding: chunked\r\n"
+    framing = b"" if request.is_old or status in _BODILESS else b"transfer-encoding: chunked\r\n"
     return b"%b%b%b%b" % (_told(status, headers), more, framing, b"\r\n" if keeps else _LAST)
 
 
@@ -78,8 +78,8 @@ def refusal(fault: Fault, *, more: bytes) -> bytes:
     kind = "server_error" if fault.status >= 500 else "invalid_request_error"
     error = {"message": fault.message, "type": kind, "param": None, "code": None}
     body = encode({"error": error}, nulls=2)
-    told = _told(fault.status, (("content-type", "application/json"),))
-    return b"%b%bcontent-length: %d\r\n%b%b" % (told, more, len(body), _LAST, body)
+    start = _told(fault.status, (("content-type", "application/json"),))
+    return b"%b%bcontent-length: %d\r\n%b%b" % (start, more, len(body), _LAST, body)
 
 
 def _told(status: int, headers: Headers) -> bytes:

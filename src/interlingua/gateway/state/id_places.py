@@ -139,8 +139,8 @@ Swap: TypeAlias = "Callable[[str, Place], str | None]"
 
 def root_of(path: str) -> str | None:
     """The root of `ROOTS` that a path stands at or below; a path that begins an operation is one itself."""
-    found = _ROOT.match(path)
-    return None if found is None else found[1] or found[2]
+    match = _ROOT.match(path)
+    return None if match is None else match[1] or match[2]
 
 
 def swap_ids(value: object, places: Places, swap: Swap) -> object:

@@ -43,8 +43,8 @@ _SUMMARY = "What was said before, in short:\n\n"
 
 def answer_of_item(item_id: object) -> str | None:
     """The id of the answer that holds an item of ours, by the item's id; None for an id that is not ours."""
-    found = _OWN_ITEM.fullmatch(item_id) if isinstance(item_id, str) else None
-    return f"resp_{found[1]}" if found else None
+    match = _OWN_ITEM.fullmatch(item_id) if isinstance(item_id, str) else None
+    return f"resp_{match[1]}" if match else None
 
 
 def is_readable_item(data: object) -> bool:
@@ -56,11 +56,11 @@ def is_readable_item(data: object) -> bool:
     return item.get("type") == "reasoning" and is_ours and not item.get("encrypted_content")
 
 
-def input_list(given: object) -> list[Item]:
+def input_list(value: object) -> list[Item]:
     """The items of an `input`: its list, or the one message that a text is."""
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}] if given else []
-    items = cast("list[object]", given) if isinstance(given, list) else []
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}] if value else []
+    items = cast("list[object]", value) if isinstance(value, list) else []
     return [cast("Item", item) for item in items if isinstance(item, dict)]
 
 
@@ -110,8 +110,8 @@ def unpacked(item: Item) -> Item:
     if not isinstance(content, str) or not content.startswith(_SEAL):
         return item
     try:
-        held = cast("Item", decode_any(urlsafe_b64decode(content.removeprefix(_SEAL))))
-        summary = held["summary"]
+        own = cast("Item", decode_any(urlsafe_b64decode(content.removeprefix(_SEAL))))
+        summary = own["summary"]
     except (ValueError, KeyError, TypeError, Error):
         raise DecodeError(
             "/input: encrypted_content of a compaction item is damaged", path="/input", status=400
@@ -130,12 +130,12 @@ def listed(items: list[Item], response_id: str) -> list[Item]:
 
 def _listed(item: Item, tail: str) -> Item:
     kind = str(item.get("type") or "message")
-    told = {"id": f"{_PREFIXES.get(kind, 'it')}_{tail}", **item, "type": kind}
+    entry = {"id": f"{_PREFIXES.get(kind, 'it')}_{tail}", **item, "type": kind}
     if kind == "message":
-        told["content"] = _parts(item.get("content"), is_answer=item.get("role") == "assistant")
+        entry["content"] = _parts(item.get("content"), is_answer=item.get("role") == "assistant")
     if kind in _PREFIXES:
-        told.setdefault("status", "completed")
-    return told
+        entry.setdefault("status", "completed")
+    return entry
 
 
 _PREFIXES = {

@@ -65,8 +65,8 @@ class Keeping:
         keeper = self._prepared.kept_by.partition("/")[0]
         if not keeper:
             return lanes
-        kept = [lane for lane in lanes if lane.dialect.name != self._dialect or lane.endpoint.provider == keeper]
-        return tuple(kept) or lanes
+        able = [lane for lane in lanes if lane.dialect.name != self._dialect or lane.endpoint.provider == keeper]
+        return tuple(able) or lanes
 
     def asked(self, request: Request, lane: Lane) -> Request:
         """The request as a target gets it; its namespaces were looked at when it was read."""

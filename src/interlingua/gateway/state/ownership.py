@@ -152,10 +152,10 @@ class Ownership:
 
     def open(self, owner: str, signed: str) -> Opened | None:
         """What an id says that was signed for an owner."""
-        found = self.signer.open(owner, self._addresses, signed)
-        if found is None and self._look():
-            found = self.signer.open(owner, self._addresses, signed)
-        return found
+        opened = self.signer.open(owner, self._addresses, signed)
+        if opened is None and self._look():
+            opened = self.signer.open(owner, self._addresses, signed)
+        return opened
 
     def is_signed(self, owner: str, text: str) -> bool:
         """Whether a text is an id that was signed for an owner, at a provider that is known by now."""
@@ -173,8 +173,8 @@ class Ownership:
 
     def name_in(self, text: str) -> re.Match[str] | None:
         """The resource name of Google's that a text is, or that the address of a provider ends in."""
-        found = _NAME.fullmatch(text)
-        return found if found is not None and (not _URI.match(text) or self.is_providers(text)) else None
+        match = _NAME.fullmatch(text)
+        return match if match is not None and (not _URI.match(text) or self.is_providers(text)) else None
 
     def is_providers(self, text: str) -> bool:
         """Whether a text is a URI that a provider resolves with the gateway's own rights."""
@@ -207,13 +207,13 @@ class Ownership:
         """
         if not request.kept_by:
             return lanes
-        found = tuple([lane for lane in lanes if all([self._is_at(lane, name) for name in request.kept_by])])
-        if not found:
+        able = tuple([lane for lane in lanes if all([self._is_at(lane, name) for name in request.kept_by])])
+        if not able:
             names = " and ".join(request.kept_by)
             raise BadRequestError(
                 f"the request names by its id what {names} keeps, and its model does not lead there", status=400
             )
-        return found
+        return able
 
     def _is_at(self, lane: Lane, provider: str) -> bool:
         """Whether a target is at a provider, by its name or at its address."""
@@ -238,8 +238,8 @@ class Ownership:
 
     def told(self, text: str, request: GatewayRequest) -> str:
         """A text of a provider's error with the ids that its client knows."""
-        for own, given in request.given_ids.items():
-            text = text.replace(own, given)
+        for own, signed in request.given_ids.items():
+            text = text.replace(own, signed)
         return text
 
 
@@ -282,12 +282,12 @@ class _Opening:
         """The provider's own id of a signed one; None for one that is not the owner's."""
         if text in self._ownership.shared:
             return text
-        found = self._ownership.open(self._owner, text)
-        if found is None:
+        opened = self._ownership.open(self._owner, text)
+        if opened is None:
             return None if self._is_strict else text
-        self._kept_by[found.provider] = None
-        self._given[found.id] = text
-        return found.id
+        self._kept_by[opened.provider] = None
+        self._given[opened.id] = text
+        return opened.id
 
     def _is_here(self, text: str) -> bool:
         """Whether an id is one of those under which this gateway keeps answers itself, by owner."""
@@ -366,10 +366,10 @@ class _Opening:
 
         Raises: DecodeError.
         """
-        found = _BOUNDARY.search(parameters)
-        if not self._is_strict or found is None:
+        match = _BOUNDARY.search(parameters)
+        if not self._is_strict or match is None:
             return
-        for part in self._request.body.split(b"--" + (found[1] or found[2]).encode()):
+        for part in self._request.body.split(b"--" + (match[1] or match[2]).encode()):
             for name in _FIELD.findall(part.partition(b"\r\n\r\n")[0]):
                 field = folded(name.decode(errors="replace"))
                 if field in self._places.words:
@@ -394,15 +394,15 @@ class _Opening:
 
     def _name(self, text: str, place: Place) -> str:
         """A resource name or URI of Google's with the provider's own id."""
-        found = self._ownership.name_in(text)
-        if found is None:
+        match = self._ownership.name_in(text)
+        if match is None:
             if self._is_strict and self._ownership.is_providers(text):
                 raise _unknown(text, place.path)
             return text
-        own = self._own(found["id"])
+        own = self._own(match["id"])
         if own is None:
             raise _unknown(text, place.path)
-        return f"{found['before']}{own}{found['after']}"
+        return f"{match['before']}{own}{match['after']}"
 
 
 class _Signing:
@@ -442,8 +442,8 @@ class _Signing:
         if not place.is_name:
             stays = _is_vendors(text, place) or (self._is_here and _is_ours(text))
             return text if stays else self._sign(text)
-        found = self._ownership.name_in(text)
-        return text if found is None else f"{found['before']}{self._sign(found['id'])}{found['after']}"
+        match = self._ownership.name_in(text)
+        return text if match is None else f"{match['before']}{self._sign(match['id'])}{match['after']}"
 
     def _sign(self, text: str) -> str:
         signed = self._known.get(text)

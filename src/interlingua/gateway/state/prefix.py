@@ -111,7 +111,7 @@ class Prefix:
 
         Where the request ends with words of the model, the answer goes on with them.
         """
-        turns, before, said = self._walk
+        turns, before, latest = self._walk
         answer, messages = _Run(), self._request.messages
         begin = len(messages)
         if turns and turns[-1].end == len(messages):
@@ -120,14 +120,14 @@ class Prefix:
                 answer.take(message.parts)
         answer.take(parts)
         words = answer.turn()
-        return ModelTurn(begin, begin, tuple(answer.call_ids), _digest(before + words), said, words)
+        return ModelTurn(begin, begin, tuple(answer.call_ids), _digest(before + words), latest, words)
 
     @cached_property
     def _walk(self) -> tuple[list[ModelTurn], str, str]:
         """The turns of the request, what the digest of the answer begins with, and what was said directly before it."""
         request, turns, run = self._request, list[ModelTurn](), _Run()
         pieces = [VERSION if request.continues is None else VERSION + encode(request.continues.raw).decode()]
-        before, said, messages, place = "", "", request.messages, 0
+        before, latest, messages, place = "", "", request.messages, 0
         if request.system:
             messages, place = (Message("system", _without_accounting(request.system)), *messages), -1
         for role, neighbours in groupby(messages, _ROLE):
@@ -136,15 +136,15 @@ class Prefix:
                 run.take(message.parts)
                 place += 1
             if role == "assistant":
-                before, said, words = "".join(pieces), pieces[-1], run.turn()
+                before, latest, words = "".join(pieces), pieces[-1], run.turn()
                 key = _digest(before + words)
-                turns.append(ModelTurn(begin, place, tuple(run.call_ids), key, said, words))
+                turns.append(ModelTurn(begin, place, tuple(run.call_ids), key, latest, words))
                 pieces = [key, *run.rest]
             else:
                 pieces.append(run.words(role))
             run.clear()
         is_open = bool(turns) and turns[-1].end == len(request.messages)
-        return (turns, before, said) if is_open else (turns, "".join(pieces), pieces[-1])
+        return (turns, before, latest) if is_open else (turns, "".join(pieces), pieces[-1])
 
 
 _ROLE = attrgetter("role")

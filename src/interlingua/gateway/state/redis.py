@@ -132,13 +132,13 @@ class RedisStore(Generic[V]):
         if not keys:
             return []
         try:
-            found = await self._link.run_async(self._got(keys))
+            values = await self._link.run_async(self._got(keys))
         except RedisGone:
             return await self._memory.get(keys)
-        if self._memory.is_empty or None not in found:
-            return found
+        if self._memory.is_empty or None not in values:
+            return values
         own = await self._memory.get(keys)  # put while Redis was away, or forgotten by it
-        return [mine if value is None else value for value, mine in zip(found, own, strict=True)]
+        return [mine if value is None else value for value, mine in zip(values, own, strict=True)]
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
         """Keep values; one that is larger than may be is not kept, and what it would replace is gone."""
@@ -205,8 +205,8 @@ def redis_vault(link: RedisLink, clock: Callable[[], float]) -> Vault:
         return encode(_Held(at=value) if isinstance(value, tuple) else _Held(turn=value))
 
     def read(value: bytes) -> Turn | Key:
-        held = decode(value, _Held)
-        return _one(held.turn, held.at)
+        entry = decode(value, _Held)
+        return _one(entry.turn, entry.at)
 
     return Vault(StoredTurns(RedisStore(link, "vault", write=write, read=read, clock=clock, mirrors=True)))
 
@@ -277,10 +277,10 @@ class RedisAccounts:
         if not names:
             return []
         try:
-            found = await self._link.run_async(self._told(names))
+            by_name = await self._link.run_async(self._told(names))
         except RedisGone:
             return [self._alone.get(name, self._known.get(name)) for name in names]
-        return [found.get(name) for name in names]
+        return [by_name.get(name) for name in names]
 
     async def close(self) -> None:
         """Write what is still to be written."""
@@ -295,10 +295,10 @@ class RedisAccounts:
         if outcomes is None:  # others were faster each time; settlements are written with the next batch
             self._missed += [operation for operation in operations if isinstance(operation, Leave)]
             return [None if isinstance(operation, Leave) else _busy() for operation in operations]
-        told = outcomes[len(self._missed) :]
+        own_outcomes = outcomes[len(self._missed) :]
         self._alone.clear()
         self._missed.clear()
-        return told
+        return own_outcomes
 
     def _counted(self, waiting: Waiting) -> Operation:
         """An operation, with its rows added with the next command that Redis hears."""
@@ -345,9 +345,9 @@ class RedisAccounts:
         keys = [self._room + name for name in names]
         values, *_ = yield [("MGET", *keys), *count_commands(self._link, self._uncounted.values())]
         self._uncounted.clear()
-        found: list[bytes] = [value or b"" for value in values]
+        stored: list[bytes] = [value or b"" for value in values]
         for _ in range(MAX_TRIES):
-            accounts = self._read(names, found)
+            accounts = self._read(names, stored)
             tallies = Tallies(accounts)
             self._charge_gone(tallies, operations)
             for place, operation in enumerate(operations):
@@ -356,15 +356,15 @@ class RedisAccounts:
             accounts |= {name: tallies.value(name) or EMPTY for name in tallies.changed}
             written = [
                 encode(accounts[name]) if name in tallies.changed else value
-                for name, value in zip(names, found, strict=True)
+                for name, value in zip(names, stored, strict=True)
             ]
-            if written == found:
+            if written == stored:
                 return outcomes
-            (reply,) = yield [("EVAL", _SWAP, len(keys), *keys, *found, *written)]
+            (reply,) = yield [("EVAL", _SWAP, len(keys), *keys, *stored, *written)]
             if reply == 1:
                 self._known |= accounts
                 return outcomes
-            found = reply
+            stored = reply
         return None
 
     def _outcome(self, operation: Operation, tallies: Tallies) -> Outcome:

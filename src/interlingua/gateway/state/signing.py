@@ -188,6 +188,6 @@ class Signer:
 
 def _parted(own_id: str) -> tuple[str, str]:
     """An id's prefix and the rest of it."""
-    found = _PREFIX.match(own_id)
-    end = 0 if found is None else found.end()
+    match = _PREFIX.match(own_id)
+    end = 0 if match is None else match.end()
     return own_id[:end], own_id[end:]

@@ -88,24 +88,24 @@ class MemoryStore(Generic[V]):
         return [self._get(key, now_s) for key in keys]
 
     def _get(self, key: Key, now_s: float) -> V | None:
-        kept = self._kept.get(key)
-        if kept is None:
+        entry = self._kept.get(key)
+        if entry is None:
             return None
-        if kept[2] <= now_s:
+        if entry[2] <= now_s:
             self._forget(key)
             return None
         self._kept.move_to_end(key)
-        return kept[0]
+        return entry[0]
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
         """Keep values; one that is larger than the store may be is not kept."""
-        until_s, kept = self._clock() + self._keep_s, self._kept
+        until_s, stored = self._clock() + self._keep_s, self._kept
         for entry in entries:
             key, size = entry.key, entry.size_bytes
-            if key in kept:
+            if key in stored:
                 self._forget(key)
             if size <= self._max_entry_bytes:
-                kept[key] = entry.value, size + OVERHEAD_BYTES, until_s
+                stored[key] = entry.value, size + OVERHEAD_BYTES, until_s
                 self.size_bytes += size + OVERHEAD_BYTES
         while self.size_bytes > self._max_bytes or len(self._kept) > self._max_entries:
             self._forget(next(iter(self._kept)))
@@ -116,6 +116,6 @@ class MemoryStore(Generic[V]):
             self._forget(key)
 
     def _forget(self, key: Key) -> None:
-        kept = self._kept.pop(key, None)
-        if kept is not None:
-            self.size_bytes -= kept[1]
+        entry = self._kept.pop(key, None)
+        if entry is not None:
+            self.size_bytes -= entry[1]

@@ -128,38 +128,38 @@ class StoredResponses:
         """
         if "previous_response_id" not in body and _is_plain(body):
             return Prepared(body, body)
-        given = body.get("input")
-        if not _is_input(given):
+        raw = body.get("input")
+        if not _is_input(raw):
             return Prepared(body, body)  # whoever reads it as a request says what is wrong with it
         previous, kept_by = await self._previous(owner, body.get("previous_response_id"))
         before = await self._conversation(owner, previous) if previous else []
-        items = input_list(given)
+        items = input_list(raw)
         resolved = [as_input(item) for item in await self._resolved(owner, items)]
         if previous and self._wants_calls:
             check_results(before, resolved)
         if not before and resolved == items:
             return Prepared(body, body, kept_by=kept_by)
-        told = encode([*map(as_input, before), *resolved], nulls=len(body.text))
-        edits: dict[str, bytes | None] = {"input": told}
+        whole = encode([*map(as_input, before), *resolved], nulls=len(body.text))
+        edits: dict[str, bytes | None] = {"input": whole}
         if previous:
             edits["previous_response_id"] = None
         changed = read_request(edited_body(body, edits), store_dialect())
         changed.is_costly = body.is_costly
         return Prepared(changed, body, is_changed=True, previous=previous, kept_by=kept_by)
 
-    async def _previous(self, owner: str, given: object) -> tuple[str, str]:
+    async def _previous(self, owner: str, previous: object) -> tuple[str, str]:
         """The answer that is kept here, or else the target that keeps it."""
-        if given is None:
+        if previous is None:
             return "", ""
         name = "previous_response_id"
-        if not isinstance(given, str) or ID_PATTERN.fullmatch(given) is None:
+        if not isinstance(previous, str) or ID_PATTERN.fullmatch(previous) is None:
             raise DecodeError(f"/{name}: this is no id of an answer", path=f"/{name}", status=400)
-        held = await self.find(owner, given)
-        if isinstance(held, KeptAnswer):
-            return given, ""
-        if held is None and OWN_RESPONSE.fullmatch(given):
-            raise no_previous(given)
-        return "", held.spec if held is not None else ""
+        stored = await self.find(owner, previous)
+        if isinstance(stored, KeptAnswer):
+            return previous, ""
+        if stored is None and OWN_RESPONSE.fullmatch(previous):
+            raise no_previous(previous)
+        return "", stored.spec if stored is not None else ""
 
     async def _resolved(self, owner: str, items: list[Item]) -> list[Item]:
         """The items, with those that are kept here in the place of references to them."""
@@ -169,22 +169,22 @@ class StoredResponses:
         answer_id = answer_of_item(reference.get("id"))
         if answer_id is None:
             return reference
-        held = await self.find(owner, answer_id)
-        there = [*output_of(held), *listed(input_of(held), answer_id)] if isinstance(held, KeptAnswer) else []
-        found = next((item for item in there if item.get("id") == reference["id"]), None)
-        if found is None:
+        stored = await self.find(owner, answer_id)
+        there = [*output_of(stored), *listed(input_of(stored), answer_id)] if isinstance(stored, KeptAnswer) else []
+        referenced = next((item for item in there if item.get("id") == reference["id"]), None)
+        if referenced is None:
             raise DecodeError(f"/input: item_reference: there is no item {reference['id']}", path="/input", status=400)
-        return found
+        return referenced
 
     async def _conversation(self, owner: str, response_id: str) -> list[Item]:
         """Everything that was said up to an answer, it included."""
         turns: list[list[Item]] = []
         while response_id:
-            held = await self.find(owner, response_id)
-            if not isinstance(held, KeptAnswer) or len(turns) >= MAX_TURNS:
+            stored = await self.find(owner, response_id)
+            if not isinstance(stored, KeptAnswer) or len(turns) >= MAX_TURNS:
                 raise no_previous(response_id)
-            turns.append([*await self._resolved(owner, input_of(held)), *output_of(held)])
-            response_id = held.previous
+            turns.append([*await self._resolved(owner, input_of(stored)), *output_of(stored)])
+            response_id = stored.previous
         return [item for turn in reversed(turns) for item in turn]
 
     # Answers
@@ -193,8 +193,8 @@ class StoredResponses:
         """What is remembered of an owner's answer; None where nothing is."""
         if ID_PATTERN.fullmatch(response_id) is None:
             return None
-        (held,) = await self.store.get([_key(owner, response_id)])
-        return held
+        (stored,) = await self.store.get([_key(owner, response_id)])
+        return stored
 
     async def keep(self, owner: str, response_id: str, answer: bytes, prepared: Prepared, provider: str = "") -> None:
         """Keep an answer of a provider, JSON as the client gets it before ids are signed, to a prepared request."""
@@ -217,18 +217,18 @@ def _is_plain(body: Body) -> bool:
     return items is not None and not any(map(answer_of_item, SHAPES[store_dialect()]["input"].ids(items)))
 
 
-def _is_input(given: object) -> bool:
+def _is_input(value: object) -> bool:
     """Whether an `input` is what it may be: nothing, a text, or a list of objects."""
-    if given is None or isinstance(given, str):
+    if value is None or isinstance(value, str):
         return True
-    return isinstance(given, list) and all(isinstance(item, dict) for item in cast("list[object]", given))
+    return isinstance(value, list) and all(isinstance(item, dict) for item in cast("list[object]", value))
 
 
 def answer_entry(key: Key, answer: bytes, prepared: Prepared, provider: str = "") -> Entry[Held]:
     """An answer of a provider to the request that was prepared, as it is kept under a key."""
-    given = prepared.given.members.get("input")
-    held = KeptAnswer(answer, b"[]" if given is None else bytes(given), prepared.previous, provider)
-    return Entry(key, held, len(answer) + len(held.input) + 100)
+    raw = prepared.given.members.get("input")
+    stored = KeptAnswer(answer, b"[]" if raw is None else bytes(raw), prepared.previous, provider)
+    return Entry(key, stored, len(answer) + len(stored.input) + 100)
 
 
 def _key(owner: str, response_id: str) -> Key:
@@ -236,14 +236,14 @@ def _key(owner: str, response_id: str) -> Key:
     return owner, "response", response_id
 
 
-def input_of(held: KeptAnswer) -> list[Item]:
+def input_of(answer: KeptAnswer) -> list[Item]:
     """The items that an answer was given to."""
-    return input_list(decode_any(held.input))
+    return input_list(decode_any(answer.input))
 
 
-def output_of(held: KeptAnswer) -> list[Item]:
+def output_of(answer: KeptAnswer) -> list[Item]:
     """The items of an answer."""
-    return input_list(cast("dict[str, Any]", decode_any(held.answer)).get("output"))
+    return input_list(cast("dict[str, Any]", decode_any(answer.answer)).get("output"))
 
 
 def page(items: Sequence[Item], *, after: str = "", limit: int = 20, order: str = "desc") -> dict[str, Any]:

@@ -82,28 +82,28 @@ def _unwrapped(body: Body, wrappers: tuple[str, ...], dialect: str) -> Body:
 
 async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoint, count: Count) -> HttpReply | None:
     """A provider's own count, or its refusal of the body; None where it cannot count."""
-    told = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
-    request, given = exchange.http, exchange.head.body
-    body = given.text if "{model}" in count.path else with_model(given, endpoint.model)
+    path = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
+    request, body_given = exchange.http, exchange.head.body
+    body = body_given.text if "{model}" in count.path else with_model(body_given, endpoint.model)
     defaults = get_service(endpoint.dialect).default_headers
     missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
     if missing:
         request = msgspec.structs.replace(request, headers=(*request.headers, *missing), seen=Seen())
     try:
-        reply = await call_provider(gateway, request, endpoint, told, body)
+        reply = await call_provider(gateway, request, endpoint, path, body)
     except (TransportError, ConfigError):
         return None
-    wanted = "error" if reply.status in CLIENTS_FAULT else count.member if reply.status == 200 else ""
-    return reply if _says(reply.body, wanted) else None
+    member = "error" if reply.status in CLIENTS_FAULT else count.member if reply.status == 200 else ""
+    return reply if _says(reply.body, member) else None
 
 
 def _says(body: bytes, member: str) -> bool:
     """Whether a body is an object with that member: a proxy in between may say anything with any status."""
     try:
-        told = decode_any(body)
+        value = decode_any(body)
     except (DecodeError, LimitExceededError):
         return False
-    return isinstance(told, dict) and member in told
+    return isinstance(value, dict) and member in value
 
 
 def _told_by(endpoint: Endpoint) -> Headers:

@@ -102,7 +102,7 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     shows_all = sees_all(gateway, gateway.owner(request))
     relayed = {lane.endpoint.spec for lane in exchange.relayed}
     chosen = next((target.spec for target in plan.targets if target.chosen), "")
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "dialect": dialect,
         "model": exchange.head.model,
         "targets": [_target(target, is_relayed=target.spec in relayed, shows_all=shows_all) for target in plan.targets],
@@ -115,8 +115,8 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     }
     cost = plan.cost_usd
     if cost is not None:
-        told["cost_usd"] = cost
-    body = encode(told, nulls=ANY_NULLS)
+        content["cost_usd"] = cost
+    body = encode(content, nulls=ANY_NULLS)
     if request.given_ids:
         body = gateway.ids.told(body.decode(), request).encode()
     return GatewayReply(headers=(("content-type", "application/json"),), body=body)

@@ -60,5 +60,5 @@ def policy_of(gateway: Gateway, alias: str) -> dict[str, Any]:
 
 def served_names(gateway: Gateway) -> list[str]:
     """The providers that somebody configured, or that have a key."""
-    known = [status for status in gateway.registry.providers() if not status.problem]
-    return [status.name for status in known if status.key in ("set", "function") or status.origin != "built in"]
+    usable = [status for status in gateway.registry.providers() if not status.problem]
+    return [status.name for status in usable if status.key in ("set", "function") or status.origin != "built in"]

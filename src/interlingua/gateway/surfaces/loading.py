@@ -79,12 +79,12 @@ async def _loaded(
         return await pass_on(gateway, request)
     if request.entry is not None:
         request.entry.asked(name, stream=False)
-    said = {"message": {"role": "assistant", "content": ""}} if request.path == "/api/chat" else {"response": ""}
-    told = {
+    empty = {"message": {"role": "assistant", "content": ""}} if request.path == "/api/chat" else {"response": ""}
+    content = {
         "model": name,
         "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(gateway.now())),
-        **said,
+        **empty,
         "done": True,
         "done_reason": "unload" if body.get("keep_alive") in _AT_ONCE else "load",
     }
-    return GatewayReply(headers=_JSON, body=encode(told))
+    return GatewayReply(headers=_JSON, body=encode(content))

@@ -72,11 +72,11 @@ class Listed(NamedTuple):
 def known_models(gateway: Gateway, request: GatewayRequest) -> list[Listed]:
     """Every model that a key may ask for: aliases first, then targets, each once."""
     aliases = [name for name in gateway.registry.aliases() if not name.endswith("*")]
-    found = [model for name in sorted(aliases) if (model := _resolved(gateway, name)) is not None]
-    targets = {endpoint.spec: Listed(endpoint.spec, (endpoint,)) for model in found for endpoint in model.endpoints}
-    names = {model.id for model in found}
+    aliased = [model for name in sorted(aliases) if (model := _resolved(gateway, name)) is not None]
+    targets = {endpoint.spec: Listed(endpoint.spec, (endpoint,)) for model in aliased for endpoint in model.endpoints}
+    names = {model.id for model in aliased}
     rest = [targets[name] for name in sorted(targets) if name not in names]
-    return [model for model in (*found, *rest) if gateway.may_use(request, model.id)]
+    return [model for model in (*aliased, *rest) if gateway.may_use(request, model.id)]
 
 
 def _resolved(gateway: Gateway, name: str) -> Listed | None:
@@ -93,10 +93,10 @@ def find_model(gateway: Gateway, request: GatewayRequest, name: str) -> Listed:
 
     Raises: NotFoundError where it leads nowhere, or the key may not ask for it; DecodeError for one that is too long.
     """
-    found = _resolved(gateway, name) if gateway.may_use(request, checked_model(name)) else None
-    if found is None:
+    model = _resolved(gateway, name) if gateway.may_use(request, checked_model(name)) else None
+    if model is None:
         raise NotFoundError(f"there is no model {name[:100]!r}; GET /v1/models lists those there are", status=404)
-    return found
+    return model
 
 
 # OpenAI's, Anthropic's and Google's lists
@@ -173,8 +173,8 @@ async def show(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 def _abilities(model: Listed) -> list[str]:
     """What a model can do: everything of which nobody says that it cannot."""
     facts = model.endpoints[0].target.facts
-    said = {"tools": facts.tools, "vision": facts.images, "thinking": facts.thinking != frozenset()}
-    return ["completion", *[ability for ability, known in said.items() if known is not False]]
+    claims = {"tools": facts.tools, "vision": facts.images, "thinking": facts.thinking != frozenset()}
+    return ["completion", *[ability for ability, claim in claims.items() if claim is not False]]
 
 
 async def version(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler

@@ -70,15 +70,18 @@ def describe(routes: tuple[Route, ...]) -> Schema:
 def _operation(route: Route) -> Schema:
     pattern = _NAMED.sub(r"{\1}", route.pattern)
     words = re.findall(r"[A-Za-z0-9]+", pattern)
-    told: Schema = {"operationId": "_".join([route.method.lower(), *words]), "tags": [route.dialect or "by headers"]}
+    operation: Schema = {
+        "operationId": "_".join([route.method.lower(), *words]),
+        "tags": [route.dialect or "by headers"],
+    }
     if names := _NAMED.findall(route.pattern):
         text = {"type": "string", "minLength": 1}
-        told["parameters"] = [{"in": "path", "name": name, "required": True, "schema": text} for name in names]
+        operation["parameters"] = [{"in": "path", "name": name, "required": True, "schema": text} for name in names]
     if route.method in ("POST", "PUT", "PATCH"):
-        told["requestBody"] = _body(route)
+        operation["requestBody"] = _body(route)
     if route.is_open:
-        told["security"] = []
-    return told | {"responses": {"2XX": _answer(route), "default": _failure(route)}}
+        operation["security"] = []
+    return operation | {"responses": {"2XX": _answer(route), "default": _failure(route)}}
 
 
 def _asks(route: Route) -> bool:
@@ -141,8 +144,8 @@ def _asked_shape(service: Service) -> Schema:
 
 def _error_shape(dialect: str) -> Schema:
     """What two errors that the dialect has written have in common."""
-    told = [error_reply(dialect, error).body for error in (BadRequestError("x"), RateLimitError("x", status=429))]
-    return _common(*[_shape(decode_any(body)) for body in told if isinstance(body, bytes)])
+    bodies = [error_reply(dialect, error).body for error in (BadRequestError("x"), RateLimitError("x", status=429))]
+    return _common(*[_shape(decode_any(body)) for body in bodies if isinstance(body, bytes)])
 
 
 def _shape(value: object) -> Schema:

@@ -130,8 +130,8 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
                 may_run = is_late(error) or isinstance(error, CancelledError)
                 await done(grant.settle_unread(endpoint.spec, is_failed=not may_run))
             raise
-        if changes and (told := told_changes(changes)):
-            reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("x-interlingua-changes", told)))
+        if changes and (listing := told_changes(changes)):
+            reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("x-interlingua-changes", listing)))
         return await settled_after(reply, grant, endpoint.spec)
 
     return handler
@@ -152,9 +152,9 @@ def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewr
     key = gateway.guard.key(request)
     if not has_models(gateway, key) or not isinstance(rewrite, partial):
         return
-    found = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
-    if found:
-        member = found[0].path.rpartition("/")[2]
+    others = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
+    if others:
+        member = others[0].path.rpartition("/")[2]
         raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
 
 
@@ -216,14 +216,14 @@ async def _model_of(gateway: Gateway, request: GatewayRequest) -> tuple[str, Rew
 
     Raises: DecodeError, LimitExceededError with the status 400 for a body that cannot be read, or is ambiguous.
     """
-    found = _GOOGLE_MODEL.fullmatch(request.path)
-    if found is not None:
-        model = checked_model(found["model"])
+    match = _GOOGLE_MODEL.fullmatch(request.path)
+    if match is not None:
+        model = checked_model(match["model"])
         return model, _model_in_google(await gateway.body_of(request, ""), model) if request.body else None
-    said = _type_of(request)
-    kind = said.partition(";")[0].strip().lower()
+    content_type = _type_of(request)
+    kind = content_type.partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        return _model_in_form(request.body, said)
+        return _model_in_form(request.body, content_type)
     if kind != "application/json" or not request.body:
         return "", None
     body = await gateway.body_of(request, "")
@@ -235,9 +235,9 @@ async def _model_of(gateway: Gateway, request: GatewayRequest) -> tuple[str, Rew
 
 def _type_of(request: GatewayRequest) -> str:
     """The media type of a body. JSON is its default, and what `curl -d` sends under the type of an HTML form."""
-    said = request.header("content-type") or "application/json"
-    is_form = said.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
-    return "application/json" if is_form and _OBJECT.match(request.body) else said
+    content_type = request.header("content-type") or "application/json"
+    is_form = content_type.partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
+    return "application/json" if is_form and _OBJECT.match(request.body) else content_type
 
 
 def _model_in_google(body: Body, model: str) -> Rewrite:
@@ -265,12 +265,12 @@ def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]
     mark = b"--" + (boundary["quoted"] or boundary["bare"]).encode()
     parts = body.split(mark)
     names = [_field_names(part) for part in parts]
-    for name in {name for told in names for name in told if name != b"name=model" and _may_be_model(name)}:
-        told = name.decode(errors="replace")[:100]
+    for name in {name for field in names for name in field if name != b"name=model" and _may_be_model(name)}:
+        field = name.decode(errors="replace")[:100]
         raise DecodeError(
-            f"/model: a part of the form is named {told!r}, which some take for it", path="/model", status=400
+            f"/model: a part of the form is named {field!r}, which some take for it", path="/model", status=400
         )
-    places = [place for place, told in enumerate(names) if b"name=model" in told]
+    places = [place for place, field in enumerate(names) if b"name=model" in field]
     if not places:
         return "", None
     head, gap, rest = parts[places[0]].partition(b"\r\n\r\n")
@@ -279,9 +279,9 @@ def _model_in_form(body: bytes, content_type: str) -> tuple[str, Rewrite | None]
     model = checked_model(rest.removesuffix(b"\r\n").decode(errors="replace"))
 
     def rewrite(other: str) -> bytes:
-        told = [*parts]
-        told[places[0]] = head + gap + other.encode() + b"\r\n"
-        return mark.join(told)
+        field = [*parts]
+        field[places[0]] = head + gap + other.encode() + b"\r\n"
+        return mark.join(field)
 
     return model, rewrite
 
@@ -290,9 +290,9 @@ def _field_names(part: bytes) -> list[bytes]:
     """The members `name=…` and `name*…=…` of a part's head, without blanks and quotes; one pass, however long it is."""
     end = _BLANK_LINE.search(part)
     head = _FOLD.sub(b" ", part[: end.start()]) if end else b""
-    found = [_FORM_LINE.match(line) for line in re.split(rb"[\r\n]+", head)]
-    told = b";".join([line["rest"] for line in found if line is not None])
-    members = [_QUOTES.sub(b"", member) for member in told.split(b";")]
+    matches = [_FORM_LINE.match(line) for line in re.split(rb"[\r\n]+", head)]
+    members_text = b";".join([line["rest"] for line in matches if line is not None])
+    members = [_QUOTES.sub(b"", member) for member in members_text.split(b";")]
     return [b"name" + member[4:] for member in members if member[:5].lower() in (b"name=", b"name*")]
 
 
@@ -325,12 +325,12 @@ def _target(gateway: Gateway, request: GatewayRequest, model: str, dialect: str)
     if not gateway.may_use(request, model):
         raise PermissionDeniedError(f"this key may not ask for the model {model[:100]!r}", status=403)
     lanes = gateway.ids.lanes(gateway.targets.lanes(model, dialect, tools=False), request)
-    found = next((lane.endpoint for lane in lanes if lane.dialect.name in _spoken(dialect)), None)
-    if found is None:
+    endpoint = next((lane.endpoint for lane in lanes if lane.dialect.name in _spoken(dialect)), None)
+    if endpoint is None:
         others = ", ".join(lane.endpoint.spec for lane in lanes)
-        told = f"{request.path} is not translated, and {others} does not answer it"
-        raise NotFoundError(told, status=404, code="unknown_url")
-    return found
+        reason = f"{request.path} is not translated, and {others} does not answer it"
+        raise NotFoundError(reason, status=404, code="unknown_url")
+    return endpoint
 
 
 def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoint:
@@ -344,8 +344,8 @@ def _provider(gateway: Gateway, request: GatewayRequest, dialect: str) -> Endpoi
             if not gateway.may_use(request, f"{name}/*"):
                 raise PermissionDeniedError(f"this key may not use the provider {name}", status=403)
             return lanes[0].endpoint
-    told = f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers"
-    raise NotFoundError(told, status=404, code="unknown_url")
+    reason = f"{request.path} goes to a provider, and none is configured for it; name one in [server] providers"
+    raise NotFoundError(reason, status=404, code="unknown_url")
 
 
 def _spoken(dialect: str) -> tuple[str, ...]:
@@ -355,9 +355,9 @@ def _spoken(dialect: str) -> tuple[str, ...]:
 def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:
     """What follows the base URL of the provider."""
     path = request.path
-    found = _GOOGLE_MODEL.fullmatch(path)
-    if found is not None and named:
-        return f"/models/{quote(endpoint.model, safe='/@-._~')}{found['method']}"
+    match = _GOOGLE_MODEL.fullmatch(path)
+    if match is not None and named:
+        return f"/models/{quote(endpoint.model, safe='/@-._~')}{match['method']}"
     if path.startswith("/api/"):
         return path
     rest = path.removeprefix("/upload").removeprefix("/v1beta").removeprefix("/v1").removeprefix("/")
@@ -385,11 +385,11 @@ async def pass_on(
     headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
     if reply.status >= FAILED:
         text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
-        told = gateway.ids.told(text, request).encode("latin-1")
+        content = gateway.ids.told(text, request).encode("latin-1")
     else:
-        told = await _signed(reply, endpoint, _signing(gateway, request, endpoint))
+        content = await _signed(reply, endpoint, _signing(gateway, request, endpoint))
     served = ("x-interlingua-target", visible(endpoint.spec))
-    return GatewayReply(status=reply.status, headers=(*headers, served), body=told)
+    return GatewayReply(status=reply.status, headers=(*headers, served), body=content)
 
 
 async def call_provider(
@@ -401,21 +401,21 @@ async def call_provider(
     """
     sent, reply = await _open(gateway, request, endpoint, path, body)
     failed = reply.status >= FAILED
-    told = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
+    content = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
     sign = _signing(gateway, request, endpoint)
     if sign is not None and not failed:
-        told = sign(told)
-    return HttpReply(status=reply.status, headers=reply.headers, body=told)
+        content = sign(content)
+    return HttpReply(status=reply.status, headers=reply.headers, body=content)
 
 
 async def _open(
     gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None
 ) -> tuple[HttpRequest, AsyncReply]:
-    told = f"{path}?{request.query}" if request.query and "key=" not in request.query else path
+    whole_path = f"{path}?{request.query}" if request.query and "key=" not in request.query else path
     headers: Headers = tuple([pair for pair in request.headers if pair[0].startswith(REQUEST_HEADERS)])
     if request.header("content-type") not in (None, kind := _type_of(request)):
         headers = (*[pair for pair in headers if pair[0] != "content-type"], ("content-type", kind))
-    encoded = Encoded(path=told, body=request.body if body is None else body)
+    encoded = Encoded(path=whole_path, body=request.body if body is None else body)
     sent = endpoint.http_request(encoded, with_credential=not answers_alone(), headers=headers)
     if request.path.startswith("/upload/"):
         at = urlsplit(sent.url)

@@ -65,10 +65,10 @@ async def _held(gateway: Gateway, request: GatewayRequest) -> Held:
     """
     if request.kept_by:
         return KeptElsewhere(f"{request.kept_by[0]}/*")
-    held = await gateway.stored.find(gateway.ids.owner(request), _id_of(request))
-    if held is None:
+    stored = await gateway.stored.find(gateway.ids.owner(request), _id_of(request))
+    if stored is None:
         raise not_found(_id_of(request))
-    return held
+    return stored
 
 
 async def _elsewhere(gateway: Gateway, request: GatewayRequest, spec: str) -> GatewayReply:
@@ -82,12 +82,12 @@ async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: NotFoundError; BadRequestError for one that is kept here and asked for as a stream.
     """
-    held = await _held(gateway, request)
-    if isinstance(held, KeptElsewhere):
-        return await _elsewhere(gateway, request, held.spec)
+    stored = await _held(gateway, request)
+    if isinstance(stored, KeptElsewhere):
+        return await _elsewhere(gateway, request, stored.spec)
     if "stream=true" in request.query.split("&"):
         raise BadRequestError("stream: an answer that is kept here is told as a whole", status=400)
-    return _kept_reply(gateway, request, held, held.answer)
+    return _kept_reply(gateway, request, stored, stored.answer)
 
 
 async def delete(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -95,12 +95,12 @@ async def delete(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: NotFoundError.
     """
-    held = await _held(gateway, request)
+    stored = await _held(gateway, request)
     await gateway.stored.forget(gateway.ids.owner(request), _id_of(request))
-    if isinstance(held, KeptElsewhere):
-        return await _elsewhere(gateway, request, held.spec)
-    told = {"id": _id_of(request), "object": "response", "deleted": True}
-    return GatewayReply(headers=JSON, body=encode(told))
+    if isinstance(stored, KeptElsewhere):
+        return await _elsewhere(gateway, request, stored.spec)
+    content = {"id": _id_of(request), "object": "response", "deleted": True}
+    return GatewayReply(headers=JSON, body=encode(content))
 
 
 async def cancel(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -108,10 +108,10 @@ async def cancel(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: NotFoundError; BadRequestError for one that is kept here, since it is whole.
     """
-    held = await _held(gateway, request)
-    if isinstance(held, KeptAnswer):
+    stored = await _held(gateway, request)
+    if isinstance(stored, KeptAnswer):
         raise BadRequestError("this response is complete; only one in the background can be cancelled", status=400)
-    return await _elsewhere(gateway, request, held.spec)
+    return await _elsewhere(gateway, request, stored.spec)
 
 
 async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -119,23 +119,23 @@ async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply
 
     Raises: NotFoundError.
     """
-    held = await _held(gateway, request)
-    if isinstance(held, KeptElsewhere):
-        return await _elsewhere(gateway, request, held.spec)
+    stored = await _held(gateway, request)
+    if isinstance(stored, KeptElsewhere):
+        return await _elsewhere(gateway, request, stored.spec)
     query = dict(parse_qsl(request.query))
     limit = query.get("limit", "20")
-    told = page(
-        listed(input_of(held), _id_of(request)),
+    content = page(
+        listed(input_of(stored), _id_of(request)),
         after=query.get("after", ""),
         limit=max(1, min(100, int(limit))) if limit.isascii() and limit.isdigit() and len(limit) < 9 else 20,
         order=query.get("order", "desc"),
     )
-    return _kept_reply(gateway, request, held, encode(told, nulls=1 << 20))
+    return _kept_reply(gateway, request, stored, encode(content, nulls=1 << 20))
 
 
-def _kept_reply(gateway: Gateway, request: GatewayRequest, held: KeptAnswer, body: bytes) -> GatewayReply:
+def _kept_reply(gateway: Gateway, request: GatewayRequest, stored: KeptAnswer, body: bytes) -> GatewayReply:
     """What is told of an answer that is kept here, with its provider's ids signed as the answer itself had them."""
-    sign = gateway.ids.signing(request, held.provider, is_here=True) if held.provider else None
+    sign = gateway.ids.signing(request, stored.provider, is_here=True) if stored.provider else None
     return GatewayReply(headers=JSON, body=body if sign is None else sign(body))
 
 
@@ -179,7 +179,7 @@ async def _compacted(gateway: Gateway, exchange: ClientExchange, job: Job, *, is
 async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> GatewayReply:
     request = await exchange.whole()
     choice = "none" if request.tools else None
-    wanted = msgspec.structs.replace(
+    asking = msgspec.structs.replace(
         request,
         messages=(*request.messages, user(SUMMARIZE)),
         tool_choice=choice,
@@ -188,14 +188,14 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
         store=None,
         extra={},
     )
-    response = await carried_out(_asked(exchange, msgspec.structs.replace(job, request=wanted)))
+    response = await carried_out(_asked(exchange, msgspec.structs.replace(job, request=asking)))
     if exchange.grant is not None:
         lane = next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None)
         await done(exchange.grant.settle(response, lane))
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
     summary = compacted(response.text, gateway.make_id("cmp_"))
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "id": gateway.make_id("resp_"),
         "object": "response.compaction",
         "created_at": int(gateway.now()),
@@ -203,7 +203,7 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
         "usage": _usage(response.usage),
     }
     headers = (*JSON, *trail_headers(response.attempts, response.changes, response.cost_usd))
-    return GatewayReply(headers=headers, body=encode(told, nulls=1 << 20))
+    return GatewayReply(headers=headers, body=encode(content, nulls=1 << 20))
 
 
 def _asked(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
@@ -221,14 +221,14 @@ def _asked(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
 def _kept(exchange: ClientExchange) -> list[Item]:
     """What the user said last, as far as it is short enough."""
     items = input_list(exchange.head.body.get("input"))
-    kept: list[Item] = []
+    listing: list[Item] = []
     tokens = 0.0
     for item in reversed([item for item in items if item.get("role") == "user"]):
         tokens += estimate_text(str(item.get("content")))
         if tokens > KEPT_TOKENS:
             break
-        kept.insert(0, item)
-    return listed(kept, exchange.gateway.make_id("resp_"))
+        listing.insert(0, item)
+    return listed(listing, exchange.gateway.make_id("resp_"))
 
 
 def _usage(usage: Usage | None) -> dict[str, Any]:

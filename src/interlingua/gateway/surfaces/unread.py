@@ -77,7 +77,7 @@ async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
         texts = _texts(body)
     if texts is None or body is None:
         raise _refused(passed.request, guards)
-    asked = Request(
+    shown = Request(
         messages=(Message("user", tuple([TextPart(text) for text in texts])),),
         **{name: _knob(name, body.get(name)) for name in _KNOBS if body.get(name) is not None},
     )
@@ -91,22 +91,22 @@ async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
             owner="" if key is None else key.name,
         ),
     )
-    result = await carried_out(hooking.before(asked))
-    return Seen(_edits(passed.request, body, asked, result), hooking.told)
+    result = await carried_out(hooking.before(shown))
+    return Seen(_edits(passed.request, body, shown, result), hooking.told)
 
 
-def _edits(request: GatewayRequest, body: Body, asked: Request, result: object) -> dict[str, bytes]:
+def _edits(request: GatewayRequest, body: Body, shown: Request, result: object) -> dict[str, bytes]:
     """The members that say what hooks have made of a prompt.
 
     Raises: BadRequestError for what a prompt cannot say.
     """
     if not isinstance(result, Request):
         raise _unsaid(request, "answered in the place of the model")
-    knobs = {name: getattr(result, name) for name in _KNOBS if getattr(result, name) != getattr(asked, name)}
-    if replace(asked, messages=result.messages, **knobs) != result:
+    knobs = {name: getattr(result, name) for name in _KNOBS if getattr(result, name) != getattr(shown, name)}
+    if replace(shown, messages=result.messages, **knobs) != result:
         raise _unsaid(request, "changed what a prompt does not have")
     edits = {name: encode(value) for name, value in knobs.items()}
-    return edits if result.messages == asked.messages else edits | _prompt(request, body, result)
+    return edits if result.messages == shown.messages else edits | _prompt(request, body, result)
 
 
 def _prompt(request: GatewayRequest, body: Body, result: Request) -> dict[str, bytes]:
@@ -151,5 +151,5 @@ def _refused(request: GatewayRequest, guards: Sequence[Hook]) -> PermissionDenie
     )
 
 
-def _unsaid(request: GatewayRequest, told: str) -> BadRequestError:
-    return BadRequestError(f"a hook {told}, which {request.path} cannot say; ask as a conversation", status=400)
+def _unsaid(request: GatewayRequest, deed: str) -> BadRequestError:
+    return BadRequestError(f"a hook {deed}, which {request.path} cannot say; ask as a conversation", status=400)

@@ -73,9 +73,9 @@ def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         form = get_embedding(dialect)
         assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
-        asked: DecodedEmbed = await _read(gateway, request, form.decode_request)
-        exchange = _Exchange(gateway, request, dialect, asked.model)
-        ask = asked.request
+        decoded: DecodedEmbed = await _read(gateway, request, form.decode_request)
+        exchange = _Exchange(gateway, request, dialect, decoded.model)
+        ask = decoded.request
         job = exchange.job("embeddings", ask.inputs, user=ask.user, extra=ask.extra)
         try:
             check_one_model(job.lanes)
@@ -95,7 +95,7 @@ def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
             )
 
         answer = await exchange.carried_out(job, ask_targets)
-        return exchange.reply(answer, lambda context: form.encode_response(answer.output, asked, context))
+        return exchange.reply(answer, lambda context: form.encode_response(answer.output, decoded, context))
 
     return handler
 
@@ -106,16 +106,16 @@ def reranking(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         form = get_reranking(dialect)
         assert form is not None, "a dialect with a path for them has them"  # noqa: S101 - an invariant
-        asked: DecodedRerank = await _read(gateway, request, form.decode_request)
-        exchange = _Exchange(gateway, request, dialect, asked.model)
-        ask = asked.request
+        decoded: DecodedRerank = await _read(gateway, request, form.decode_request)
+        exchange = _Exchange(gateway, request, dialect, decoded.model)
+        ask = decoded.request
         job = exchange.job("rerank", (ask.query, *ask.documents), extra=ask.extra)
 
         async def ask_targets(job: Job) -> Response[Any]:
             return output_of(await carried_out(call(job, exchange.counted(ranked(ask)))), Ranking)
 
         answer = await exchange.carried_out(job, ask_targets)
-        return exchange.reply(answer, lambda context: form.encode_response(ranking_of(answer), asked, context))
+        return exchange.reply(answer, lambda context: form.encode_response(ranking_of(answer), decoded, context))
 
     return handler
 
@@ -130,9 +130,9 @@ async def _read(gateway: Gateway, request: GatewayRequest, decode: Callable[[Htt
     check_query(gateway, request)
     key = gateway.guard.key(request)
     if has_models(gateway, key):
-        found = other_models(body, PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
-        if found:
-            member = found[0].path.rpartition("/")[2]
+        others = other_models(body, PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
+        if others:
+            member = others[0].path.rpartition("/")[2]
             raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
     url = f"{request.path}?{request.query}" if request.query else request.path
     http = HttpRequest(method=request.method, url=url, headers=request.headers, body=request.body)

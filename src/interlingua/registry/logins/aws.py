@@ -76,12 +76,12 @@ class AwsLogin:
 
     def _signed(self, request: HttpRequest, credential: Any) -> Headers:
         signer: Any = vendor_module("botocore.auth", "aws").SigV4Auth
-        asked: Any = vendor_module("botocore.awsrequest", "aws").AWSRequest(
+        aws_request: Any = vendor_module("botocore.awsrequest", "aws").AWSRequest(
             method=request.method, url=request.url, headers=dict(request.headers), data=request.body
         )
-        signer(credential, self._service, self._region).add_auth(asked)
+        signer(credential, self._service, self._region).add_auth(aws_request)
         before = {name for name, _ in request.headers}
-        added = [(str(name).lower(), str(value)) for name, value in asked.headers.items()]
+        added = [(str(name).lower(), str(value)) for name, value in aws_request.headers.items()]
         return tuple([pair for pair in added if pair[0] not in before])
 
 

@@ -89,7 +89,7 @@ class _Stream:
             return
         kind, index = word(event.get("type")), event.get("index")
         delta = members(event.get("delta"))
-        said = members(delta.get("message"))
+        message = members(delta.get("message"))
         if self.end:
             self.faults.append(f"frame {place}: something follows message-end")
         if name != kind:
@@ -99,12 +99,12 @@ class _Stream:
         self.has_begun = True
         member = "tool_calls" if kind.startswith("tool-call") else "content"
         match kind.rpartition("-")[2]:
-            case "start" if index is not None and member in said:
-                self.start(place, index, member, said[member])
+            case "start" if index is not None and member in message:
+                self.start(place, index, member, message[member])
             case "delta" if kind == "tool-plan-delta":
-                self.message["tool_plan"] += word(said.get("tool_plan"))
+                self.message["tool_plan"] += word(message.get("tool_plan"))
             case "delta":
-                self.grow(place, index, member, members(said.get(member)))
+                self.grow(place, index, member, members(message.get(member)))
             case "end" if kind == "message-end":
                 self.finish(place, delta)
             case "end" if kind != "citation-end":
@@ -114,19 +114,19 @@ class _Stream:
 
     def start(self, place: int, index: object, member: str, value: object) -> None:
         """A block or a call that begins."""
-        known = self.message[member]
-        if index != len(known) or self.open is not None:
-            self.faults.append(f"frame {place}: {member} {index} begins where {len(known)} would be next")
+        blocks = self.message[member]
+        if index != len(blocks) or self.open is not None:
+            self.faults.append(f"frame {place}: {member} {index} begins where {len(blocks)} would be next")
         self.open = member
-        known.append(dict(members(value)))
+        blocks.append(dict(members(value)))
 
     def grow(self, place: int, index: object, member: str, more: dict[str, Any]) -> None:
         """More of the block or the call that is open."""
-        known = self.message[member]
-        if index != len(known) - 1 or self.open != member:
+        blocks = self.message[member]
+        if index != len(blocks) - 1 or self.open != member:
             self.faults.append(f"frame {place}: {member} {index} grows and is not open")
             return
-        target = known[-1]
+        target = blocks[-1]
         if member == "tool_calls":
             target, more = members(target.get("function")), members(more.get("function"))
         for name, value in more.items():

@@ -175,8 +175,8 @@ def _bedrock(answer: Body, model: str) -> Body:
     for number, call in enumerate(calls):
         outcome = outcome_of(number)
         flag = {"status": "error"} if outcome.is_error else {}
-        said: list[Body] = [{"text": outcome.text}] if outcome.text else []
-        results.append({"toolResult": {"toolUseId": call.get("toolUseId"), "content": said, **flag}})
+        texts: list[Body] = [{"text": outcome.text}] if outcome.text else []
+        results.append({"toolResult": {"toolUseId": call.get("toolUseId"), "content": texts, **flag}})
     messages: list[Body] = [{"role": "user", "content": [{"text": FIRST}]}]
     messages += [{"role": "assistant", "content": content}] if content else []
     messages.append({"role": "user", "content": results or [{"text": NEXT}]})

@@ -210,9 +210,9 @@ class VectorUpstream(Script):
 
     def _answered(self, request: HttpRequest, shape: str, make: Callable[[JsonObject], JsonObject]) -> Line:
         body = decode_any(request.body)
-        found = faults(_READING, Named(shape), body)
-        if found:
-            return self._refused(400, f"{found[0].pointer}: {found[0].sentence}")
+        problems = faults(_READING, Named(shape), body)
+        if problems:
+            return self._refused(400, f"{problems[0].pointer}: {problems[0].sentence}")
         return Line(pieces=(encode(make(body)),))
 
     def _refused(self, status: int, message: str) -> Line:

@@ -56,7 +56,7 @@ def as_messages(body: Any, model: str | None = None) -> dict[str, Any]:
     body = members(body)
     config, fields = members(body.get("inferenceConfig")), members(body.get("additionalModelRequestFields"))
     output, tools = members(body.get("outputConfig")), members(body.get("toolConfig"))
-    told = {
+    request = {
         "model": model,
         "system": _blocks(body.get("system"), "user"),
         "messages": [
@@ -74,7 +74,7 @@ def as_messages(body: Any, model: str | None = None) -> dict[str, Any]:
         "thinking": fields.get("thinking"),
         "service_tier": members(body.get("serviceTier")).get("type"),
     }
-    return {name: value for name, value in told.items() if value not in (None, [], {})}
+    return {name: value for name, value in request.items() if value not in (None, [], {})}
 
 
 def _format(output: dict[str, Any]) -> dict[str, Any]:
@@ -104,8 +104,12 @@ def _tools(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         spec = members(entry.get("toolSpec"))
         if spec:
             schema = members(spec.get("inputSchema")).get("json")
-            told = {"name": spec.get("name"), "description": spec.get("description"), "strict": spec.get("strict")}
-            tools.append({**told, "input_schema": schema})
+            definition = {
+                "name": spec.get("name"),
+                "description": spec.get("description"),
+                "strict": spec.get("strict"),
+            }
+            tools.append({**definition, "input_schema": schema})
         elif "cachePoint" in entry and tools and "input_schema" in tools[-1]:
             tools[-1]["cache_control"] = _mark(entry["cachePoint"])
         else:
@@ -121,8 +125,8 @@ def _blocks(content: Any, role: str) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     for block in objects(content):
         if "cachePoint" not in block:
-            told = _block(block, role)
-            blocks += [told] if told is not None else []
+            converted = _block(block, role)
+            blocks += [converted] if converted is not None else []
             continue
         if not blocks or blocks[-1].get("type") not in MARKED or "cache_control" in blocks[-1]:
             blocks.append({"type": "text", "text": ""})
@@ -165,12 +169,12 @@ def _block(block: dict[str, Any], role: str) -> dict[str, Any] | None:
 def _thinking(reasoning: dict[str, Any]) -> dict[str, Any]:
     if "redactedContent" in reasoning:
         return {"type": "redacted_thinking", "data": reasoning["redactedContent"]}
-    said = members(reasoning.get("reasoningText"))
-    return {"type": "thinking", "thinking": word(said.get("text")), "signature": word(said.get("signature"))}
+    text = members(reasoning.get("reasoningText"))
+    return {"type": "thinking", "thinking": word(text.get("text")), "signature": word(text.get("signature"))}
 
 
-def _media(name: str, given: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
-    source, form = members(given.get("source")), word(given.get("format"))
+def _media(name: str, medium: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
+    source, form = members(medium.get("source")), word(medium.get("format"))
     kind = {
         "image": f"image/{form}",
         "audio": SOUNDS.get(form, f"audio/{form}"),
@@ -193,8 +197,8 @@ def _result(result: dict[str, Any], role: str) -> dict[str, Any]:
         if "json" in part:
             text = json.dumps(part["json"], ensure_ascii=False, separators=(",", ":"))
             content.append({"type": "text", "text": text})
-        elif (told := _block(part, role)) is not None:
-            content.append(told)
+        elif (converted := _block(part, role)) is not None:
+            content.append(converted)
     failed = result.get("status") == "error"
     return {"type": "tool_result", "tool_use_id": result.get("toolUseId"), "content": content, "is_error": failed}
 
@@ -232,23 +236,23 @@ def as_message(body: Any) -> dict[str, Any]:
 
 def response_facts(body: Any) -> Facts:
     """The facts of a whole answer."""
-    told = as_message(body)
-    facts = anthropic.response_facts(told)
+    message = as_message(body)
+    facts = anthropic.response_facts(message)
     [choice] = facts["choices"]
     reason = STOP_REASONS.get(word(members(body).get("stopReason")), "other")
     if choice["calls"] and reason in ("stop", "other"):
         reason = "tool_calls"
     if reason == "tool_calls" and not choice["calls"]:
         reason = "stop"
-    shown = [members(block.get("source")) for block in told["content"] if block.get("type") in ("image", "document")]
+    shown = [members(block.get("source")) for block in message["content"] if block.get("type") in ("image", "document")]
     media = [digest(word(source.get("media_type")), word(source.get("data"))) for source in shown]
     return {**facts, "model": None, "choices": [{**choice, "finish_reason": reason, "media": media}]}
 
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer; None for a body that is none."""
-    told = members(body)
-    if status < 400 and not (told.get("message") and "output" not in told):
+    error = members(body)
+    if status < 400 and not (error.get("message") and "output" not in error):
         return None
     effective = status if status >= 400 else None
     return {"status": effective, "class": error_class(effective, body)}
@@ -338,10 +342,10 @@ def _reason(block: dict[str, Any], more: dict[str, Any]) -> None:
     if "redactedContent" in more:
         block["redactedContent"] = more["redactedContent"]
         return
-    said = block.setdefault("reasoningText", {"text": ""})
-    said["text"] += word(more.get("text"))
+    text = block.setdefault("reasoningText", {"text": ""})
+    text["text"] += word(more.get("text"))
     if "signature" in more:
-        said["signature"] = more["signature"]
+        text["signature"] = more["signature"]
 
 
 READER = FactReader(request_facts, request_faults, response_facts, stream_facts, error_facts, "bedrock")

@@ -96,11 +96,11 @@ def _block(conversation: Conversation, role: str, block: dict[str, Any]) -> None
         case "image_url":
             image = block.get("image_url")
             url = word(image if isinstance(image, str) else members(image).get("url"))
-            found = data_url(url)
-            if found is None:
+            media = data_url(url)
+            if media is None:
                 conversation.references.append(url)
             else:
-                conversation.media.append(found)
+                conversation.media.append(media)
         case "document":
             conversation.text(role, _document(block.get("document")))
         case _:
@@ -127,10 +127,10 @@ def _document(document: Any) -> str:
         data = inside.get("data", {name: value for name, value in inside.items() if name != "id"})
     if isinstance(data, str):
         return data
-    said = members(data)
-    title = said.get("title", "-")
-    if isinstance(said.get("text"), str) and set(said) <= {"text", "title"} and isinstance(title, str) and title:
-        return said["text"]
+    fields = members(data)
+    title = fields.get("title", "-")
+    if isinstance(fields.get("text"), str) and set(fields) <= {"text", "title"} and isinstance(title, str) and title:
+        return fields["text"]
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -151,10 +151,10 @@ def response_facts(body: Any) -> Facts:
     blocks = _blocks(message.get("content"))
     functions = [members(call.get("function")) for call in objects(message.get("tool_calls"))]
     calls = [{"name": call.get("name"), "arguments": arguments_value(call.get("arguments"))} for call in functions]
-    said = word(body.get("finish_reason"))
+    finish = word(body.get("finish_reason"))
     text = "".join([word(block.get("text")) for block in blocks]) + word(message.get("tool_plan"))
     thinking = "".join([word(block.get("thinking")) for block in blocks])
-    reason = FINISH_REASONS.get(said, "other") if said else "stop" if text or thinking or calls else "error"
+    reason = FINISH_REASONS.get(finish, "other") if finish else "stop" if text or thinking or calls else "error"
     answer = {
         "text": text,
         "thinking": thinking,
@@ -238,10 +238,10 @@ class _Answer:
                 block[name] = value
 
     def _grow_call(self, call: dict[str, Any], more: dict[str, Any]) -> None:
-        function, said = members(call.get("function")), members(more.get("function"))
-        text = word(function.get("arguments")) + word(said.get("arguments"))
+        function, grown = members(call.get("function")), members(more.get("function"))
+        text = word(function.get("arguments")) + word(grown.get("arguments"))
         call.update(more)
-        call["function"] = {**function, **said, "arguments": text}
+        call["function"] = {**function, **grown, "arguments": text}
 
     def body(self) -> dict[str, Any]:
         """The whole answer."""
@@ -260,10 +260,10 @@ class _Answer:
 
 def error_facts(status: int, body: Any) -> Facts | None:
     """Class and status of an error answer or event; None for a body that is none."""
-    said = members(body)
-    if status < 400 and (isinstance(said.get("message"), dict) or not (said.get("message") or said.get("error"))):
+    error = members(body)
+    if status < 400 and (isinstance(error.get("message"), dict) or not (error.get("message") or error.get("error"))):
         return None
-    effective = status if status >= 400 else named_status(said)
+    effective = status if status >= 400 else named_status(error)
     kind = "AuthenticationError" if effective == INVALID_TOKEN else error_class(effective, body)
     return {"status": effective, "class": kind}
 

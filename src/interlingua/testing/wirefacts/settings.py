@@ -138,10 +138,10 @@ def _anthropic(body: dict[str, Any]) -> Facts:
 
 
 def _bedrock(body: dict[str, Any]) -> Facts:
-    told, schema = as_messages(body), schema_of(body)
-    serial = members(told.get("tool_choice")).get("disable_parallel_tool_use")
+    messages_body, schema = as_messages(body), schema_of(body)
+    serial = members(messages_body.get("tool_choice")).get("disable_parallel_tool_use")
     return {
-        **_anthropic(told),
+        **_anthropic(messages_body),
         "parallel_tool_calls": None if serial is None else not serial,
         "metadata": body.get("requestMetadata"),
         "schema_name": schema.get("name"),

@@ -122,9 +122,9 @@ async def _in_thread(work: Work, listener: Callable[[str], None]) -> object:
     loop = asyncio.get_running_loop()
     came: asyncio.Future[_Came] = loop.create_future()
 
-    def post(callback: Callable[..., object], *given: object) -> None:
+    def post(callback: Callable[..., object], *arguments: object) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(callback, *given)
+            loop.call_soon_threadsafe(callback, *arguments)
 
     def settle(outcome: _Came) -> None:
         if not came.done():

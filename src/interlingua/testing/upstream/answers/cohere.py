@@ -40,9 +40,9 @@ def stream_cohere(say: Say, _: Asked, ids: Ids, __: Issued) -> Iterator[bytes]:
     calls, text = _calls(say, ids), say.text or say.refusal
     yield _event({"id": ids.next("c-"), "type": "message-start", "delta": {"message": opening}})
     blocks = [("thinking", say.thinking), ("text", "" if calls else text)]
-    for index, (kind, said) in enumerate([block for block in blocks if block[1]]):
+    for index, (kind, prose) in enumerate([block for block in blocks if block[1]]):
         yield _event({"type": "content-start", "index": index, **_said(content={"type": kind, kind: ""})})
-        for piece in words(said):
+        for piece in words(prose):
             yield _event({"type": "content-delta", "index": index, **_said(content={kind: piece})})
         yield _event({"type": "content-end", "index": index})
     for piece in words(text) if calls else []:

@@ -95,14 +95,14 @@ class Desk:
         """The answer to a call about batches; None for any other call."""
         path = urlsplit(request.url).path
         matches = [
-            (method, found, who) for method, pattern, who in self.routes() if (found := re.fullmatch(pattern, path))
+            (method, match, who) for method, pattern, who in self.routes() if (match := re.fullmatch(pattern, path))
         ]
         if not matches:
             return None
-        for method, found, who in matches:
+        for method, match, who in matches:
             if method == request.method:
                 try:
-                    return who(request, found[1] if found.groups() else "")
+                    return who(request, match[1] if match.groups() else "")
                 except Refused as refusal:
                     return _line(error_reply(self.dialect, refusal.status, refusal.message))
         return _line(error_reply(self.dialect, 405))

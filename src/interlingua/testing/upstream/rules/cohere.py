@@ -11,11 +11,11 @@ from interlingua.testing.wirefacts.values import members, objects, word
 __all__ = ["COHERE_RULES"]
 
 
-def _pairing(asked: Asked) -> Iterator[Finding]:
+def _pairing(request: Asked) -> Iterator[Finding]:
     """Every result answers an open call of the turn before it, and every call is answered."""
     waiting: list[str] = []
     last = 0
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+    for place, message in enumerate(objects(request.body.get("messages"))):
         if message.get("role") == "tool":
             call = word(message.get("tool_call_id"))
             if call in waiting:
@@ -30,28 +30,28 @@ def _pairing(asked: Asked) -> Iterator[Finding]:
         yield ("messages", last), f"invalid request: tool calls {', '.join(waiting)} have no results"
 
 
-def _repeated_calls(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+def _repeated_calls(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
         calls = enumerate(objects(message.get("tool_calls")))
         named = ((("messages", place, "tool_calls", at, "id"), word(call.get("id"))) for at, call in calls)
         yield from repeated(named, "call id")
 
 
-def _choice(asked: Asked) -> Iterator[Finding]:
-    if asked.body.get("tool_choice") == "REQUIRED" and not asked.body.get("tools"):
+def _choice(request: Asked) -> Iterator[Finding]:
+    if request.body.get("tool_choice") == "REQUIRED" and not request.body.get("tools"):
         yield ("tool_choice",), "invalid request: tool_choice REQUIRED needs tools"
 
 
-def _schema_beside(asked: Asked) -> Iterator[Finding]:
-    if members(asked.body.get("response_format")).get("type") != "json_object":
+def _schema_beside(request: Asked) -> Iterator[Finding]:
+    if members(request.body.get("response_format")).get("type") != "json_object":
         return
     for name in ("tools", "documents"):
-        if asked.body.get(name):
+        if request.body.get(name):
             yield ("response_format",), f"invalid request: response_format is not supported with {name}"
 
 
-def _images(asked: Asked) -> Iterator[Finding]:
-    for place, message in enumerate(objects(asked.body.get("messages"))):
+def _images(request: Asked) -> Iterator[Finding]:
+    for place, message in enumerate(objects(request.body.get("messages"))):
         blocks = message.get("content")
         for at, block in enumerate(objects(blocks)):
             url = members(block.get("image_url")).get("url")
