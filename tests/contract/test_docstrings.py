@@ -83,6 +83,19 @@ def test_first_lines_are_facts() -> None:
     assert found == []
 
 
+def test_docstrings_stand_alone() -> None:
+    """No text begins with "The same" or "As above": a hover and `help()` show it without what stands before it."""
+    leaning = ("The same", "As above")
+    texts = [
+        f"{module.path}:{node.lineno} {node.value.value[:60]}"
+        for module in MODULES
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if node.value.value.lstrip().startswith(leaning)
+    ]
+    assert texts == []
+
+
 def _bare_any(module: Module) -> Iterator[str]:
     for node in ast.walk(module.tree):
         if isinstance(node, Function) and _is_public(node.name):

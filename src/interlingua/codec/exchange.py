@@ -94,12 +94,12 @@ class Bridge:
         decoded = self._source.decode_request(
             HttpRequest(url=url, body=encode(body)), DecodeOptions(history=self._history)
         )
-        told = self._source.name != "openai-chat" or _asks_for_usage(body)
-        encoded = self._encode(decoded, told=told)
+        with_usage = self._source.name != "openai-chat" or _asks_for_usage(body)
+        encoded = self._encode(decoded, with_usage=with_usage)
         self._server = ServerContext(
             model=decoded.model,
             make_id=self._make_id,
-            stream_usage=told,
+            stream_usage=with_usage,
             source=self._target.name,
             json_array=decoded.json_array,
             path=path,
@@ -107,12 +107,12 @@ class Bridge:
         )
         return body_of(encoded)
 
-    def _encode(self, decoded: DecodedRequest, *, told: bool) -> Encoded:
+    def _encode(self, decoded: DecodedRequest, *, with_usage: bool) -> Encoded:
         service = self._service if self._model else service_of(*self._names, decoded.model)
         options = EncodeOptions(
             target=service.target,
             stream=decoded.stream,
-            stream_usage=told or (service.row is not None and decoded.stream),
+            stream_usage=with_usage or (service.row is not None and decoded.stream),
             allow=self._allow,
             history=self._history,
         )

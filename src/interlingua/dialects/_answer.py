@@ -105,16 +105,16 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
         return None
     declared, before = undo.tool_names, undo.taken_ids
     keeps_ids = context.make_id is None
-    taken: set[str] = set()
+    used: set[str] = set()
     for call in calls:
         name, text = call.name, call.arguments_json
         if not name or (declared and name not in declared and ("<|" in name or name in WRAPPERS)):
             return None  # it may have to be cleaned, or hold calls of tools that are declared
         if keeps_ids:
             call_id = call.id
-            if call_id in taken or call_id.strip() in PLACEHOLDER_IDS or (before and call_id in before):
+            if call_id in used or call_id.strip() in PLACEHOLDER_IDS or (before and call_id in before):
                 return None
-            taken.add(call_id)
+            used.add(call_id)
         try:  # what `are_sound` finds first, without the call
             sound = len(text) <= SHORT and text.count(":") == len(parse_object(text))
         except ValueError:

@@ -83,7 +83,7 @@ NO_EXTRA: dict[str, dict[str, Any]] = _Nothing()
 
 
 def owned_tool(tool: T) -> T:
-    """The same tool, if it is one; what is empty in it is plain, and JSON leaves it out."""
+    """The tool, if it is one; what is empty in it is plain, and JSON leaves it out."""
     if not isinstance(tool, Tool) or (tool.metadata is not NO_EXTRA and tool.extra is not NO_EXTRA):
         return tool
     return msgspec.structs.replace(tool, metadata=dict(tool.metadata), extra=tool.extra or {})

@@ -172,7 +172,7 @@ class ChatStreamDecoder(BuildingDecoder):
         return name, text, self.builder.open_prose()
 
     def _said_of_call(self, calls: list[ToolCallWire], choice: _Choice) -> tuple[str, Block | None]:
-        """The same of a delta that says more of the arguments of one call, and nothing else of it."""
+        """The text and the open block of a delta that says more of the arguments of one call."""
         call, index = calls[0], usable_index(calls[0].index)
         function = call.function
         if len(calls) > 1 or index is None or call.custom or call.extra_content or call.extra or function is None:

@@ -119,7 +119,7 @@ class _Item:
 
     @property
     def names(self) -> dict[str, Any]:
-        """The same as members."""
+        """How events name the item, as members."""
         return {"item_id": self.id or "", "output_index": self.index}
 
 
@@ -200,7 +200,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
         return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(body, nulls=MEANT))
 
     def _tell(self, kind: bytes, told: bytes) -> bytes:
-        """The same, for members that are JSON already."""
+        """One event whose members are JSON already, under the next number."""
         number = self._number
         self._number = number + 1
         return b'event: %b\ndata: {"type":"%b",%b,"sequence_number":%d}\n\n' % (kind, kind, told, number)
