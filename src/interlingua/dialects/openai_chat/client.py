@@ -45,6 +45,8 @@ from interlingua.types.tool import OpaqueTool
 from interlingua.wire.json import decode_wire, encode_exact, exact_reader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from msgspec import Raw
 
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
@@ -90,7 +92,7 @@ _top_members = passing("created", "service_tier", "system_fingerprint", "provide
 """Reads the members of an answer that only pass through."""
 RESERVED = frozenset({"choice", "message", "top"})
 """Where `extra` keeps the members of the first choice, of its message, and members of the answer named like these."""
-choice_members = passing("logprobs", "native_finish_reason", "content_filter_results")
+choice_members: Callable[[Any], dict[str, Any]] = passing("logprobs", "native_finish_reason", "content_filter_results")
 """Reads the members of a choice that only pass through."""
 
 
