@@ -17,7 +17,6 @@ import pytest
 
 import interlingua as il
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects.table import DIALECTS
 from interlingua.stream.unfold import unfold
 from interlingua.testing import FakeModel, no_network, use
 from interlingua.transport.aio import HttpTransport as AsyncHttpTransport
@@ -27,6 +26,7 @@ from interlingua.transport.sync import HttpTransport
 from interlingua.wire.json import decode_any
 from tests.support.chat_server import KEY, ChatServer, Streamed, chat_serving
 from tests.support.client import AWAITED, BLOCKING, Face
+from tests.support.imitated import IMITATED
 from tests.support.server import Answer, Hold, Pause, Reset, chunked
 from tests.support.server import reply as framed
 from tests.support.trying import at_best
@@ -163,8 +163,8 @@ def _weather(dialect: str) -> Callable[[DecodedRequest], il.Response[Any]]:
 
 
 def test_every_dialect_is_here() -> None:
-    """No dialect of the table is left out."""
-    assert set(WIRES) == set(DIALECTS)
+    """No dialect whose service is imitated is left out."""
+    assert set(WIRES) == set(IMITATED)
 
 
 def test_an_answer(dialect: str, face: Face, ask: Any, streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import interlingua as il
-from interlingua.dialects.table import DIALECTS
 from interlingua.testing import no_network
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
 from tests.support.agents import FACES, AgentFace, get_weather
+from tests.support.imitated import IMITATED
 
 SPECS = {
     "openai-chat": "openai-chat/gpt-4.1",
@@ -56,8 +56,8 @@ def _run(face: AgentFace, streamed: bool, upstream: Upstream, **options: Any) ->
 
 
 def test_every_dialect_is_here() -> None:
-    """No dialect of the table is left out."""
-    assert set(SPECS) == set(DIALECTS)
+    """No dialect whose service is imitated is left out."""
+    assert set(SPECS) == set(IMITATED)
 
 
 @every

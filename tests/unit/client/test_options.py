@@ -103,7 +103,10 @@ def test_liberal_forms_become_one_strict_value(options: dict[str, Any], knobs: d
         ({"stream": True}, r"no option 'stream': model\.stream\(…\)"),
         ({"tools": [TOOL, TOOL]}, "two tools are called f"),
         ({"tools": [il.Tool(name="", parameters={})]}, "a tool must have a name"),
-        ({"extra": {"opnai": {}}}, "extra is by dialect, and 'opnai' is none; there are anthropic, cohere, google"),
+        (
+            {"extra": {"opnai": {}}},
+            "extra is by dialect, and 'opnai' is none; there are anthropic, bedrock, cohere, google",
+        ),
         ({"extra": {"google": 1}}, r"extra\['google'\] takes a dict"),
         ({"headers": {"x": 1}}, "headers takes a text"),
         ({"timeout_s": 0}, "timeout_s takes seconds above 0"),

@@ -34,7 +34,10 @@ def test_a_bare_machine_is_well(capsys: Capture) -> None:
 def test_every_extra_is_told() -> None:
     """Those of one platform alone, too."""
     told = {finding.text.partition(":")[0] for finding in checkup.extras()}
-    assert told == {"gateway", "http", "local", "mcp", "media", "otel", "prices", "redis", "websocket", "yaml"}
+    assert told == {
+        "aws", "azure", "gateway", "google", "http", "local", "mcp", "media", "numpy", "otel", "prices", "redis",
+        "websocket", "yaml",
+    }  # fmt: skip
 
 
 def test_a_missing_extra_comes_with_its_line(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
