@@ -12,6 +12,7 @@ from interlingua.dialects._contract import DecodeContext, DecodeOptions
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import UnsupportedError
 from interlingua.testing.facts import whole_answer, whole_request, whole_stream
+from interlingua.testing.framed import stream_text
 from interlingua.testing.laws import events_of
 from interlingua.types.event import StreamEnd
 from tests.matrix import cases
@@ -52,7 +53,7 @@ def test_a_bridge_streams_what_comes(cell: Cell) -> None:
     given = cases.stream(cell.target, CASES[cell.case].answer)
     assert given is not None
     told = b"".join(bridge.stream(given[place : place + 7] for place in range(0, len(given), 7)))
-    again = whole_stream(cell.source, told.decode())
+    again = whole_stream(cell.source, stream_text(cell.source, told))
     assert (again.end, again.error) == ("done", None)
     end = events_of(get_dialect(cell.target), [given])[-1]
     assert isinstance(end, StreamEnd)
