@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 import interlingua as il
-from interlingua.dialects.table import DIALECTS
 from interlingua.testing import no_network
 from interlingua.testing.upstream import Call, Say, Upstream
 from interlingua.types.content import Json
+from tests.support.imitated import IMITATED
 from tests.support.tau2 import DOMAINS, NOT_HERE, Played, Task, domain, is_here
 
 pytestmark = pytest.mark.skipif(not is_here(), reason=NOT_HERE)
@@ -26,6 +26,7 @@ SPECS = {
     "anthropic": "anthropic/claude-opus-5",
     "google": "google/gemini-3-pro",
     "ollama": "ollama/qwen3-vl",
+    "cohere": "cohere/command-a-03-2025",
     "unified": "hub/smart",
 }
 COUNTS = {"airline": (50, 14, 148), "retail": (114, 15, 553)}
@@ -67,7 +68,7 @@ def test_there_are_as_many_as_are_published() -> None:
     assert {name: (len(domain(name).tasks), len(domain(name).tools([])), counted[name]) for name in DOMAINS} == COUNTS
 
 
-@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+@pytest.mark.parametrize("dialect", sorted(IMITATED))
 @pytest.mark.parametrize("name", DOMAINS)
 def test_r38_the_calls_of_every_task_arrive_as_they_were_said(
     name: str, dialect: str, monkeypatch: pytest.MonkeyPatch

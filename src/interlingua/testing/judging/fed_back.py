@@ -7,7 +7,8 @@ echoed    a client of any format got the answer and sends it back in its own wor
 ```
 
 Rules
-- Each of them goes to every dialect, as a current model of its vendor takes it, and home to the model that answered.
+- Each of them goes to every dialect whose service is imitated, as a current model of its vendor takes it, and home to
+  the model that answered.
 - At home the upstream knows what it gave out: signatures, ids of items, and which reasoning an item came after.
 - We may refuse a request; one that goes out must be taken. At home the shape of what the service said itself is right.
 - What came of an answer that broke off, of a stream that failed, and of a call that was cut is fed back, too.
@@ -30,6 +31,7 @@ from interlingua.testing.judging.echoes import FIRST, NEXT, next_body, outcome_o
 from interlingua.testing.judging.trial import Trial, dump, json_reply, load
 from interlingua.testing.laws import events_of
 from interlingua.testing.targets import row_of
+from interlingua.testing.upstream.door import DOORS
 from interlingua.testing.upstream.issued import issued_in
 from interlingua.testing.upstream.judge import judge_body
 from interlingua.testing.upstream.verdict import Issued
@@ -87,7 +89,8 @@ def feed_back(exchange: Exchange) -> tuple[Fault, ...] | None:
     if name not in DIALECTS:
         return None
     dialect = get_dialect(name)
-    trial = Trial(exchange, dialect, [get_dialect(other) for other in DIALECTS if other != name], exchange.id)
+    others = [get_dialect(other) for other in DIALECTS if other != name and other in DOORS]
+    trial = Trial(exchange, dialect, others, exchange.id)
     response = _response(trial)
     if response is None:
         return None
