@@ -18,6 +18,7 @@ from interlingua.testing.facts import Difference, first_difference
 from interlingua.testing.judging.arguments import Places, as_told, places_of
 from interlingua.testing.judging.placed import Fact, PlacedAnswer, PlacedChoice, PlacedRequest
 from interlingua.testing.judging.schemas import lost_of_schema
+from interlingua.testing.wirefacts.marks import EXCERPT
 from interlingua.testing.wirefacts.settings import SETTINGS
 from interlingua.testing.wirefacts.values import ERROR_PREFIX, Facts, items, members
 
@@ -204,7 +205,8 @@ def request_differences(placed: PlacedRequest, actual: Facts, excuses: Excuses) 
     _results(matcher, placed, actual["results"])
     _schema(matcher, placed, actual)
     in_order = not excuses.coded("order_changed", "result_media_moved")
-    matcher.listed("cache_marks", sorted(placed.cache_marks, key=repr), actual["cache_marks"], in_order=False)
+    marks = _marks(placed, actual["cache_marks"], excuses)
+    matcher.listed("cache_marks", sorted(marks, key=repr), actual["cache_marks"], in_order=False)
     matcher.listed("media", _media(placed.media), _media_told(actual["media"]), in_order=in_order)
     matcher.listed("references", placed.references, actual["references"], in_order=in_order)
     _steps(matcher, placed, actual["steps"], [turn[1] for turn in actual["messages"]])
@@ -391,6 +393,17 @@ def _as_schemas_have_them(matcher: _Matcher, calls: list[Fact], actual: Sequence
             arguments = as_told(call.value["arguments"], other["arguments"], places)
             matched.append(Fact(call.place, {**call.value, "arguments": arguments}))
     return matched
+
+
+def _marks(placed: PlacedRequest, actual: Sequence[str], excuses: Excuses) -> list[Fact]:
+    """The cache marks; one on system text that was moved may stand on that text in its tag."""
+    marks: list[Fact] = []
+    for fact in placed.cache_marks:
+        start, on_text, excerpt = fact.value.partition(" on text ")
+        tagged = f"{start}{on_text}" + f"<system>\n{excerpt}\n</system>"[:EXCERPT].rstrip()
+        is_tagged = bool(on_text) and tagged in actual and excuses.at(fact.place, ("system_moved",))
+        marks.append(Fact(fact.place, tagged) if is_tagged else fact)
+    return marks
 
 
 def _results(matcher: _Matcher, placed: PlacedRequest, actual: Sequence[Facts]) -> None:
