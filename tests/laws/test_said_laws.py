@@ -95,7 +95,13 @@ def test_every_field_is_said_or_noted(dialect: str) -> None:
 
 def test_a_field_that_no_dialect_knows_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a writer does not declare has an entry, whoever forgot it."""
-    monkeypatch.setattr(chat._RequestEncoder, "said", CORE)
+
+    class Forgetful(chat._RequestEncoder):
+        """A writer that declares what every dialect says, and nothing else."""
+
+        said = CORE
+
+    monkeypatch.setattr(chat, "_RequestEncoder", Forgetful)
     encoded = get_dialect("openai-chat").encode_request(
         msgspec.structs.replace(BASE, verbosity="low"), EncodeOptions(target=Target(model="m"))
     )
