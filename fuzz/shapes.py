@@ -53,6 +53,8 @@ def _turn(name: str, text: str) -> Any:
             return {"role": "user", "parts": [{"text": text}]}
         case "openai-responses":
             return {"type": "message", "role": "user", "content": text}
+        case "bedrock":
+            return {"role": "user", "content": [{"text": text}]}
         case _:
             return {"role": "user", "content": text}
 
@@ -82,6 +84,7 @@ _RESULTS: dict[str, Body] = {
     "google": {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}}}]},
     "ollama": {"role": "tool", "tool_name": "f", "content": "x"},
     "cohere": {"role": "tool", "tool_call_id": "c", "content": "x"},
+    "bedrock": {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": "x"}]}}]},
     "unified": {"role": "tool", "parts": [{"type": "tool_result", "id": "c", "name": "f", "content": "x"}]},
 }
 
@@ -95,7 +98,7 @@ def _parts(name: str, size: int, random: Random) -> bytes:
     del random
     turn = _turn(name, "a")
     kind = {"openai-responses": "input_text"}.get(name, "text")
-    part = {"text": "a"} if name == "google" else {"type": kind, "text": "a"}
+    part = {"text": "a"} if name in ("google", "bedrock") else {"type": kind, "text": "a"}
     turn["parts" if name == "google" else "content"] = "\0"
     parts = b"[%b]" % _elements(json.dumps(part).encode(), size)
     return _history(name, json.dumps(turn).encode().replace(b'"\\u0000"', parts))
@@ -145,6 +148,9 @@ def _values(value: bytes) -> Shape:
 def _tools(name: str, size: int, random: Random) -> bytes:
     del random
     body = _request(name)
+    if name == "bedrock":
+        tools = _elements(json.dumps(body["toolConfig"]["tools"][0]).encode(), size)
+        return _with(body, "toolConfig", b'{"tools":[%b]}' % tools)
     return _with(body, "tools", b"[%b]" % _elements(json.dumps(body["tools"][0]).encode(), size))
 
 
