@@ -127,14 +127,16 @@ def _places(value: Any, verbatim: frozenset[str], path: tuple[Any, ...] = ()) ->
     """The ways to the objects in lists, those aside that a stranger makes say something else.
 
     System text with one would be told in another place, an entry of functions of Google's would be a tool by itself,
-    and neighbouring messages of one role are one only where they have the same members.
+    neighbouring messages of one role are one only where they have the same members, and the one block of a result of
+    Bedrock's is a plain text only without one.
     """
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         if members.get("role") in ("system", "developer"):
             return
         is_tool = "name" in members or "type" in members
-        if path and type(path[-1]) is int and (is_tool or path[-2] != "tools"):
+        is_result = path[-3:-1] == ("toolResult", "content")
+        if path and type(path[-1]) is int and (is_tool or path[-2] != "tools") and not is_result:
             yield path
         for key, member in members.items():
             if key not in verbatim and key not in _UNASKED:
