@@ -151,7 +151,7 @@ def _response(exchange: Exchange, dialect: Dialect) -> Any:
 
 
 def _stream(exchange: Exchange, dialect: Dialect) -> Any:
-    return None if exchange.stream is None else events_of(dialect, [exchange.stream_text.encode()])
+    return None if exchange.stream is None else events_of(dialect, [exchange.stream_data])
 
 
 def _error(exchange: Exchange, dialect: Dialect) -> Any:

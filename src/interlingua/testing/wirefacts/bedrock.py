@@ -5,7 +5,8 @@ Rules
 - A mark for the prompt cache stands behind what it marks; where that takes none, an empty text has it.
 - Calls and results of the service's own tools are steps; a JSON result is its text.
 - An answer does not name its model, and has no id.
-- What a stream adds up to is a whole answer; it is done with `messageStop`, behind which the counts may follow.
+- What a stream adds up to is a whole answer; it is done with `messageStop` after the stop of every
+  block; behind it the counts may follow.
 
 Source: wire/bedrock.md §1-§5.
 """
@@ -284,7 +285,7 @@ def assemble(text: str) -> tuple[Any, str, Any]:
                 finer = error_class(400, payload) if code else kind
                 return answer.body(), "error", {"status": None, "class": finer}
             answer.feed(name, members(payload))
-            end = "done" if name == "messageStop" else end
+            end = "done" if name == "messageStop" and not answer.open else end
     return answer.body(), end, None
 
 
@@ -293,13 +294,18 @@ class _Answer:
         self.told: dict[str, Any] = {}
         self.blocks: dict[int, dict[str, Any]] = {}
         self.pieces: dict[int, list[str]] = {}
+        self.open: set[int] = set()
 
     def feed(self, name: str, payload: dict[str, Any]) -> None:
         index = payload.get("contentBlockIndex") or 0
         match name:
+            case "contentBlockStop":
+                self.open.discard(index)
             case "contentBlockStart":
+                self.open.add(index)
                 self.blocks[index] = {kind: dict(members(one)) for kind, one in members(payload.get("start")).items()}
             case "contentBlockDelta":
+                self.open.add(index)
                 self._delta(self.blocks.setdefault(index, {}), index, members(payload.get("delta")))
             case "messageStop" | "metadata":
                 self.told |= {key: value for key, value in payload.items() if key != "p"}
