@@ -112,7 +112,11 @@ def _targets(dialect: str) -> list[Target]:
 @pytest.mark.parametrize("dialect", CODECS)
 @given(given_data=st.data())
 def test_a_further_turn_changes_no_byte_before_it(dialect: str, given_data: st.DataObject) -> None:
-    """With marks, tools, seals of anybody, foreign ids and names, pictures in results: prompt caches hit."""
+    """With marks, tools, seals of anybody, foreign ids and names, pictures in results: prompt caches hit.
+
+    Where a service insists on definitions of the tools that the history calls, and the request offers none, the first
+    call adds them.
+    """
     whole, before = given_data.draw(_requests())
     target = given_data.draw(st.sampled_from(_targets(dialect)))
     options = EncodeOptions(target=target, allow=ALLOW)
@@ -129,4 +133,7 @@ def test_a_further_turn_changes_no_byte_before_it(dialect: str, given_data: st.D
     history = HISTORIES.get(dialect, "messages")
     said, more = bytes(former.pop(history)), bytes(later.pop(history))
     assert more.startswith(said.rstrip(b"]}"))
+    if target.quirks.history_tools and not whole.tools:
+        former.pop("toolConfig", None)
+        later.pop("toolConfig", None)
     assert former == later
