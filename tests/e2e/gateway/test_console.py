@@ -195,11 +195,11 @@ def test_it_works_with_the_embedded_model(chromium: Browser) -> None:
 
 
 def test_one_request_in_every_dialect(chromium: Browser) -> None:
-    """The example is translated into six, with what changes; what is no JSON is a sentence."""
+    """The example is translated into eight, with what changes; what is no JSON is a sentence."""
     with serving(aliases=ALIASES) as url:
         page = _enter(chromium, url, "sides")
         page.click("#sides-form button")
-        page.wait("document.querySelectorAll('#sides-request .side').length === 6")
+        page.wait("document.querySelectorAll('#sides-request .side').length === 8")
         assert "input_schema" in page.text("#sides-request [aria-label=anthropic] pre")
         assert "functionDeclarations" in page.text("#sides-request [aria-label=google] pre")
         assert "max_tokens" in page.text("#sides-request [aria-label=anthropic] ul")
@@ -219,7 +219,7 @@ def test_a_kept_request_and_its_answer_in_every_dialect(chromium: Browser) -> No
         page.wait("document.querySelector('#live-rows .pill')?.innerText === '200'")
         page.click("#live-rows button")
         page.click("#one-sides")
-        page.wait("document.querySelectorAll('#sides-answer .side').length === 6")
+        page.wait("document.querySelectorAll('#sides-answer .side').length === 8")
         assert "Say hello." in page.text("#sides-request [aria-label=google] pre")
         assert page.text("#sides-request .side h3 .pill") == page.text("#sides-answer .side h3 .pill") == "as it came"
         body = "document.querySelector('#sides-body').value"
@@ -443,7 +443,7 @@ def test_it_fits_and_is_light_or_dark_as_is_preferred(chromium: Browser, scheme:
             page.wait(f"!document.querySelector('#{section}').hidden")
             if section == "sides":
                 page.click("#sides-form button")
-                page.wait("document.querySelectorAll('#sides-request .side').length === 6")
+                page.wait("document.querySelectorAll('#sides-request .side').length === 8")
             assert page.value("document.documentElement.scrollWidth") <= width, section
             assert page.value(_BROKEN) == [], section
             assert page.value(_FAINTEST) >= 4.5, section

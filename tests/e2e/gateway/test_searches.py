@@ -34,7 +34,7 @@ BODY: dict[str, Any] = {
     ],
 }
 MODELS = {"google": "gemini-2.5-pro", "anthropic": "claude-opus-4-5"}
-BASES = {"google": "/v1beta", "ollama": "", "unified": ""}
+BASES = {"google": "/v1beta", "ollama": "", "unified": "", "cohere": "/v2"}
 
 
 @pytest.mark.parametrize("dialect", TONGUES)

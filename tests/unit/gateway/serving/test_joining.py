@@ -157,7 +157,7 @@ async def test_a_key_sees_its_own_requests_of_the_other_worker(tmp_path: Path) -
     assert found is not None
     assert found.content is not None
     assert json.loads(found.content.body)["messages"] == [{"role": "user", "content": "Hi"}]
-    assert (sides["dialect"], len(sides["request"]), len(sides["answer"])) == ("openai-chat", 6, 6)
+    assert (sides["dialect"], len(sides["request"]), len(sides["answer"])) == ("openai-chat", 8, 8)
     assert [(key["name"], key["used"]["requests"]) for key in used["keys"]] == [("a", 1)]
 
 
