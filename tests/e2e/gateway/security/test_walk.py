@@ -59,7 +59,8 @@ BODY = {
 TOLD_HEADERS = {
     "content-type", "x-request-id", "request-id", "www-authenticate", "allow", "x-should-retry", "cache-control",
     "content-security-policy", "referrer-policy", "x-content-type-options", "x-frame-options",
-    "cross-origin-opener-policy", "x-amzn-errortype", "cross-origin-resource-policy", "permissions-policy", "etag", "vary",
+    "cross-origin-opener-policy", "x-amzn-errortype",
+    "cross-origin-resource-policy", "permissions-policy", "etag", "vary",
 }  # fmt: skip
 
 
