@@ -188,14 +188,14 @@ class Setup(Generic[T]):
 
 def _check_names(options: Mapping[str, Any]) -> None:
     """Raise UsageError for a name that is no option."""
-    options_known = AgentOptions.__annotations__
+    fields = AgentOptions.__annotations__
     for name in options:
         if name in _ELSEWHERE:
             raise UsageError(f"an agent has no option {name!r}: {_ELSEWHERE[name]}")
-        if name not in options_known:
+        if name not in fields:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, options_known, n=1)
+            near = get_close_matches(name, fields, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UsageError(f"an agent has no option {name!r}{hint}; options of the model go to il.model(…)")
 

@@ -297,10 +297,10 @@ class _Mender:
 
 def _tell_broken_calls(messages: tuple[Message, ...], changes: Changes) -> tuple[Message, ...]:
     broken = {part.id for message in messages for part in message.parts if isinstance(part, BrokenToolCall)}
-    messages_left: list[Message] = []
+    rewritten: list[Message] = []
     for place, message in enumerate(messages):
-        messages_left.extend(_told(message, broken, changes, place))
-    return tuple(messages_left)
+        rewritten.extend(_told(message, broken, changes, place))
+    return tuple(rewritten)
 
 
 def _told(message: Message, broken: set[str], changes: Changes, place: int) -> list[Message]:

@@ -93,8 +93,8 @@ def _told_once(message: Message, changes: Changes, place: int) -> Message:
     if not thought or thought != "\n\n".join(filter(None, thoughts)):
         return message
     changes.add("thinking_repeated", f"/messages/{place}/parts/{first}")
-    text_left = (replace(text, text=rest),) if rest else ()
-    return replace(message, parts=(*message.parts[:first], *text_left, *message.parts[first + 1 :]))
+    rest_of_text = (replace(text, text=rest),) if rest else ()
+    return replace(message, parts=(*message.parts[:first], *rest_of_text, *message.parts[first + 1 :]))
 
 
 def _refuse_broken(messages: Sequence[Message]) -> None:

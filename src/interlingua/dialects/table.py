@@ -118,8 +118,8 @@ def _of_package(name: str) -> Dialect:
         raise ConfigError(f"no dialect {name!r}; there are: {', '.join(sorted(DIALECTS))}")
     dialect = installed.value
     if not isinstance(dialect, Dialect) or dialect.name != name:
-        thing = f"the dialect {dialect.name}" if isinstance(dialect, Dialect) else kind_of(dialect)
-        raise ConfigError(f"{installed.origin} offers the dialect {name}, and that is {thing}")
+        description = f"the dialect {dialect.name}" if isinstance(dialect, Dialect) else kind_of(dialect)
+        raise ConfigError(f"{installed.origin} offers the dialect {name}, and that is {description}")
     return dialect
 
 

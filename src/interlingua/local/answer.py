@@ -83,14 +83,14 @@ class AnswerReader:
 
         Raises: DecodeError, when this cannot be an answer of the grammar.
         """
-        text_left, self._held = self._held + text, ""
+        pending, self._held = self._held + text, ""
         if self._part == "head":
-            text_left = yield from self._head(text_left)
+            pending = yield from self._head(pending)
         if self._part == "reply":
-            text_left = yield from self._reply(text_left)
+            pending = yield from self._reply(pending)
         elif self._part in {"arguments", "output"}:
-            text_left = yield from self._value(text_left)
-        self._held = "" if self._part == "end" else text_left
+            pending = yield from self._value(pending)
+        self._held = "" if self._part == "end" else pending
 
     def finish(self, *, cut: bool) -> None:
         """Check that the answer came to its end; `cut` when a limit stopped it.
@@ -118,9 +118,9 @@ class AnswerReader:
         head_text = _SPACE.sub(lambda space: space["string"] or "", text)
         return any(head.startswith(head_text) for head in self._heads)
 
-    def _reply(self, text_left: str) -> Generator[Said, None, str]:
+    def _reply(self, pending: str) -> Generator[Said, None, str]:
         text, place = "", 0
-        while self._part == "reply" and (match := _STRING_PIECE.match(text_left, place)):
+        while self._part == "reply" and (match := _STRING_PIECE.match(pending, place)):
             place = match.end()
             if match["end"]:
                 self._part = "end"
@@ -128,7 +128,7 @@ class AnswerReader:
                 text += _unescaped(match)
         if text:
             yield TextPiece(text)
-        return text_left[place:]
+        return pending[place:]
 
     def _value(self, pending: str) -> Generator[Said, None, str]:
         end = self._end_of_value(pending)

@@ -237,11 +237,11 @@ def _dialect(name: str, where: str) -> str:
 
 
 def _capabilities(row: Provider, options: Mapping[str, str], where: str) -> Capabilities:
-    options_said = {name: value for name, value in options.items() if name in CAPABILITY_OPTIONS}
-    if not options_said:
+    capability_options = {name: value for name, value in options.items() if name in CAPABILITY_OPTIONS}
+    if not capability_options:
         return row.capabilities
     try:
-        return declared_text(options_said).over(row.capabilities, where)
+        return declared_text(capability_options).over(row.capabilities, where)
     except ConfigError as error:
         _refuse(where, error.message)
 

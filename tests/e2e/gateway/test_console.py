@@ -204,6 +204,10 @@ def test_one_request_in_every_dialect(chromium: Browser) -> None:
         assert "functionDeclarations" in page.text("#sides-request [aria-label=google] pre")
         assert "max_tokens" in page.text("#sides-request [aria-label=anthropic] ul")
         page.wait("document.querySelector('#sides-plan').innerText.includes('fake/second')")
+        for dialect, has_field in (("bedrock", True), ("google", True), ("cohere", False)):
+            page.value(f"document.querySelector('#sides-dialect').value = '{dialect}'")
+            page.value("document.querySelector('#sides-dialect').dispatchEvent(new Event('change'))")
+            assert page.value("document.querySelector('#sides-model-field').hidden") is not has_field
         page.fill("#sides-body", "{")
         page.click("#sides-form button")
         page.wait("document.querySelector('#sides-problem').innerText")

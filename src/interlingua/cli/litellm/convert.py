@@ -186,11 +186,11 @@ def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
     for name, value in cast("Tree", aliases).items() if isinstance(aliases, dict) else ():
         path = f"router_settings.model_group_alias.{name}"
         target = cast("Tree", value).get("model") if isinstance(value, dict) else value
-        name_there = _known(target, models) if isinstance(target, str) else None
-        if name_there is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
+        group = _known(target, models) if isinstance(target, str) else None
+        if group is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
             report.say(path, "missing", "it leads to no model that is served here, or the name can be no alias")
             continue
-        models.pools[name] = models.pools.get(name_there, Alias((name_there,)))._replace(source=path)
+        models.pools[name] = models.pools.get(group, Alias((group,)))._replace(source=path)
         report.say(f"{path}.hidden", "missing", "every alias is in the list of models")
         report.say(path, "becomes", f'[aliases] "{name}"')
 

@@ -122,9 +122,9 @@ def build_models(deployments: list[Deployment], strategy: str, report: Report) -
         if _is_wildcard(one):
             _take_wildcard(one, names, models, report)
     groups: dict[str, list[Deployment]] = {}
-    names_there = {one.name for one in plain}
+    group_names = {one.name for one in plain}
     for one in plain:
-        name = _alias_name(one, names_there, report)
+        name = _alias_name(one, group_names, report)
         if name:
             groups.setdefault(name, []).append(one)
     for one in deployments:
@@ -179,13 +179,13 @@ def _take_slash(one: Deployment, deployments: list[Deployment], names: Names, re
     return True
 
 
-def _alias_name(one: Deployment, names_there: set[str], report: Report) -> str:
+def _alias_name(one: Deployment, group_names: set[str], report: Report) -> str:
     """The alias for a name; empty where it can be none."""
     name = one.name.strip().replace("/", "-")
     if not clean_model(name) or ".." in name or "*" in name[:-1]:
         report.drop(one.path, "not served: the name can be no alias (no comma, a * at the end only)")
         return ""
-    if name != one.name and name in names_there:
+    if name != one.name and name in group_names:
         report.drop(one.path, f'not served: it would be the alias "{name}", which another entry has')
         return ""
     if name != one.name:

@@ -196,8 +196,8 @@ def read_strategy(tree: Tree, report: Report) -> str:
     router = table_of(tree, "router_settings")
     if "routing_strategy" not in router:
         return "weighted"
-    policy_there = _POLICIES.get(str(router["routing_strategy"]))
-    policy, fate, words = policy_there or (
+    entry = _POLICIES.get(str(router["routing_strategy"]))
+    policy, fate, words = entry or (
         "weighted",
         "unknown",
         'a strategy that is not known here; policy "weighted" stands for it',

@@ -239,8 +239,8 @@ def _candidate(candidate: JsonObject) -> JsonObject:
     content: JsonObject = candidate.get("content") or {}
     parts = _parts(content.get("parts"))
     rest = without(content, {"role", "parts"})
-    content_left = {**rest, **({"parts": parts} if parts else {})}
-    return {**without(candidate, {"content", "index"}), **({"content": content_left} if content_left else {})}
+    bare = {**rest, **({"parts": parts} if parts else {})}
+    return {**without(candidate, {"content", "index"}), **({"content": bare} if bare else {})}
 
 
 def usage(body: JsonObject) -> JsonObject:

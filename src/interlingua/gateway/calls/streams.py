@@ -137,10 +137,10 @@ class Course:
             if entry is not None:
                 came = self.came or self.outcome.before
                 sent = () if self.outcome.response is not None else self.live.encoded.changes
-                late = () if came is None else came.changes
+                answer_changes = () if came is None else came.changes
                 if isinstance(self.live, PassedStream) and not self.live.is_encoded:  # the client has what came
-                    late = tuple([change for change in late if change.stage != "decode_response"])
-                entry.answered(came, first_changes((*exchange.read_changes, *sent, *late, *exchange.changes)))
+                    answer_changes = tuple([change for change in answer_changes if change.stage != "decode_response"])
+                entry.answered(came, first_changes((*exchange.read_changes, *sent, *answer_changes, *exchange.changes)))
                 entry.cost_usd = None if came is None else _cost(self, came)
 
     def went(self) -> None:

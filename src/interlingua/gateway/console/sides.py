@@ -69,7 +69,7 @@ def _told(dialect: str, url: str, body: bytes, content: Content | None) -> Gatew
     options = DecodeOptions(history=get_service(dialect).history)
     decoded = get_dialect(dialect).decode_request(HttpRequest(url=url, body=body), options)
     response = None if content is None else _answer_of(dialect, content)
-    content_told: dict[str, Any] = {
+    members: dict[str, Any] = {
         "dialect": dialect,
         "model": decoded.model,
         "changes": decoded.changes,
@@ -79,11 +79,11 @@ def _told(dialect: str, url: str, body: bytes, content: Content | None) -> Gatew
     }
     if content is not None and response is not None:
         own = dialect if _is_whole_json(content) else ""
-        content_told["answer"] = [
+        members["answer"] = [
             _as_it_came(name, content.reply_body) if name == own else _side(name, _as_answer(name, decoded, response))
             for name in DIALECTS
         ]
-    return GatewayReply(headers=JSON, body=encode(content_told, nulls=ANY_NULLS))
+    return GatewayReply(headers=JSON, body=encode(members, nulls=ANY_NULLS))
 
 
 def _as_it_came(name: str, body: bytes) -> dict[str, Any]:

@@ -43,12 +43,12 @@ async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The keys that a viewer may see, with their limits and what they have used."""
     viewer = viewer_of(gateway, request)
     rows, since_s = await _rows(gateway, viewer)
-    keys_there = gateway.keys.keys
-    shown = [key for key in keys_there if viewer.sees_all or key.name == viewer.name]
-    working = {key.name for key in keys_there if not _is_over(key)}
+    keys_of_all = gateway.keys.keys
+    shown = [key for key in keys_of_all if viewer.sees_all or key.name == viewer.name]
+    working = {key.name for key in keys_of_all if not _is_over(key)}
     places = [place for key in shown for place in (f"key:{key.name}", f"team:{key.team}")]
     accounts = dict(zip(places, await gateway.admission.accounts.accounts(places), strict=True))
-    gone = sorted({row.key for row in rows} - {key.name for key in keys_there})
+    gone = sorted({row.key for row in rows} - {key.name for key in keys_of_all})
     content: dict[str, Any] = {
         "since_s": since_s,
         "now_s": gateway.now(),

@@ -205,7 +205,7 @@ class Row(NamedTuple):
     """What is known of it: the columns, the tries, why it could not be read, and the message where it was kept."""
 
 
-def read_rows(path: str | Path, conditions_of_user: Filter, most: int) -> list[Row]:
+def read_rows(path: str | Path, query_filter: Filter, most: int) -> list[Row]:
     """The last requests that are wanted, not more than `most`, the oldest first.
 
     Raises: ConfigError for a file that is not there or is none of ours.
@@ -213,7 +213,7 @@ def read_rows(path: str | Path, conditions_of_user: Filter, most: int) -> list[R
     place = Path(path).expanduser()
     if not place.is_file():
         raise ConfigError(f"no log at {place}; a gateway writes one with: il serve --store {place}")
-    conditions, values = _conditions(conditions_of_user)
+    conditions, values = _conditions(query_filter)
     names = ", ".join(("number", *_COLUMNS, "more"))
     query = f"SELECT {names} FROM requests WHERE {conditions} ORDER BY number DESC LIMIT ?"  # noqa: S608 - our own names
     try:

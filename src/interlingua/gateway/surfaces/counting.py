@@ -83,8 +83,8 @@ def _unwrapped(body: Body, wrappers: tuple[str, ...], dialect: str) -> Body:
 async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoint, count: Count) -> HttpReply | None:
     """A provider's own count, or its refusal of the body; None where it cannot count."""
     path = count.path.format(model=quote(endpoint.model, safe="/@-._~"))
-    request, body_given = exchange.http, exchange.head.body
-    body = body_given.text if "{model}" in count.path else with_model(body_given, endpoint.model)
+    request, client_body = exchange.http, exchange.head.body
+    body = client_body.text if "{model}" in count.path else with_model(client_body, endpoint.model)
     defaults = get_service(endpoint.dialect).default_headers
     missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
     if missing:

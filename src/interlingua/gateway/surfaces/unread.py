@@ -151,5 +151,5 @@ def _refused(request: GatewayRequest, guards: Sequence[Hook]) -> PermissionDenie
     )
 
 
-def _unsaid(request: GatewayRequest, deed: str) -> BadRequestError:
-    return BadRequestError(f"a hook {deed}, which {request.path} cannot say; ask as a conversation", status=400)
+def _unsaid(request: GatewayRequest, refusal: str) -> BadRequestError:
+    return BadRequestError(f"a hook {refusal}, which {request.path} cannot say; ask as a conversation", status=400)

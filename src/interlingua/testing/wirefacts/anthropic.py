@@ -102,8 +102,8 @@ def _is_step(kind: str) -> bool:
 
 def _result(conversation: Conversation, block: dict[str, Any]) -> None:
     content = block.get("content")
-    word_there = "".join([word(part.get("text") or part.get("tool_name")) for part in _blocks(content)])
-    conversation.result(block.get("tool_use_id"), word_there, is_error=bool(block.get("is_error")))
+    text = "".join([word(part.get("text") or part.get("tool_name")) for part in _blocks(content)])
+    conversation.result(block.get("tool_use_id"), text, is_error=bool(block.get("is_error")))
     for part in objects(content):
         if part.get("type") not in ("text", "tool_reference"):
             _media(conversation, part)

@@ -129,8 +129,8 @@ def status_class(status: int | None) -> str:
 def error_class(status: int | None, body: Any, finer: Mapping[str, str] | None = None) -> str:
     """The class of an error body under a status (None inside a stream); `finer` holds words of one format alone."""
     table = {**BY_WORD, **(finer or {})}
-    word_there = [name for name in dict.fromkeys(_words(body)) if name in table]
-    name = next((name for name in word_there if name not in _WEAK), word_there[0] if word_there else "")
+    names = [name for name in dict.fromkeys(_words(body)) if name in table]
+    name = next((name for name in names if name not in _WEAK), names[0] if names else "")
     result = table.get(name)
     if result is None or (status is not None and _VAGUE.get(result) == status // 100):
         result = status_class(status)
@@ -224,8 +224,8 @@ def retry_after(headers: Mapping[str, str], body: Any) -> float | None:
     """The seconds after which to come back, as the headers say, or Google's body; None where neither does."""
     if (precise := headers.get("retry-after-ms")) is not None:
         return float(precise) / 1000
-    if (word_there := headers.get("retry-after")) is not None:
-        return float(word_there)
+    if (seconds := headers.get("retry-after")) is not None:
+        return float(seconds)
     for detail in objects(members(members(body).get("error")).get("details")):
         if word(detail.get("@type")).endswith("RetryInfo"):
             return float(word(detail.get("retryDelay")).removesuffix("s"))

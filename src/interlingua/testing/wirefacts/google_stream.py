@@ -59,8 +59,8 @@ class _Answer:
         self.top |= {name: value for name, value in frame.items() if name not in ("candidates", "usageMetadata")}
         for candidate in objects(frame.get("candidates")):
             index = candidate.get("index") or 0
-            word_there = {name: value for name, value in candidate.items() if name != "content"}
-            self.candidates.setdefault(index, {}).update(word_there)
+            rest = {name: value for name, value in candidate.items() if name != "content"}
+            self.candidates.setdefault(index, {}).update(rest)
             for part in objects(members(candidate.get("content")).get("parts")):
                 self._part(index, part)
 
@@ -115,9 +115,9 @@ def _place(arguments: dict[str, Any], piece: dict[str, Any]) -> None:
     steps: list[Any] = [
         int(result[2]) if result[2] else result[1] or result[3] for result in _STEP.finditer(path.removesuffix("[]"))
     ]
-    word_there = [piece[name] for name in ("stringValue", "numberValue", "boolValue") if name in piece]
-    value: Any = word_there[0] if word_there else None
-    if not word_there and path.endswith("[]"):
+    values = [piece[name] for name in ("stringValue", "numberValue", "boolValue") if name in piece]
+    value: Any = values[0] if values else None
+    if not values and path.endswith("[]"):
         value = []
     holder: Any = arguments
     for step, following in zip(steps, [*steps[1:], None], strict=True):

@@ -144,9 +144,9 @@ def response_facts(body: Any) -> Facts:
     message = members(body.get("message")) or {**members(body), "content": body.get("response")}
     functions = [members(call.get("function")) for call in objects(message.get("tool_calls"))]
     calls = [{"name": call.get("name"), "arguments": arguments_value(call.get("arguments"))} for call in functions]
-    word_there = word(body.get("done_reason"))
+    finish = word(body.get("done_reason"))
     is_counted = any(body.get(name) is not None for name in COUNTED)
-    reason = FINISH_REASONS.get(word_there, "other") if word_there else "stop" if is_counted else "error"
+    reason = FINISH_REASONS.get(finish, "other") if finish else "stop" if is_counted else "error"
     answer = {
         "text": word(message.get("content")),
         "thinking": word(message.get("thinking")),

@@ -215,9 +215,9 @@ def _answer(choice: Any) -> Facts:
     calls = [{"name": name, "arguments": arguments_value(arguments)} for _, name, arguments in calls_of(message)]
     refusal = message.get("refusal") or None
     text, media = joined(message.get("content")), _answer_media(message)
-    word_there = word(choice.get("finish_reason"))
+    finish = word(choice.get("finish_reason"))
     holds = any([text, thinking, seals, calls, refusal, media])
-    reason = FINISH_REASONS.get(word_there, "other") if word_there else "stop" if holds else "error"
+    reason = FINISH_REASONS.get(finish, "other") if finish else "stop" if holds else "error"
     return {
         "text": text,
         "thinking": thinking,

@@ -25,7 +25,7 @@ export function start() {
   const dialect = byId("sides-dialect");
   byId("sides-body").value = pretty(EXAMPLE);
   dialect.addEventListener("change", () => {
-    byId("sides-model-field").hidden = dialect.value !== "google";
+    byId("sides-model-field").hidden = !namesModelInPath();
   });
   byId("sides-form").addEventListener("submit", async (submit) => {
     submit.preventDefault();
@@ -49,7 +49,7 @@ export async function showKept(id) {
   if (!own) return;
   byId("sides-dialect").value = told.dialect;
   byId("sides-dialect").dispatchEvent(new Event("change"));
-  byId("sides-model").value = told.dialect === "google" ? told.model : "";
+  byId("sides-model").value = namesModelInPath() ? told.model : "";
   byId("sides-body").value = pretty(own.body);
   await plan(asked(own.body));
 }
@@ -57,7 +57,12 @@ export async function showKept(id) {
 function asked(request) {
   const dialect = byId("sides-dialect").value;
   const model = byId("sides-model").value.trim();
-  return { dialect, request, ...(dialect === "google" && model ? { model } : {}) };
+  return { dialect, request, ...(namesModelInPath() && model ? { model } : {}) };
+}
+
+// Whether requests of the chosen dialect name their model in the path, so that their bodies hold none.
+function namesModelInPath() {
+  return byId("sides-dialect").selectedOptions[0].hasAttribute("data-model-in-path");
 }
 
 async function load(body) {

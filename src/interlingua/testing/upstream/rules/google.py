@@ -84,8 +84,8 @@ def _is_vertex(request: Asked) -> bool:
 def _turns(request: Asked) -> list[tuple[str, list[Part]]]:
     """Role and parts of every turn: neighbours of a role are one."""
     result: list[tuple[str, list[Part]]] = []
-    for word_there, parts in _contents(request):
-        role = "model" if word_there == "model" else "user"
+    for role_word, parts in _contents(request):
+        role = "model" if role_word == "model" else "user"
         if result and result[-1][0] == role:
             result[-1][1].extend(parts)
         else:
