@@ -84,7 +84,6 @@ PROGRAM = frozenset(
         "client.call.reply_head:_places",
         "client.call.transports:_inside",
         "client.call.transports:_inside_async",
-        "client.options:_tool_of",
         "client.web.accepted:accepted_in",
         "dialects.openai_responses.server_stream:_ends",
         "dialects._installed:_entries",

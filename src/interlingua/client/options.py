@@ -10,7 +10,6 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
@@ -299,7 +298,9 @@ def _tools(name: str, value: object) -> _Tools:
 
 def _checked_tool(value: object) -> Tool | OpaqueTool:
     if isinstance(value, FunctionType):
-        return _tool_of(value)
+        from interlingua.tools.tool import tool_of  # as below
+
+        return tool_of(value)
     if isinstance(value, OpaqueTool):
         return value
     if isinstance(value, Tool):
@@ -314,12 +315,6 @@ def _made(source: object) -> Tool:
     from interlingua.tools.tool import tool  # who has tools that are tools needs none of it
 
     return tool(cast("ToolSource", source))
-
-
-@lru_cache(maxsize=1_024)
-def _tool_of(function: FunctionType) -> Tool:
-    """The tool that a function is: reading its signature and its docstring takes 160 µs, and each call offers it."""
-    return _made(function)
 
 
 def _tool_choice(name: str, value: object) -> object:

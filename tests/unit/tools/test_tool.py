@@ -3,8 +3,10 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import functools
+import gc
 import json
 import pickle
+import weakref
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -14,7 +16,7 @@ import pytest
 
 from interlingua.errors import SchemaError, UsageError
 from interlingua.tools.mcp import mcp
-from interlingua.tools.tool import Handler, One, is_async, origin_of, tool
+from interlingua.tools.tool import Handler, One, is_async, origin_of, tool, tool_of
 from interlingua.tools.toolbox import Toolbox
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
@@ -424,3 +426,31 @@ def test_coroutine_functions_are_told_apart() -> None:
 def test_one_is_handed_over_whole() -> None:
     """A handler with one instance as its argument gets it, even when it is a dict."""
     assert Handler(echo, {}, origin="x").run(One({"a": 1})) == {"a": 1}
+
+
+def test_a_function_that_nobody_else_has_is_let_go() -> None:
+    """An inner function that was a tool of one call is not kept, nor what it closes over."""
+
+    def call() -> weakref.ref[object]:
+        session = _Session()
+
+        def look_up(word: str) -> str:
+            """A word."""
+            return f"{word} {session}"
+
+        @functools.wraps(look_up)
+        def wrapper(word: str) -> str:
+            return look_up(word)
+
+        assert tool_of(look_up).name == "look_up"
+        assert tool_of(look_up) is tool_of(look_up)
+        assert tool_of(wrapper) is not tool_of(look_up)
+        return weakref.ref(session)
+
+    gone = call()
+    gc.collect()
+    assert gone() is None
+
+
+class _Session:
+    """A session of a database, as a request of a web application has one."""
