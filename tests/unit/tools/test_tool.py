@@ -8,7 +8,8 @@ import json
 import pickle
 import weakref
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict
+from types import FunctionType
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 import msgspec
 import pydantic
@@ -444,7 +445,7 @@ def test_a_function_that_nobody_else_has_is_let_go() -> None:
 
         assert tool_of(look_up).name == "look_up"
         assert tool_of(look_up) is tool_of(look_up)
-        assert tool_of(wrapper) is not tool_of(look_up)
+        assert tool_of(cast("FunctionType", wrapper)) is not tool_of(look_up)
         return weakref.ref(session)
 
     gone = call()
