@@ -286,7 +286,10 @@ def _tools(name: str, value: object) -> _Tools:
     source: object = getattr(value, "tools", value)  # a toolbox keeps them in one tuple
     if not isinstance(source, Iterable) or isinstance(source, str | bytes | Mapping):
         raise _wrong(name, value, "an il.Toolbox or a list of tools and functions")
-    tools = tuple([_checked_tool(item) for item in cast("Iterable[object]", source)])
+    items = tuple(cast("Iterable[object]", source))
+    tools = tuple([item if isinstance(item, Tool | OpaqueTool) else _made(item) for item in items])
+    if own := [tool for tool in items if isinstance(tool, Tool)]:  # what is made here is sound
+        _check_schemas(own)
     names = [tool.name for tool in tools if isinstance(tool, Tool)]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -296,25 +299,17 @@ def _tools(name: str, value: object) -> _Tools:
     return tools
 
 
-def _checked_tool(value: object) -> Tool | OpaqueTool:
-    if isinstance(value, FunctionType):
-        from interlingua.tools.tool import tool_of  # as below
+def _check_schemas(tools: Iterable[Tool]) -> None:
+    from interlingua.schema.validate import check_schema  # only who has tools pays for it
 
-        return tool_of(value)
-    if isinstance(value, OpaqueTool):
-        return value
-    if isinstance(value, Tool):
-        from interlingua.schema.validate import check_schema  # only who has tools pays for it
-
-        check_schema(value.parameters, where=f"tool {value.name}")
-        return value
-    return _made(value)
+    for tool in tools:
+        check_schema(tool.parameters, where=f"tool {tool.name}")
 
 
 def _made(source: object) -> Tool:
-    from interlingua.tools.tool import tool  # who has tools that are tools needs none of it
+    from interlingua.tools.tool import tool, tool_of  # who has tools that are tools needs none of it
 
-    return tool(cast("ToolSource", source))
+    return tool_of(source) if isinstance(source, FunctionType) else tool(cast("ToolSource", source))
 
 
 def _tool_choice(name: str, value: object) -> object:
