@@ -44,6 +44,7 @@ PEERS = frozenset(
         "routing.limits:_found",
         "routing.order:_times",
         "schema.tool_rules:_kept",
+        "schema.validate:_are_sound",
         "schema.validate:_is_sound",
         "schema.validate:_validators",
         "transport.http1:_checked_names",

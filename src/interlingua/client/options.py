@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
@@ -299,11 +299,10 @@ def _tools(name: str, value: object) -> _Tools:
     return tools
 
 
-def _check_schemas(tools: Iterable[Tool]) -> None:
-    from interlingua.schema.validate import check_schema  # only who has tools pays for it
+def _check_schemas(tools: Sequence[Tool]) -> None:
+    from interlingua.schema.validate import check_schemas  # only who has tools pays for it
 
-    for tool in tools:
-        check_schema(tool.parameters, where=f"tool {tool.name}")
+    check_schemas([tool.parameters for tool in tools], where=lambda place: f"tool {tools[place].name}")
 
 
 def _made(source: object) -> Tool:

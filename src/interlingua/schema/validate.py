@@ -25,7 +25,7 @@ from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from jsonschema_rs import Validator
 
@@ -35,6 +35,7 @@ __all__ = [
     "MAX_SCHEMA_NODES",
     "check_bounds",
     "check_schema",
+    "check_schemas",
     "is_within_bounds",
     "validate",
 ]
@@ -79,6 +80,22 @@ def check_schema(schema: dict[str, Any], *, where: str) -> None:
         raise SchemaError(f"{where}: {error.message}") from None
 
 
+def check_schemas(schemas: Sequence[dict[str, Any]], *, where: Callable[[int], str]) -> None:
+    """Nothing, when all of `schemas` pass `check_schema`; `where` names one by its place.
+
+    Schemas that come again together, as the tools of a program do, are told by one text.
+    Raises: SchemaError.
+    """
+    try:
+        text = encode(schemas)
+    except Error:
+        text = b""
+    if text and _are_sound[text]:
+        return
+    for place, schema in enumerate(schemas):
+        check_schema(schema, where=where(place))
+
+
 def _look_at(text: bytes) -> bool:
     """Whether a schema is valid and within the bounds."""
     if is_usual(text):
@@ -93,6 +110,18 @@ def _look_at(text: bytes) -> bool:
 
 _is_sound = ByteCache(_MAX_SOUND_BYTES, _look_at)
 """Whether schemas are sound, by their texts: most come again and again."""
+
+
+def _look_at_all(text: bytes) -> bool:
+    """Whether all schemas of a list are sound; False, too, for one that has to be looked at by itself."""
+    try:
+        return all([_is_sound[encode(schema)] for schema in cast("list[object]", decode_any(text))])
+    except Error:
+        return False
+
+
+_are_sound = ByteCache(_MAX_SOUND_BYTES, _look_at_all)
+"""Whether the schemas of a list are sound, by the text of the list."""
 
 
 def is_within_bounds(text: bytes) -> bool:

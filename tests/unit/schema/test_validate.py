@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from interlingua.errors import SchemaError
 from interlingua.schema import validate as validate_module
 from interlingua.schema.problem import Problem, brief, describe
-from interlingua.schema.validate import MAX_PROBLEMS, MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, check_schema, validate
+from interlingua.schema.validate import (
+    MAX_PROBLEMS,
+    MAX_SCHEMA_DEPTH,
+    MAX_SCHEMA_NODES,
+    check_schema,
+    check_schemas,
+    validate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -318,3 +325,20 @@ def test_a_schema_that_was_found_right_is_not_checked_again() -> None:
     for where in ("/a", "/b"):
         with pytest.raises(SchemaError, match=f"^{where}: "):
             check_schema({"type": "no such type"}, where=where)
+
+
+def test_schemas_are_checked_together() -> None:
+    """The bad one among several is named by its place, the first time and the second; sound ones are let by."""
+    good: dict[str, Any] = {"type": "object", "properties": {"x": {"type": "integer", "minimum": 1}}}
+    bad: dict[str, Any] = {"type": "nonsense"}
+    deep: dict[str, Any] = good
+    for _ in range(MAX_SCHEMA_DEPTH):
+        deep = {"type": "array", "items": deep}
+    check_schemas([good, good], where=str)
+    for _ in range(2):
+        with pytest.raises(SchemaError, match=r"^tool 1: "):
+            check_schemas([good, bad, good], where=lambda place: f"tool {place}")
+        with pytest.raises(SchemaError, match=r"^tool 2: .*64"):
+            check_schemas([good, good, deep], where=lambda place: f"tool {place}")
+        with pytest.raises(SchemaError, match=r"^tool 0: "):
+            check_schemas([{"default": float("nan")}], where=lambda place: f"tool {place}")
