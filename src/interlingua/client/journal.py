@@ -6,7 +6,8 @@ of its own, the first before it is handed over: `{"journal":1,"id":"batch …","
 
 Rules
 - A line is written with one append when its input is finished, and handed to the system at once: a process that is
-  killed loses what was under way, nothing else. A last line without its end is cut off by whoever opens the file next.
+  killed loses what was under way, nothing else. A last line without its end is cut off by whoever opens the file next,
+  and at once where the disk was full: what is written behind it would make the file unreadable.
 - One writer at a time: the file is locked, a second one is refused, and a lock ends with its process.
 - A file with any other line is somebody else's, and is refused as it is.
 - Answers stay in the file; in memory is where each one begins.
@@ -140,6 +141,7 @@ class Journal:
             raise UsageError(f"a journal is the path of a file, not {kind_of(path)}")
         self._name = os.fspath(path)
         self._lock = threading.Lock()
+        self._is_torn = False
         try:
             self._file = os.open(self._name, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
@@ -175,8 +177,7 @@ class Journal:
     def batches(self) -> list[BatchRecord]:
         """The batches that are not over, in the order in which they were written down."""
         places = [place for name, place in self._known.items() if name.startswith(_BATCH)]
-        records = [decode(self._line(place), _BatchLine).batch for place in places]
-        return [record for record in records if not record.is_over]
+        return _unfinished([self._line(place) for place in places], self._name)
 
     def add(self, entry: Entry) -> None:
         """Write the line of a finished input.
@@ -198,15 +199,28 @@ class Journal:
             return os.read(self._file, place.size)
 
     def _write(self, identity: str, text: bytes, *, failed: bool) -> None:
-        line = memoryview(text + b"\n")
+        line = text + b"\n"
         with self._lock:
+            if self._is_torn:
+                raise Error(f"the journal {self._name} cannot be written: it ends with a part of a line")
             place = os.lseek(self._file, 0, os.SEEK_END)
-            self._known[identity] = Known(place, len(line), failed)
+            rest = memoryview(line)
             try:
-                while line:
-                    line = line[os.write(self._file, line) :]
-            except OSError as error:
+                while rest:
+                    rest = rest[os.write(self._file, rest) :]
+            except BaseException as error:
+                self._cut(place)
+                if not isinstance(error, OSError):
+                    raise
                 raise Error(f"the journal {self._name} cannot be written: {error.strerror}") from None
+            self._known[identity] = Known(place, len(line), failed)
+
+    def _cut(self, place: int) -> None:
+        """Cut off a line of which a part was written, since other threads may write behind it."""
+        try:
+            os.ftruncate(self._file, place)
+        except OSError:
+            self._is_torn = True
 
     def _read(self) -> dict[str, Known]:
         """Where every line is; a last line without its end is completed or cut off."""
@@ -238,8 +252,19 @@ def read_batches(path: str | os.PathLike[str]) -> list[BatchRecord]:
     places = [place for name, place in read_known(path).items() if name.startswith(_BATCH)]
     if not places:
         return []
-    text = Path(path).read_bytes()
-    records = [decode(text[place.place : place.place + place.size], _BatchLine).batch for place in places]
+    lines: list[bytes] = []
+    with Path(path).open("rb") as opened:
+        for place in places:
+            opened.seek(place.place)
+            lines.append(opened.read(place.size))
+    return _unfinished(lines, os.fspath(path))
+
+
+def _unfinished(lines: list[bytes], name: str) -> list[BatchRecord]:
+    try:
+        records = [decode(line, _BatchLine).batch for line in lines]
+    except WireError as error:
+        raise UsageError(f"{name} is no journal: a line of a batch holds none ({error.message})") from None
     return [record for record in records if not record.is_over]
 
 

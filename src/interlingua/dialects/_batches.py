@@ -7,20 +7,24 @@ Rules
   may take several calls; that is a generator, which yields each call and is sent its reply.
 - Only replies that succeeded are sent in and read; whoever makes the calls turns the others into errors.
 - The result of a request is a reply as a live call would have had it, so that one decoder reads both.
+- Ids of a service become paths, lines of the journal and cells of a table: what is no plain word is a DecodeError.
+- Whatever a service says for people is one line with a bound.
 
 Not responsible for: which requests go together, waiting, asking again (`client.batch`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard, cast
 
 import msgspec
 
-from interlingua.errors import DecodeError
+from interlingua.errors import DecodeError, WireError, redact
 from interlingua.wire.http import Headers, HttpReply
+from interlingua.wire.json import decode_any
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import Encoded, Quirks
@@ -37,13 +41,26 @@ __all__ = [
     "Submission",
     "batches_of",
     "counts_at",
+    "id_at",
+    "is_id",
     "list_at",
     "member",
     "object_at",
+    "plain_line",
+    "problems_line",
+    "results_of_lines",
     "text_at",
     "unix_time",
     "whole_number",
 ]
+
+MOST_PROBLEMS = 20
+LONGEST_LINE = 500
+"""Characters of what a service says for people; a batch that failed says it once for each of its requests."""
+_ID = r"[!-~]{1,512}"
+_LATEST_S = 253_402_300_800.0
+"""The end of the year 9999, behind which no date can be written."""
+_LARGEST = 10**18
 
 BatchState: TypeAlias = Literal["running", "ended", "failed"]
 """`ended` has results, for some requests at least; `failed` has none, and ran nothing."""
@@ -186,6 +203,54 @@ def text_at(parent: Any, *names: str) -> str:
     return value
 
 
+def is_id(value: object) -> TypeGuard[str]:
+    """Whether this can be an id of a batch or a file: printable ASCII, no step up or down in a path."""
+    return (
+        isinstance(value, str)
+        and re.fullmatch(_ID, value) is not None
+        and not any(part in ("", ".", "..") for part in value.split("/"))
+    )
+
+
+def id_at(parent: Any, *names: str) -> str:
+    """The id that stands below these members.
+
+    Raises: DecodeError, with the place, where there is none.
+    """
+    value = member(parent, *names)
+    if not is_id(value):
+        raise DecodeError("an id is missing, or is no plain word", path="/" + "/".join(names))
+    return value
+
+
+def plain_line(value: object) -> str:
+    """A text of a service as one line without control characters and credentials, cut; empty for nothing."""
+    text = re.sub(r"[\x00-\x20\x7f-\x9f\u2028\u2029]+", " ", str(value or "")[: 4 * LONGEST_LINE]).strip()
+    text = redact(text)
+    return text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 1]}…"
+
+
+def problems_line(problems: list[Any]) -> str:
+    """The messages of a service's problems as one line."""
+    return plain_line("; ".join([plain_line(member(problem, "message")) for problem in problems[:MOST_PROBLEMS]]))
+
+
+def results_of_lines(reply: HttpReply, read: Callable[[Any], BatchResult]) -> Iterator[BatchResult]:
+    """What became of each request, as lines of JSON tell it; a whole line that tells of none is nobody's.
+
+    Raises: DecodeError for a last line that was cut off.
+    """
+    for line in reply.body.splitlines(keepends=True):
+        if line.strip():
+            try:
+                result = read(decode_any(line))
+            except WireError:
+                if line.endswith(b"\n"):
+                    continue
+                raise
+            yield result
+
+
 def counts_at(parent: Any, *names: str) -> dict[str, int]:
     """The counts that stand below these members, by their names."""
     return {name: whole_number(count) or 0 for name, count in object_at(parent, *names).items()}
@@ -195,14 +260,17 @@ def whole_number(value: object) -> int | None:
     """A count, also one that was written as text; None for anything else."""
     if isinstance(value, str) and value.isascii() and value.isdigit():
         return int(value[:18])
-    return value if type(value) is int else None
+    return value if type(value) is int and abs(value) < _LARGEST else None
 
 
-def unix_time(text: object) -> float | None:
-    """The moment of a date as RFC 3339 writes it, in Unix seconds; None for anything else."""
+def unix_time(value: object) -> float | None:
+    """The moment of a date as RFC 3339 writes it, or a count of seconds, in Unix seconds; None for anything else."""
     from datetime import datetime  # only who looks for a batch by its time needs it
 
-    try:
-        return datetime.fromisoformat(str(text)).timestamp() if text else None
-    except ValueError:
-        return None
+    seconds: float | None = whole_number(value)
+    if seconds is None:
+        try:
+            seconds = datetime.fromisoformat(str(value)).timestamp() if value else None
+        except (ValueError, OverflowError, OSError):  # a time that the system's own functions cannot hold
+            return None
+    return seconds if seconds is not None and 0 <= seconds < _LATEST_S else None

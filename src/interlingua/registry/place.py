@@ -51,7 +51,9 @@ _HOST = r"[\w.-]+|[0-9a-f:.]+"
 DATE = r"[0-9]{4}-[0-9]{2}-"
 """How a version of an API begins that is a date."""
 _PORTS = {"http": 80, "https": 443}
-_VALUE = r"[A-Za-z0-9][\w.:-]{0,127}"
+_VALUE = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}"
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+"""A part of a host between two dots."""
 LOOPBACK = r"127\.\d+\.\d+\.\d+|::1|(.+\.)?localhost"
 
 
@@ -230,9 +232,10 @@ def located(row: Provider, template: str, options: Mapping[str, str], read: Call
         value = options.get(variable.name) or parts.get(variable.name) or _value_of(variable, read)
         if not value:
             continue
-        if not re.fullmatch(_VALUE, value):
+        is_of_host = f"{{{variable.name}}}" in _halves(base_url)[0]
+        if not re.fullmatch(_LABEL if is_of_host else _VALUE, value):
             raise ConfigError(f"{row.name}: the {variable.name} holds a character that an address cannot have")
-        if f"{{{variable.name}}}" in base_url.partition("://")[2].partition("/")[0]:
+        if is_of_host:
             base_url = dict(variable.addresses).get(value, base_url)
         values[variable.name] = value
     for name, value in values.items():

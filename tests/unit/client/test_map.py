@@ -16,7 +16,7 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
-from interlingua.client.journal import Journal, read_known
+from interlingua.client.journal import Entry, Journal, read_batches, read_known
 from interlingua.client.map import MAX_CONCURRENCY, window_of
 from interlingua.testing import FakeModel, use
 from tests.support.client import chat, scripted
@@ -451,6 +451,66 @@ def test_a_journal_that_cannot_be_written_ends_the_map(tmp_path: Path, monkeypat
         broken.setattr(os, "write", full)
         with pytest.raises(il.Error, match=r"j\.jsonl cannot be written: No space left on device"):
             Face(awaited=False).map(["a"], journal=tmp_path / "j.jsonl")
+
+
+def _full_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the next write take five bytes and the one after it fail; later ones succeed."""
+    import os
+
+    write, answers = os.write, iter([5, None])
+
+    def nearly_full(file: int, text: memoryview) -> int:
+        most = next(answers, len(text))
+        if most is None:
+            raise OSError(28, "No space left on device")
+        return write(file, text[:most])
+
+    monkeypatch.setattr(os, "write", nearly_full)
+
+
+def test_a_disk_that_was_full_leaves_no_torn_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write that failed halfway leaves nothing: the next one is a line of its own, and the file stays readable."""
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        journal.add(Entry(journal=1, id="a", key="a"))
+        _full_once(monkeypatch)
+        with pytest.raises(il.Error, match=r"j\.jsonl cannot be written: No space left on device"):
+            journal.add(Entry(journal=1, id="b", key="b"))
+        assert journal.find("b") is None
+        journal.add(Entry(journal=1, id="c", key="c"))
+    assert path.read_bytes() == b'{"journal":1,"id":"a","key":"a"}\n{"journal":1,"id":"c","key":"c"}\n'
+    with Journal(path) as journal:
+        assert [journal.find(name) is not None for name in "abc"] == [True, False, True]
+
+
+def test_a_torn_line_that_cannot_be_cut_off_ends_the_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written behind a part of a line; who opens the file next cuts it off."""
+    import os
+
+    def refused(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal, monkeypatch.context() as broken:
+        _full_once(broken)
+        broken.setattr(os, "ftruncate", refused)
+        with pytest.raises(il.Error, match="No space left on device"):
+            journal.add(Entry(journal=1, id="a", key="a"))
+        with pytest.raises(il.Error, match="it ends with a part of a line"):
+            journal.add(Entry(journal=1, id="b", key="b"))
+    assert path.read_bytes() == b'{"jou'
+    with Journal(path):
+        assert path.read_bytes() == b""
+
+
+def test_a_line_of_a_batch_that_holds_none_names_the_file(tmp_path: Path) -> None:
+    """A line with the id of a batch and nothing of it is an error with the name of the journal."""
+    path = tmp_path / "j.jsonl"
+    path.write_bytes(b'{"journal":1,"id":"batch x"}\n')
+    with pytest.raises(il.UsageError, match=r"j\.jsonl is no journal: a line of a batch holds none"):
+        read_batches(path)
+    with Journal(path) as journal, pytest.raises(il.UsageError, match=r"j\.jsonl is no journal"):
+        journal.batches()
 
 
 def test_a_type_that_takes_less_asks_again(tmp_path: Path) -> None:

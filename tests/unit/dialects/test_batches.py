@@ -369,3 +369,75 @@ def test_numbers_and_dates() -> None:
         None,
     ]
     assert [unix_time(value) for value in ("1970-01-01T00:00:01Z", "x", "", None)] == [1.0, None, None, None]
+
+
+_SHOWN: dict[str, dict[str, Any]] = {
+    "chat": {"status": "completed"},
+    "jobs": {"status": "SUCCESS"},
+    "messages": {"processing_status": "ended"},
+    "google": {"metadata": {"state": "BATCH_STATE_SUCCEEDED"}},
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "identity", ["", ".", "..", "batches/../files/x", "a//b", "/a", "a b", "a\nb", "a\x1b[2J", "ä"]
+)
+def test_an_id_that_is_no_plain_word_is_refused(name: str, identity: str) -> None:
+    """An id becomes a path and a cell of a table: one that climbs in a path or holds control characters is none."""
+    with pytest.raises(il.DecodeError, match="an id is missing, or is no plain word"):
+        ALL[name].read(_reply({"id": identity, "name": identity, **_SHOWN[name]}))
+    with pytest.raises(il.DecodeError, match="an id is missing, or is no plain word"):
+        ALL[name].read(_reply({"id": "x" * 513, "name": "x" * 513, **_SHOWN[name]}))
+
+
+@pytest.mark.parametrize(("name", "member"), [("chat", "output_file_id"), ("jobs", "error_file")])
+@pytest.mark.parametrize("file", ["..", "a b", {"a": 1}, 7])
+def test_a_file_that_is_no_plain_word_is_refused(name: str, member: str, file: Any) -> None:
+    """The key goes to no path that an answer made up."""
+    with pytest.raises(il.DecodeError, match="an id is missing"):
+        ALL[name].read(_reply({"id": "b", "status": "failed", member: file}))
+
+
+@pytest.mark.parametrize("name", ["chat", "jobs", "google"])
+def test_words_of_a_service_are_bounded_lines(name: str) -> None:
+    """A message stands in the error of each request of a batch, a state in a table: both are short, without keys."""
+    text = f"bad\x1b[2J\nkey sk-abcdefghijklmnop123456 {'x' * 100_000}"
+    problems = [{"message": text}] * 3
+    shown: dict[str, Any] = {
+        "chat": {"id": "b", "status": text, "errors": {"data": problems}, "metadata": {"interlingua": text}},
+        "jobs": {"id": "b", "status": text, "errors": problems, "metadata": {"interlingua": text}},
+        "google": {"name": "b", "error": {"message": text}, "metadata": {"state": text, "displayName": text}},
+    }
+    info = ALL[name].read(_reply(shown[name]))
+    for line in (info.message, info.status, info.mark or ""):
+        assert line.startswith("bad [2J key ***")
+        assert len(line) == 500
+
+
+def test_a_whole_line_that_tells_of_nothing_is_nobodys() -> None:
+    """One bad line does not keep the paid answers of a batch from their inputs; a code of any kind is read."""
+    good = b'{"custom_id":"a","error":{"code":{"x":1}}}\n'
+    results = list(
+        CHAT.results(HttpReply(status=200, body=b'{"custom_id":7}\nrubbish\n' + good + b"[" * 1_000 + b"\n"))
+    )
+    assert [(result.custom_id, result.reply and result.reply.status) for result in results] == [("a", 500)]
+    line = b'{"custom_id":"a","result":{"type":"expired"}}\n'
+    assert list(MESSAGES.results(HttpReply(status=200, body=b"{}\n" + line))) == [BatchResult("a", None)]
+
+
+@pytest.mark.parametrize(("status", "read"), [(200, 200), (-5, 502), (0, 502), (10**30, 200), (99, 502), (600, 502)])
+def test_the_status_of_a_result_is_one_of_http(status: int, read: int) -> None:
+    """A status that no live call could have is an error of the service; a request id is one line."""
+    response: dict[str, Any] = {"status_code": status, "request_id": f"r\r\nx: {'y' * 1_000}", "body": {}}
+    [result] = CHAT.results(_reply({"custom_id": "a", "response": response}))
+    assert result.reply is not None
+    assert result.reply.status == read
+    identity = dict(result.reply.headers)["x-request-id"]
+    assert (identity[:6], len(identity)) == ("r x: y", 500)
+
+
+def test_a_time_that_no_date_can_show_is_none() -> None:
+    """Times before 1970, behind the year 9999, or that no system can hold are not there."""
+    times = [0, 1_795_000_000, -1, 10**12, 10**17, 10**40, "0001-01-01T00:00:00", "9999-12-31T23:59:59-23:59"]
+    assert [unix_time(value) for value in times] == [0, 1_795_000_000, *[None] * 6]

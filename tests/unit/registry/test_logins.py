@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ import pytest
 import interlingua as il
 from interlingua.errors import APITimeoutError, AuthenticationError
 from interlingua.registry.logins import table
-from interlingua.registry.logins.bearer import BearerLogin, Token
+from interlingua.registry.logins.bearer import BearerLogin, Token, issued_token
 from interlingua.registry.logins.renewal import EARLY_S, MARGIN_S, Issued, Renewal, expires_at
 from interlingua.registry.resolve import Registry
 from interlingua.transport.base import Timeouts
@@ -289,3 +291,79 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(il.ConfigError) as caught:
         login.headers(REQUEST, 5)
     assert caught.value.message == "login aws: it needs the [aws] extra: pip install 'interlingua[aws]'"
+
+
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [
+        ("tok-SECRET\r\nx-admin: 1", "it gave a token that a header cannot carry"),
+        ("tok SECRET", "it gave a token that a header cannot carry"),
+        ("tok-SECRET-ä", "it gave a token that a header cannot carry"),
+        ("S" * 70_000, "it gave a token that a header cannot carry"),
+        ("", "it gave no token"),
+        (None, "it gave None"),
+        (b"tok-SECRET", "it gave a bytes"),
+    ],
+)
+def test_a_token_that_no_header_can_carry_is_not_shown(token: Any, why: str) -> None:
+    """A lying token endpoint writes no header of its own, and what it gave is in no error; `None` is never sent."""
+
+    class Credential:
+        def get_token(self, _: str) -> Any:
+            return SimpleNamespace(token=token, expires_on=time.time() + 3_600)
+
+    for value in (Credential(), lambda: token):
+        with pytest.raises(AuthenticationError, match=why) as caught:
+            table.login_of(value, "").headers(REQUEST, 5)
+        assert "SECRET" not in str(caught.value)
+
+
+def test_a_quota_project_that_no_header_can_carry_is_refused() -> None:
+    """What stands beside a token is checked as well."""
+    with pytest.raises(il.UsageError, match="a quota project that a header cannot carry"):
+        issued_token("t", None, (("x-goog-user-project", "p\r\nx-admin: 1"),))
+
+
+def test_a_thread_that_cannot_begin_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no thread left, requests get an error, and the next renewal begins anew."""
+
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    renewed = renewal(lasting(EARLY_S + 60))
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", refused)
+        for _ in range(2):
+            with pytest.raises(AuthenticationError, match="login test gives no credential: can't start new thread"):
+                renewed.wait(5)
+    assert renewed.wait(5) == "t1"
+
+
+def test_an_error_that_cannot_be_shown_leaves_nobody_waiting() -> None:
+    """An error of another's code whose text raises is named by its kind; a long text is cut."""
+
+    class Mute(Exception):  # noqa: N818 - an error of another's code
+        def __str__(self) -> str:
+            raise ValueError("no text")
+
+    def fetch() -> Issued[str]:
+        raise Mute
+
+    with pytest.raises(AuthenticationError, match="login test gives no credential: Mute; log in"):
+        renewal(fetch).wait(5)
+
+
+def test_a_login_by_name_needs_no_lock() -> None:
+    """Threads that ask at once get one login; there is no lock that a fork could inherit while it is locked."""
+    table._shared.clear()
+    made: list[object] = []
+
+    def ask() -> None:
+        made.append(table.login_named("azure", "scope-of-a-test", os.environ.get))
+
+    threads = [threading.Thread(target=ask) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len({id(login) for login in made}) == 1

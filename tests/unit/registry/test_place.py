@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from interlingua.errors import ConfigError
@@ -190,3 +192,34 @@ def test_a_host_with_the_root_at_its_end_is_that_host() -> None:
     """`localhost.` is this machine, so that a gateway knows itself."""
     assert origin_of("http://localhost.:8787/v1") == Place("localhost", 8787) == origin_of("http://127.0.0.1:8787")
     assert origin_of("https://API.example./v1") == Place("api.example", 443)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["evil.com:443", "evil.com/#", "user@evil.com", "..", "a..b", "a.", "us:80", "us_1", "x" * 64, "a\nb", "uś", "-a"],
+)
+@pytest.mark.parametrize(
+    ("spec", "variable", "part"),
+    [
+        ("bedrock/m", "AWS_REGION", "region"),
+        ("bedrock-anthropic/m", "AWS_REGION", "region"),
+        ("vertex/m", "GOOGLE_CLOUD_LOCATION", "location"),
+        ("azure-anthropic/m", "ANTHROPIC_FOUNDRY_RESOURCE", "resource"),
+    ],
+)
+def test_a_part_of_a_host_is_one_name_between_dots(spec: str, variable: str, part: str, value: str) -> None:
+    """No value of a variable or an option changes the host of an address; it is refused by the name of the part."""
+    with pytest.raises(ConfigError) as caught:
+        address(spec, GOOGLE_CLOUD_PROJECT="p", **{variable: value})
+    name = spec.partition("/")[0]
+    assert caught.value.message == f"{name}: the {part} holds a character that an address cannot have"
+    with pytest.raises(ConfigError, match=f"w: the {part} holds a character that an address cannot have"):
+        address("w/m", GOOGLE_CLOUD_PROJECT="p", LLM_W=f"{name}://?{part}={quote(value)}")
+
+
+def test_a_project_may_have_a_domain() -> None:
+    """Older projects of Google Cloud are named with a domain and a colon, which stand in the path alone."""
+    whole = address("vertex/m", GOOGLE_CLOUD_PROJECT="example.com:p", GOOGLE_CLOUD_LOCATION="us-east5")
+    assert whole == (
+        "https://us-east5-aiplatform.googleapis.com/v1/projects/example.com:p/locations/us-east5/publishers/google"
+    )

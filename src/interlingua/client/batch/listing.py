@@ -8,6 +8,8 @@ from interlingua.client.batch.batch import batch_lane, batches_at
 from interlingua.client.batch.service import BatchService
 from interlingua.client.call.pump import carried_out
 from interlingua.client.face import Face, job_of
+from interlingua.dialects._batches import is_id
+from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
     from interlingua.dialects._batches import BatchInfo
@@ -28,13 +30,19 @@ def listed_batches(provider: str, most: int) -> list[BatchInfo]:
 
 
 def shown_batch(provider: str, name: str) -> BatchInfo:
-    """The batch of that id. Raises: as `listed_batches`."""
-    return carried_out(_service(provider).show(name))
+    """The batch of that id. Raises: as `listed_batches`; UsageError for what is no id."""
+    return carried_out(_service(provider).show(_checked(name)))
 
 
 def cancel_batch(provider: str, name: str) -> None:
-    """Cancel the batch of that id; what was answered before stays. Raises: as `listed_batches`."""
-    carried_out(_service(provider).cancel(name))
+    """Cancel the batch of that id; what was answered before stays. Raises: as `shown_batch`."""
+    carried_out(_service(provider).cancel(_checked(name)))
+
+
+def _checked(name: str) -> str:
+    if not is_id(name):
+        raise UsageError("a batch is named by the id that `il batches` lists: printable ASCII without `..`")
+    return name
 
 
 def _service(provider: str) -> BatchService:

@@ -340,9 +340,10 @@ class BatchRun(Generic[T]):
 
         Raises: every `Error` but those of streams.
         """
-        if outcome.error is not None:
-            raise outcome.error
         job = self._work.job(outcome.task.prompt)
+        if outcome.error is not None:
+            attribute(outcome.error, self._lane.endpoint, job.settings.headers)
+            raise outcome.error
         kind = self._terms.output
         if outcome.reply is None:
             response = yield from call(job)

@@ -20,10 +20,15 @@ from interlingua.dialects._batches import (
     BatchResult,
     Submission,
     counts_at,
+    id_at,
     list_at,
     member,
     object_at,
+    plain_line,
+    problems_line,
+    results_of_lines,
     text_at,
+    unix_time,
     whole_number,
 )
 from interlingua.wire.http import HttpReply
@@ -76,13 +81,16 @@ def file_id(reply: HttpReply) -> str:
 
     Raises: DecodeError for a reply without one.
     """
-    return text_at(decode_any(reply.body), "id")
+    return id_at(decode_any(reply.body), "id")
 
 
 def file_calls(body: Any, *names: str) -> tuple[BatchCall, ...]:
-    """The calls that fetch the files whose ids stand in these members."""
-    files = [member(body, name) for name in names]
-    return tuple([BatchCall(f"/files/{quote(str(file), safe='')}/content") for file in files if file])
+    """The calls that fetch the files whose ids stand in these members.
+
+    Raises: DecodeError for what is no id.
+    """
+    files = [id_at(body, name) for name in names if member(body, name)]
+    return tuple([BatchCall(f"/files/{quote(file, safe='')}/content") for file in files])
 
 
 def read_results(reply: HttpReply) -> Iterator[BatchResult]:
@@ -90,20 +98,19 @@ def read_results(reply: HttpReply) -> Iterator[BatchResult]:
 
     Raises: DecodeError for a line that is none, such as one that was cut off.
     """
-    for line in reply.body.splitlines():
-        if line.strip():
-            yield _result(decode_any(line))
+    return results_of_lines(reply, _result)
 
 
 def _result(line: Any) -> BatchResult:
     custom_id, response = text_at(line, "custom_id"), object_at(line, "response")
     if response:
-        headers = (("x-request-id", str(member(response, "request_id") or "")), *_JSON)
-        status = whole_number(member(response, "status_code")) or 200
+        headers = (("x-request-id", plain_line(member(response, "request_id"))), *_JSON)
+        status = whole_number(member(response, "status_code"))
+        status = 200 if status is None else status if 100 <= status < 600 else 502
         body = encode(member(response, "body"), nulls=_MANY)
         return BatchResult(custom_id, HttpReply(status=status, headers=headers, body=body))
     error = object_at(line, "error")
-    if member(error, "code") in _NOT_RUN:
+    if str(member(error, "code")) in _NOT_RUN:
         return BatchResult(custom_id, None)
     body = encode({"error": {"message": "no answer", "code": None, **error}}, nulls=_MANY)
     return BatchResult(custom_id, HttpReply(status=500, headers=_JSON, body=body))
@@ -138,14 +145,14 @@ def _info(body: Any) -> BatchInfo:
     status, counts = text_at(body, "status"), counts_at(body, "request_counts")
     problems = list_at(body, "errors", "data")
     return BatchInfo(
-        id=text_at(body, "id"),
+        id=id_at(body, "id"),
         state=_STATES.get(status, "running"),
-        status=status,
-        mark=str(member(body, "metadata", MARK) or ""),
-        created_at=whole_number(member(body, "created_at")),
+        status=plain_line(status),
+        mark=plain_line(member(body, "metadata", MARK)),
+        created_at=unix_time(member(body, "created_at")),
         total=counts.get("total"),
         done=counts["completed"] + counts.get("failed", 0) if "completed" in counts else None,
-        message="; ".join([str(member(problem, "message")) for problem in problems]),
+        message=problems_line(problems),
         is_over_quota=any(member(problem, "code") == _OVER_QUOTA for problem in problems),
         results=file_calls(body, "output_file_id", "error_file_id"),
     )

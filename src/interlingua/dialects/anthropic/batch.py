@@ -23,9 +23,12 @@ from interlingua.dialects._batches import (
     BatchResult,
     Submission,
     counts_at,
+    id_at,
     list_at,
     member,
     object_at,
+    plain_line,
+    results_of_lines,
     text_at,
     unix_time,
 )
@@ -76,12 +79,12 @@ def _read(reply: HttpReply) -> BatchInfo:
 
 
 def _info(body: Any) -> BatchInfo:
-    name, status, counts = text_at(body, "id"), text_at(body, "processing_status"), counts_at(body, "request_counts")
+    name, status, counts = id_at(body, "id"), text_at(body, "processing_status"), counts_at(body, "request_counts")
     total = sum(counts.values())
     return BatchInfo(
         id=name,
         state="ended" if status == "ended" else "running",
-        status=status,
+        status=plain_line(status),
         created_at=unix_time(member(body, "created_at")),
         total=total,
         done=total - counts.get("processing", 0) - counts.get("canceled", 0) - counts.get("expired", 0),
@@ -101,9 +104,7 @@ def _read_list(reply: HttpReply) -> BatchPage:
 
 
 def _results(reply: HttpReply) -> Iterator[BatchResult]:
-    for line in reply.body.splitlines():
-        if line.strip():
-            yield _result(decode_any(line))
+    return results_of_lines(reply, _result)
 
 
 def _result(line: Any) -> BatchResult:

@@ -23,9 +23,11 @@ from interlingua.dialects._batches import (
     BatchResult,
     Submission,
     counts_at,
+    id_at,
     list_at,
     member,
     object_at,
+    plain_line,
     text_at,
     unix_time,
     whole_number,
@@ -81,18 +83,18 @@ def _read(reply: HttpReply) -> BatchInfo:
 
 
 def _info(body: Any) -> BatchInfo:
-    name, state = text_at(body, "name"), str(member(body, "metadata", "state") or "")
+    name, state = id_at(body, "name"), str(member(body, "metadata", "state") or "")
     word = state.rpartition("_STATE_")[2]
     counts = counts_at(body, "metadata", "batchStats")
     return BatchInfo(
         id=name,
         state=_STATES.get(word, "running"),
-        status=state,
-        mark=str(member(body, "metadata", "displayName") or ""),
+        status=plain_line(state),
+        mark=plain_line(member(body, "metadata", "displayName")),
         created_at=unix_time(member(body, "metadata", "createTime")),
         total=counts.get("requestCount"),
         done=counts.get("successfulRequestCount", 0) + counts.get("failedRequestCount", 0) if counts else None,
-        message=str(member(body, "error", "message") or ""),
+        message=plain_line(member(body, "error", "message")),
         results=(_show(name),) if _STATES.get(word) == "ended" else (),
     )
 

@@ -18,9 +18,13 @@ from interlingua.dialects._batches import (
     BatchOrder,
     BatchPage,
     Submission,
+    id_at,
     list_at,
     member,
+    plain_line,
+    problems_line,
     text_at,
+    unix_time,
     whole_number,
 )
 from interlingua.dialects._openai.batches import MARK, file_calls, file_id, posted, read_results, uploading
@@ -67,14 +71,14 @@ def _read(reply: HttpReply) -> BatchInfo:
 def _info(body: Any) -> BatchInfo:
     status = text_at(body, "status")
     return BatchInfo(
-        id=text_at(body, "id"),
+        id=id_at(body, "id"),
         state=_STATES.get(status, "running"),
-        status=status,
-        mark=str(member(body, "metadata", MARK) or ""),
-        created_at=whole_number(member(body, "created_at")),
+        status=plain_line(status),
+        mark=plain_line(member(body, "metadata", MARK)),
+        created_at=unix_time(member(body, "created_at")),
         total=whole_number(member(body, "total_requests")),
         done=whole_number(member(body, "completed_requests")),
-        message="; ".join([str(member(problem, "message")) for problem in list_at(body, "errors")]),
+        message=problems_line(list_at(body, "errors")),
         results=file_calls(body, "output_file", "error_file"),
     )
 

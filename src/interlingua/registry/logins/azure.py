@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlingua.registry.logins.bearer import BearerLogin, Token
-from interlingua.registry.logins.renewal import Issued, expires_at
+from interlingua.registry.logins.bearer import BearerLogin, Token, issued_token
+from interlingua.registry.logins.renewal import Issued
 from interlingua.registry.logins.vendor import vendor_module
 
 __all__ = ["VARIABLES", "azure_login", "login_of_azure"]
@@ -49,4 +49,4 @@ def login_of_azure(credential: object, scope: str) -> BearerLogin:
 
 def _issued(credential: Any, scope: str) -> Issued[Token]:
     token = credential.get_token(scope)
-    return Issued(Token(str(token.token)), expires_at(float(token.expires_on)))
+    return issued_token(token.token, float(token.expires_on))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.registry.logins.renewal import Issued, Renewal
+from interlingua.errors import UsageError, kind_of
+from interlingua.registry.logins.renewal import Issued, Renewal, expires_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["BearerLogin", "Token"]
+__all__ = ["BearerLogin", "Token", "issued_token"]
+
+_TOKEN = r"[!-~]{1,65536}"  # noqa: S105 - the form of one
+_HEADER = r"[ -~]{1,1024}"
 
 
 class Token(NamedTuple):
@@ -53,6 +58,20 @@ class BearerLogin:
 
     def __repr__(self) -> str:
         return f"<{self.source}>"
+
+
+def issued_token(text: object, ends_at_s: float | None, beside: Headers = ()) -> Issued[Token]:
+    """A token that was issued until a time of the wall clock.
+
+    Raises: UsageError, which does not show it, for what no header can carry.
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"it gave {kind_of(text)}")
+    if not re.fullmatch(_TOKEN, text):
+        raise UsageError("it gave a token that a header cannot carry" if text else "it gave no token")
+    if not all(re.fullmatch(_HEADER, value) for _, value in beside):
+        raise UsageError("it gave a quota project that a header cannot carry")
+    return Issued(Token(text, beside), expires_at(ends_at_s))
 
 
 def _headers(token: Token) -> Headers:

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from interlingua.errors import Error
-from interlingua.registry.logins.bearer import BearerLogin, Token
-from interlingua.registry.logins.renewal import Issued, expires_at
+from interlingua.registry.logins.bearer import BearerLogin, Token, issued_token
+from interlingua.registry.logins.renewal import Issued
 from interlingua.registry.logins.vendor import vendor_module
 from interlingua.transport.base import Timeouts, fetch_of
 from interlingua.transport.default import default_transport
@@ -65,7 +65,7 @@ def _issued(credential: Any) -> Issued[Token]:
     ends = None if credential.expiry is None else float(calendar.timegm(credential.expiry.utctimetuple()))
     quota = getattr(credential, "quota_project_id", None)
     beside = (("x-goog-user-project", str(quota)),) if quota else ()
-    return Issued(Token(str(credential.token), beside), expires_at(ends))
+    return issued_token(credential.token, ends, beside)
 
 
 def _asked(

@@ -30,6 +30,7 @@ MARGIN_S = 10.0
 PAUSE_S = 30.0
 """How long passes at least between two renewals, as long as the credential holds."""
 LONGEST_REASON = 300
+LONGEST_TEXT = 10_000
 T = TypeVar("T")
 
 
@@ -121,7 +122,11 @@ class Renewal(Generic[T]):
             if result is None or result.done():
                 result = self._under_way = Future[Issued[T] | _Failure]()
                 result.set_running_or_notify_cancel()  # a request that stops waiting does not end it for the others
-                threading.Thread(target=self._renew, args=(result,), name="interlingua-login", daemon=True).start()
+                thread = threading.Thread(target=self._renew, args=(result,), name="interlingua-login", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError as error:  # the system has no more threads, or the process ends
+                    result.set_result(self._failure(error))
             return result
 
     def _renew(self, result: Future[Issued[T] | _Failure]) -> None:
@@ -130,12 +135,15 @@ class Renewal(Generic[T]):
         except ConfigError as error:
             outcome: Issued[T] | _Failure = _Failure(ConfigError, f"{self._source}: {error.message}")
         except BaseException as error:  # noqa: BLE001 - whatever a library raises: the requests wait for an answer
-            reason = _reason(error)
-            outcome = _Failure(AuthenticationError, f"{self._source} gives no credential: {reason}; {self._way_out}")
+            outcome = self._failure(error)
         else:
             self._issued = outcome = issued
         self._again_at_s = time.monotonic() + PAUSE_S
         result.set_result(outcome)
+
+    def _failure(self, error: BaseException) -> _Failure:
+        sentence = f"{self._source} gives no credential: {_reason(error)}; {self._way_out}"
+        return _Failure(AuthenticationError, sentence)
 
     def _settled(self, outcome: Issued[T] | _Failure) -> T:
         if isinstance(outcome, Issued):
@@ -148,6 +156,9 @@ class Renewal(Generic[T]):
 
 def _reason(error: BaseException) -> str:
     """The first line of what a library says, without credentials and not too long."""
-    lines = str(error).strip().splitlines()
+    try:
+        lines = str(error).strip()[:LONGEST_TEXT].splitlines()
+    except Exception:  # noqa: BLE001 - an error of another's code, which may not even be shown
+        lines = []
     text = redact(lines[0].strip().rstrip(".;") if lines else type(error).__name__)
     return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"

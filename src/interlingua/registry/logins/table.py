@@ -11,15 +11,14 @@ Not responsible for: the environment that a `Registry` was given; the vendors' l
 from __future__ import annotations
 
 import os
-import threading
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.errors import ConfigError, UsageError, kind_of
 from interlingua.providers.row import LOGINS
 from interlingua.registry.logins import aws, azure, google
-from interlingua.registry.logins.bearer import BearerLogin, Token
-from interlingua.registry.logins.renewal import Issued, expires_at
+from interlingua.registry.logins.bearer import BearerLogin, Token, issued_token
+from interlingua.registry.logins.renewal import Issued
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +34,6 @@ _MAKERS: dict[str, tuple[Callable[[str], Login], tuple[str, ...]]] = {
 }
 MAX_LOGINS = 256
 _shared: dict[tuple[str | None, ...], Login] = {}
-_making = threading.Lock()
 
 
 def login_named(name: str, scope: str, read: Callable[[str], str | None]) -> Login:
@@ -51,13 +49,12 @@ def login_named(name: str, scope: str, read: Callable[[str], str | None]) -> Log
     for variable in variables:
         read(variable)
     key = (name, scope, *map(os.environ.get, variables))  # of the process: that is where the libraries look
-    with _making:
-        login = _shared.get(key)
-        if login is None:
-            if len(_shared) >= MAX_LOGINS:
-                _shared.clear()
-            login = _shared[key] = make(scope)
-        return login
+    login = _shared.get(key)
+    if login is None:
+        if len(_shared) >= MAX_LOGINS:
+            _shared.clear()
+        login = _shared.setdefault(key, make(scope))  # one step, without a lock that a fork could inherit
+    return login
 
 
 LIBRARIES = {"aws": "botocore", "azure": "azure-identity", "google": "google-auth"}
@@ -102,9 +99,7 @@ def _of_function(give: Callable[[], object]) -> BearerLogin:
 
     def fetch() -> Issued[Token]:
         token = give()
-        if not isinstance(token, str) or not token.strip():
-            raise UsageError(f"it gave {kind_of(token)}")
-        return Issued(Token(token.strip()), expires_at(0.0))
+        return issued_token(token.strip() if isinstance(token, str) else token, 0.0)
 
     return BearerLogin("login by a function", "the function has to give a token", fetch)
 

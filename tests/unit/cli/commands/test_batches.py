@@ -156,3 +156,11 @@ def test_what_batches_does_not_take(capsys: Capture) -> None:
         f"il: deepseek has no batches; {OTHERS} have them",
         "il: no provider that has batches has its key here; `il providers` shows which variable it comes from",
     ]
+
+
+def test_an_id_that_climbs_is_asked_of_nobody(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An id of the command line becomes a path: one with steps in it is refused before anything is sent."""
+    monkeypatch.setenv("LLM_WORK", "openai-chat://key-0123456789@127.0.0.1:1?tls=0&batches=vendor")
+    assert [main(["batches", action, "work", "../files/x"]) for action in ("show", "cancel")] == [2, 2]
+    refusal = "il: a batch is named by the id that `il batches` lists: printable ASCII without `..`"
+    assert capsys.readouterr().err.splitlines() == [refusal, refusal]

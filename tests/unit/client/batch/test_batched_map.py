@@ -21,9 +21,10 @@ from interlingua.client.batch import run
 from interlingua.client.batch.batch import batches_at, providers_with_batches
 from interlingua.client.batch.service import Pauses
 from interlingua.client.journal import Journal
-from interlingua.dialects._batches import Batches
+from interlingua.dialects._batches import Batches, BatchInfo
 from interlingua.testing import FakeModel, use
 from interlingua.testing.upstream import BatchPlan
+from interlingua.wire.http import HttpReply
 from tests.support.batches import SERVICES, live_calls, serving
 
 MODELS = {"anthropic": "claude-sonnet-5", "google": "gemini-3-pro"}
@@ -185,6 +186,29 @@ def test_r68_a_batch_that_fails(face: Face, service: str, point: Callable[[str, 
         plan.ending = ""
         _right(face.map(spec, tmp_path / "run.jsonl", retry_failed=True))
     assert desk.run.total() == 7
+
+
+def test_a_failed_batch_repeats_no_key(
+    face: Face, point: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A service that says the key in the reason of a failure: neither the error nor the journal has it."""
+
+    def telling(endpoint: Any) -> Batches:
+        batches = batches_at(endpoint)
+        assert batches is not None
+        read = batches.read
+        text = f"no quota for {endpoint.credential.reveal()}"
+
+        def repeating(reply: HttpReply) -> BatchInfo:
+            return msgspec.structs.replace(read(reply), message=text)
+
+        return msgspec.structs.replace(batches, read=repeating)
+
+    monkeypatch.setattr(run, "batches_at", telling)
+    with serving("openai-chat", BatchPlan(ending="failed")) as (_, dsn, _desk):
+        items = face.map(point("openai-chat", dsn), tmp_path / "run.jsonl")
+    assert {str(item.error) for item in items} == {"work/gpt-4.1: the batch batch_1 failed: no quota for ***"}
+    assert "tok-12345678" not in (tmp_path / "run.jsonl").read_text()
 
 
 def test_r68_a_batch_beyond_a_quota(face: Face, point: Callable[[str, str], str], tmp_path: Path) -> None:
