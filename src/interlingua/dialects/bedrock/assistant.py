@@ -16,12 +16,12 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._members import is_list, is_object, members_of, merge_members, object_in, plain
+from interlingua.dialects._members import is_list, is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text, joined, string_in
 from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.bedrock.parts import MEDIA_CODES, NAME, add_block
-from interlingua.dialects.bedrock.wire import BlockWire, ReasoningTextWire, ReasoningWire, ToolUseWire
+from interlingua.dialects.bedrock.wire import BlockWire, ReasoningTextWire, ReasoningWire, ToolUseWire, check_union
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.stream.calls import is_empty_arguments, make_call
 from interlingua.types.content import (
@@ -128,6 +128,7 @@ class AssistantDecoder:
         return parts
 
     def _add(self, parts: list[Part], wire: BlockWire, *, cut_off: bool) -> None:
+        check_union(wire)
         if wire.toolResult is not None or (wire.toolUse is not None and wire.toolUse.type not in OWN_CALLS):
             parts.append(read_step(plain(wire), self.target.provider or None))
         elif wire.toolUse is not None:
@@ -139,12 +140,18 @@ class AssistantDecoder:
 
     def _thinking(self, wire: BlockWire) -> ThinkingPart:
         given = wire.reasoningContent or ReasoningWire()
+        try:
+            check_union(given)
+        except DecodeError as error:
+            raise error.under("/reasoningContent") from None
         said, sealed = given.reasoningText or ReasoningTextWire(), None
         if given.redactedContent:
             sealed = sealed_by(REDACTED, given.redactedContent, self.target)
         elif said.signature:
             sealed = sealed_by(SIGNATURE, said.signature, self.target)
-        return ThinkingPart(said.text or "", sealed, members_of(wire, NAME))
+        inner: dict[str, Any] = dict(given.extra or {}) | ({"reasoningText": dict(said.extra)} if said.extra else {})
+        members: dict[str, Any] = dict(wire.extra or {}) | ({"reasoningContent": inner} if inner else {})
+        return ThinkingPart(said.text or "", sealed, {NAME: members} if members else {})
 
     def _call(self, wire: ToolUseWire, path: str, *, cut_off: bool) -> Part:
         if not wire.name:

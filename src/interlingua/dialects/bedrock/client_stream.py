@@ -20,11 +20,11 @@ from interlingua.dialects.bedrock.client import answer_members
 from interlingua.dialects.bedrock.parts import NAME, read_citation
 from interlingua.dialects.bedrock.reasons import decode_finish, error_of_body
 from interlingua.dialects.bedrock.usage import decode_usage
-from interlingua.dialects.bedrock.wire import DeltaWire, EventWire
+from interlingua.dialects.bedrock.wire import DeltaWire, EventWire, check_union
 from interlingua.errors import DecodeError, Error, IncompleteStreamError, LimitExceededError
 from interlingua.stream.build import StreamBuilder
 from interlingua.types.change import Changes
-from interlingua.types.content import ImagePart
+from interlingua.types.content import ImagePart, OpaquePart
 from interlingua.wire.eventstream import EventStreamDecoder
 from interlingua.wire.json import decode_any, decode_wire
 from interlingua.wire.media import from_base64
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import DecodeContext
-    from interlingua.dialects.bedrock.wire import ReasoningDeltaWire
+    from interlingua.dialects.bedrock.wire import ReasoningDeltaWire, StartWire
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
     from interlingua.wire.eventstream import EventFrame
@@ -47,12 +47,13 @@ _SILENT = frozenset({"ping", "initial-response"})
 class _Open:
     """A block of the wire that has not stopped."""
 
-    __slots__ = ("block", "pieces", "raw")
+    __slots__ = ("block", "image", "pieces", "raw")
 
     def __init__(self) -> None:
         self.block: Block | None = None
         self.raw: dict[str, Any] | None = None
         self.pieces: list[str] = []
+        self.image: list[bytes] = []
 
 
 class ConverseStreamDecoder(BuildingDecoder):
@@ -162,6 +163,8 @@ class ConverseStreamDecoder(BuildingDecoder):
     def _block_start(self, event: EventWire) -> None:
         self._open.pop(event.contentBlockIndex or 0, None)
         state, start = self._state(event), event.start
+        if start is not None:
+            _check(start, "/start")
         call = start.toolUse if start is not None else None
         if call is not None and call.type in OWN_CALLS:
             if not call.name:
@@ -171,11 +174,12 @@ class ConverseStreamDecoder(BuildingDecoder):
             state.block = self.builder.open_call(
                 call.toolUseId, name, freeform=name in undo.freeform, extra=call_extra(call)
             )
-        elif start is not None:
-            state.raw = plain(start)
+        elif start is not None and (raw := plain(start)):
+            state.raw = raw
 
     def _block_delta(self, event: EventWire) -> None:
         state, delta = self._state(event), event.delta or DeltaWire()
+        _check(delta, "/delta")
         if delta.text is not None:
             if state.block is None and delta.text:
                 state.block = self.builder.text(delta.text)
@@ -190,7 +194,7 @@ class ConverseStreamDecoder(BuildingDecoder):
                 state.block = self.builder.text("")
             self.builder.annotate(_still_open(state.block), read_citation(delta.citation))
         elif state.raw is not None:
-            self._grow_raw(state.raw, delta)
+            self._grow_raw(state, state.raw, delta)
         else:
             self.builder.extra_event(NAME, {"contentBlockDelta": plain(event)})
 
@@ -214,7 +218,9 @@ class ConverseStreamDecoder(BuildingDecoder):
 
     def _input(self, state: _Open, given: dict[str, Any]) -> None:
         piece = given.get("input")
-        if not isinstance(piece, str) or not piece:
+        if not isinstance(piece, str | None):
+            raise DecodeError("the input of a call comes as text", path="/delta/toolUse/input")
+        if not piece:
             return
         if state.raw is not None:
             state.pieces.append(piece)
@@ -223,16 +229,22 @@ class ConverseStreamDecoder(BuildingDecoder):
         else:
             raise DecodeError("arguments for a block that is no call", path="/contentBlockIndex")
 
-    def _grow_raw(self, raw: dict[str, Any], delta: DeltaWire) -> None:
+    def _grow_raw(self, state: _Open, raw: dict[str, Any], delta: DeltaWire) -> None:
         """More of a block that comes whole when it stops: a result of the service's own tool, or a picture."""
         result = raw.get("toolResult")
         if is_object(result) and is_list(delta.toolResult):
-            result["content"] = [*result.get("content", ()), *delta.toolResult]
-        elif "image" in raw and delta.image is not None:
+            if not is_list(result.setdefault("content", [])):
+                raise DecodeError("the content of a result is a list", path="/start/toolResult/content")
+            result["content"].extend(delta.toolResult)
+        elif is_object(raw.get("image")) and delta.image is not None:
             source = delta.image.get("source")
             data = source.get("bytes") if is_object(source) else None
             if isinstance(data, str):
-                raw["image"]["bytes"] = raw["image"].get("bytes", b"") + from_base64(data, "/delta/image")
+                state.image.append(from_base64(data, "/delta/image/source/bytes"))
+            else:
+                raw["image"] |= delta.image
+        else:
+            self.builder.extra_event(NAME, {"contentBlockDelta": {"delta": plain(delta)}})
 
     def _block_stop(self, event: EventWire) -> None:
         state = self._open.pop(event.contentBlockIndex or 0, None)
@@ -253,8 +265,14 @@ class ConverseStreamDecoder(BuildingDecoder):
 
     def _whole(self, state: _Open, raw: dict[str, Any]) -> None:
         image = raw.get("image")
-        if is_object(image):
-            self.builder.whole(ImagePart(image.get("bytes", b""), f"image/{image.get('format')}"), "image")
+        if is_object(image) and state.image:
+            form = image.pop("format", None)
+            self.builder.whole(
+                ImagePart(b"".join(state.image), f"image/{form}", extra={NAME: image} if image else {}), "image"
+            )
+            return
+        if "toolUse" not in raw and "toolResult" not in raw:  # a picture that is elsewhere, or what nobody knows
+            self.builder.whole(OpaquePart(NAME, "media_ref" if image is not None else next(iter(raw)), raw), "opaque")
             return
         if state.pieces and is_object(raw.get("toolUse")):
             text = "".join(state.pieces)
@@ -272,6 +290,14 @@ class ConverseStreamDecoder(BuildingDecoder):
         "messageStop": _message_stop,
         "metadata": _metadata,
     }
+
+
+def _check(wire: DeltaWire | StartWire, path: str) -> None:
+    """Raises: DecodeError with the place, for more than one thing that a block is to be."""
+    try:
+        check_union(wire)
+    except DecodeError as error:
+        raise error.under(path) from None
 
 
 def _still_open(block: Block) -> Block:

@@ -17,8 +17,16 @@ from interlingua.dialects._history import json_text
 from interlingua.dialects._members import is_object, members_of, merge_members
 from interlingua.dialects._turns import Turns
 from interlingua.dialects.bedrock.assistant import AssistantDecoder, AssistantEncoder
-from interlingua.dialects.bedrock.parts import MEDIA_CODES, NAME, BlockEncoder, cache_of, decode_content, decode_result
-from interlingua.dialects.bedrock.wire import BlockWire, MessageWire, ResultWire, ToolResultWire
+from interlingua.dialects.bedrock.parts import (
+    MEDIA_CODES,
+    NAME,
+    BlockEncoder,
+    add_block,
+    cache_of,
+    decode_content,
+    decode_result,
+)
+from interlingua.dialects.bedrock.wire import BlockWire, MessageWire, ResultWire, ToolResultWire, check_union
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import AudioPart, BrokenToolCall, Json, TextPart, ToolCall, ToolResult
@@ -78,6 +86,7 @@ class _History:
     def user(self, wire: MessageWire) -> None:
         results: list[ToolResult] = []
         rest: list[BlockWire] = []
+        places: list[int] = []
         late = False
         for place, block in enumerate(wire.content or ()):
             cache = None if block.cachePoint is None else cache_of(block.cachePoint)
@@ -88,9 +97,10 @@ class _History:
                 results[-1] = _marked(results[-1], cache)
             else:
                 rest.append(block)
+                places.append(place)
         if late:
             self.changes.add("order_changed", f"/messages/{len(self.messages)}", "results of tools are told first")
-        parts = decode_content(rest)
+        parts = decode_content(rest, places)
         if results:
             self._results(results, members_of(wire, NAME))
         if parts:
@@ -101,10 +111,16 @@ class _History:
     def _result(self, given: ToolResultWire, block: BlockWire, place: int) -> ToolResult:
         call_id = given.toolUseId or ""
         try:
+            check_union(block)
+        except DecodeError as error:
+            raise error.under(f"/content/{place}") from None
+        try:
             content = decode_result(given.content)
         except DecodeError as error:
             raise error.under(f"/content/{place}/toolResult") from None
         rest: dict[str, Any] = dict(given.extra or {}) | ({} if given.type is None else {"type": given.type})
+        if given.status not in (None, "success", "error"):
+            rest["status"] = given.status
         members = {**(block.extra or {}), **({"toolResult": rest} if rest else {})}
         extra: Members = {NAME: members} if members else {}
         return ToolResult(call_id, self.names.get(call_id, ""), content, given.status == "error", None, extra)
@@ -142,12 +158,16 @@ def decode_system(blocks: Sequence[BlockWire] | None) -> tuple[TextPart, ...]:
 
     Raises: DecodeError for what is no text.
     """
-    texts: list[TextPart] = []
-    for place, part in enumerate(decode_content(blocks)):
-        if not isinstance(part, TextPart):
-            raise DecodeError(f"/system/{place}: the system text holds text alone", path=f"/system/{place}")
-        texts.append(part)
-    return tuple(texts)
+    parts: list[Part] = []
+    for place, wire in enumerate(blocks or ()):
+        try:
+            check_union(wire)
+            add_block(parts, wire)
+            if parts and not isinstance(parts[-1], TextPart):
+                raise DecodeError("the system text holds text alone")
+        except DecodeError as error:
+            raise error.under(f"/system/{place}") from None
+    return tuple([part for part in parts if isinstance(part, TextPart)])
 
 
 def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:

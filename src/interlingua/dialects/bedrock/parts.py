@@ -13,6 +13,7 @@ Loss: text of white space alone is left out on its way to the service, which ref
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from msgspec import Raw
@@ -22,7 +23,7 @@ from interlingua.dialects._citations import own_values, text_in, written
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_list, is_object, members_of, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal
-from interlingua.dialects.bedrock.wire import BlockWire, ResultWire
+from interlingua.dialects.bedrock.wire import BlockWire, ResultWire, check_union
 from interlingua.errors import DecodeError
 from interlingua.types.content import (
     AudioPart,
@@ -107,20 +108,22 @@ _SOURCE_TEXT = "source.text"
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9\s()\[\]-]+|\s+")
 """Runs of what no name of a document holds, or holds only as one blank."""
 _LONGEST_NAME = 200
+_SOURCES = ("bytes", "text", "content", "s3Location")
 _MEDIA_MEMBERS = ("image", "document", "video", "audio")
 
 
 # Reading
 
 
-def decode_content(blocks: Sequence[BlockWire] | None) -> list[Part]:
-    """The parts of a prompt's blocks; results of tools are not among them.
+def decode_content(blocks: Sequence[BlockWire] | None, places: Sequence[int] | None = None) -> list[Part]:
+    """The parts of a prompt's blocks, which stand at `places`; results of tools are not among them.
 
     Raises: DecodeError, with the place inside the message.
     """
     parts: list[Part] = []
-    for place, wire in enumerate(blocks or ()):
+    for place, wire in zip(places or count(), blocks or (), strict=False):
         try:
+            check_union(wire)
             add_block(parts, wire)
         except DecodeError as error:
             raise error.under(f"/content/{place}") from None
@@ -174,6 +177,9 @@ def opaque(wire: BlockWire | ResultWire) -> OpaquePart:
 
 def _media(wire: BlockWire | ResultWire, member: str, given: dict[str, Any]) -> Part:
     source = given.get("source")
+    if is_object(source) and len(sources := [name for name in _SOURCES if source.get(name) is not None]) > 1:
+        path = f"/{member}/source/{sources[1]}"
+        raise DecodeError(f"one source is allowed here, and there are {' and '.join(sources)}", path=path)
     data, form = (source.get("bytes") if is_object(source) else None), given.get("format")
     if member == "document" and is_object(source) and isinstance(source.get("text"), str):
         return _document(given, source["text"].encode(), _SOURCE_TEXT)
@@ -224,6 +230,8 @@ def _cited(given: dict[str, Any]) -> TextPart | None:
     rest: dict[str, Any] = {name: value for name, value in given.items() if name not in ("content", "citations")}
     if len(texts) > 1 or len(content[0]) > 1:
         rest["content"] = content
+    if not all([is_object(one) for one in citations]):
+        rest["citations"] = citations
     annotations = tuple([read_citation(one) for one in citations if is_object(one)])
     return TextPart("".join(texts), annotations, extra={NAME: {"citationsContent": rest}})
 
@@ -267,6 +275,7 @@ def decode_result(blocks: Sequence[ResultWire] | None) -> ResultContent:
     content: list[Part | Json] = []
     for place, wire in enumerate(blocks or ()):
         try:
+            check_union(wire)
             part = Json(decode_any(bytes(wire.json))) if isinstance(wire.json, Raw) else decode_block(wire)
         except DecodeError as error:
             raise error.under(f"/content/{place}") from None

@@ -188,8 +188,15 @@ class _RequestDecoder:
             return None, None
         name = inner.get("name")
         rest = {key: value for key, value in inner.items() if key not in ("schema", "name")}
-        if rest:
-            self.output["textFormat"] = {"structure": {"jsonSchema": rest}}
+        around = {key: value for key, value in structure.items() if key != "jsonSchema"} if is_object(structure) else {}
+        around |= {"jsonSchema": rest} if rest else {}
+        members = {key: value for key, value in given.items() if key != "structure"} | (
+            {"structure": around} if around else {}
+        )
+        if members.get("type") == "json_schema":
+            del members["type"]
+        if members:
+            self.output["textFormat"] = members
         return schema, name if isinstance(name, str) and name else None
 
     def _tier(self) -> str | None:

@@ -8,7 +8,7 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import freeform_description, freeform_parameters
 from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects.bedrock.parts import NAME, cache_of
-from interlingua.dialects.bedrock.wire import SpecWire, ToolWire
+from interlingua.dialects.bedrock.wire import SpecWire, ToolWire, check_union
 from interlingua.errors import DecodeError
 from interlingua.types.tool import NamedTool, OpaqueTool, Tool, empty_parameters
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["decode_choice", "decode_tools", "encode_choice", "encode_tool"]
 
 
+_CHOICES = frozenset({"auto", "any", "tool"})
+
 # Reading
 
 
@@ -34,6 +36,10 @@ def decode_tools(wires: Sequence[ToolWire]) -> tuple[Tool | OpaqueTool, ...]:
     """
     tools: list[Tool | OpaqueTool] = []
     for place, wire in enumerate(wires):
+        try:
+            check_union(wire)
+        except DecodeError as error:
+            raise error.under(f"/toolConfig/tools/{place}") from None
         cache = None if wire.cachePoint is None else cache_of(wire.cachePoint)
         last = tools[-1] if tools else None
         if cache is not None and isinstance(last, Tool) and last.cache is None:
@@ -76,6 +82,9 @@ def decode_choice(choice: dict[str, Any]) -> ToolChoice:
 
     Raises: DecodeError for anything but `auto`, `any` and `tool`.
     """
+    path = "/toolConfig/toolChoice"
+    if len(_CHOICES.intersection(choice)) > 1:
+        raise DecodeError(f"{path}: {choice!r} is more than one tool choice", path=path)
     match choice:
         case {"tool": {"name": str(name)}}:
             return NamedTool(name)
@@ -84,7 +93,6 @@ def decode_choice(choice: dict[str, Any]) -> ToolChoice:
         case {"auto": _}:
             return "auto"
         case _:
-            path = "/toolConfig/toolChoice"
             raise DecodeError(f"{path}: {choice!r} is no tool choice (auto, any, tool)", path=path)
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
+from interlingua.errors import DecodeError
 from interlingua.wire.json import WireStruct
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "ToolResultWire",
     "ToolUseWire",
     "ToolWire",
+    "check_union",
 ]
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -217,3 +219,22 @@ class EventWire(WireStruct):
     performanceConfig: Any = None
     serviceTier: Any = None
     p: Any = None
+
+
+_UNIONS: dict[type[WireStruct], tuple[str, ...]] = {
+    kind: tuple([name for name in kind.__struct_fields__ if name != "extra"])
+    for kind in (BlockWire, ResultWire, ToolWire, ReasoningWire, DeltaWire, StartWire)
+}
+"""Shape of a union -> its members."""
+
+
+def check_union(wire: WireStruct) -> None:
+    """Nothing for a value of a union; the official SDK reads none that has more than one member, either.
+
+    Raises: DecodeError for a second member, which nobody could tell apart from the first.
+    """
+    names = _UNIONS[type(wire)]
+    values = [(name, value) for name in names if (value := getattr(wire, name)) is not None and value is not UNSET]
+    if len(values) > 1:
+        both = " and ".join([name for name, _ in values])
+        raise DecodeError(f"one member is allowed here, and there are {both}", path=f"/{values[1][0]}")
