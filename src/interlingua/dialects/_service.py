@@ -90,13 +90,13 @@ class ModelPath(Protocol):
 
 FOREIGN_LIMITS = (
     "n_predict", "num_predict", "max_new_tokens", "max_output_tokens", "max_completion_tokens", "max_tokens",
-    "max_length", "max_gen_len", "max_tokens_to_sample", "maxOutputTokens",
+    "max_length", "max_gen_len", "max_tokens_to_sample", "maxOutputTokens", "maxTokenCount",
 )  # fmt: skip
 """Names by which servers of other people limit an answer, whatever dialect they are asked in.
 
 Source: llama.cpp, server, `oaicompat_chat_params_parse`: `n_predict` in a Chat body is taken over `max_tokens`.
 """
-FOREIGN_HOLDERS = ("options", "parameters", "extra_body")
+FOREIGN_HOLDERS = ("options", "parameters", "extra_body", "textGenerationConfig")
 """Members of a body in which such names stand, too."""
 
 
@@ -195,6 +195,8 @@ class Override(NamedTuple):
     """The dialect of the request that they are written over."""
     members: Mapping[str, Any]
     """They themselves."""
+    refused: frozenset[str] = frozenset()
+    """Members, folded, that may not stand there, beside those that may in no dialect."""
 
 
 class Pauses(NamedTuple):

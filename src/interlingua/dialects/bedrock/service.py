@@ -7,10 +7,10 @@ Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44; vendor page
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
-from interlingua.dialects._service import LimitFields, Phrase, Service, ServicePath
+from interlingua.dialects._service import LimitFields, Override, Phrase, Service, ServicePath
 from interlingua.errors import (
     AuthenticationError,
     ContextWindowExceededError,
@@ -20,10 +20,15 @@ from interlingua.errors import (
 )
 from interlingua.wire.eventstream import AMAZON_STREAM, encode_event_frame
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = ["EVENT", "SERVICE", "ConversePath", "path_of", "read_path"]
 
 EVENT = {":event-type": "", ":content-type": "application/json", ":message-type": "event"}
 """The headers of an event, which has its name in the first."""
+_SAID = frozenset({"messages", "system", "prompt", "inputtext"})
+"""What models call what they are told, which Converse says itself."""
 _PATH = re.compile(r"/model/(?P<model>[^?]+)/converse(?P<stream>-stream)?$")
 
 
@@ -59,6 +64,13 @@ def _keep_alive(path: str, model: str) -> bytes:  # noqa: ARG001 - the form of `
     return encode_event_frame({**EVENT, ":event-type": "ping"}, b"{}")
 
 
+def _overrides(body: Any) -> Iterator[Override]:
+    """What goes to the model itself, whose words win over those of Converse."""
+    members = body.get("additionalModelRequestFields")
+    if isinstance(members, dict):
+        yield Override("/additionalModelRequestFields", "bedrock", cast("dict[str, Any]", members), _SAID)
+
+
 SERVICE = Service(
     paths=(
         ServicePath("conversation", "/model/{model:path}/converse"),
@@ -83,6 +95,7 @@ SERVICE = Service(
             Phrase("The provided model identifier is invalid:", "model identifier is invalid"),
         ),
     },
+    overrides=_overrides,
     thoughts="if_asked",
     passes=False,
     path_of=_path,

@@ -69,7 +69,7 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
             nodes = body.objects[name] if is_gathered else objects_in(body.get(name), data)
             for each in _tools_in(nodes, data) if name in CONVERSATIONS else (nodes,):
                 _check(each, name, data, may_use)
-    for place, _, members in overrides(body, service):
+    for place, _, members, _ in overrides(body, service):
         if any([_chooses(name, service) or _names_other(name, value, may_use) for name, value in members.items()]):
             raise PermissionDeniedError(f"{place}: this key may not choose other models", status=403)
     return changes.done()
@@ -130,10 +130,10 @@ def overrides(body: Body, service: Service) -> Iterator[Override]:
 
 def check_overrides(body: Body, service: Service) -> None:
     """Raises: DecodeError with the status 400 for a member that says again what the request says itself."""
-    for place, dialect, members in overrides(body, service):
+    for place, dialect, members, refused in overrides(body, service):
         top, holders, limits = _decided_in(dialect) if dialect in DIALECTS else (_DECIDED, _NOTHING, _NOTHING)
         for name, value in members.items():
-            if folded(name) in top:
+            if folded(name) in top or folded(name) in refused:
                 raise _decided(f"{place}/{name}")
             for inner in value if folded(name) in holders and is_object(value) else ():
                 if folded(inner) in limits:
@@ -143,7 +143,7 @@ def check_overrides(body: Body, service: Service) -> None:
 def asks_background(body: Body, service: Service) -> bool:
     """Whether a body, or what it has written over a request, asks for an answer in the background."""
     values = [body.get(service.background)] if service.background else []
-    for _, dialect, members in overrides(body, service):
+    for _, dialect, members, _ in overrides(body, service):
         name = get_service(dialect).background if dialect in DIALECTS else ""
         values += [value for member, value in members.items() if name and folded(member) == name]
     return any([value not in (None, False) for value in values])
@@ -156,10 +156,9 @@ def _decided_in(dialect: str) -> tuple[frozenset[str], frozenset[str], frozenset
     fields = service.limits
     limits = frozenset([folded(name) for name in (*fields.names, *fields.choices)])
     own = _DECIDED if service.overrides is None else _DECIDED | _NESTED
-    holders = frozenset([folded(name) for name in fields.inside])
-    return (own, holders, limits) if holders else (own | limits, holders, limits)
+    return own | limits, frozenset([folded(name) for name in fields.holders]), limits
 
 
 def _decided(path: str) -> DecodeError:
-    reason = "`model`, `stream`, `service_tier`, `max_tokens` and `n` are said by the request itself"
+    reason = "the model, `stream`, `service_tier`, `n`, the limit and the messages are said by the request itself"
     return DecodeError(f"{path}: {reason}", path=path, status=400)

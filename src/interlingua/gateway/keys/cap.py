@@ -69,8 +69,10 @@ def wish_of(exchange: ClientExchange) -> Wish:
     members = _members(body, fields)
     limits = [token_count(value) for _, _, value in _limits(body, fields)]
     choices = [token_count(members[name]) for name in fields.choices if name in members]
-    thinking: Any = members
-    for names in fields.thinking:
+    thinking: Any = None if not fields.thinking else _first(members, fields.thinking[0])
+    if thinking is None and fields.thinking:  # where a dialect has it beside the object that the limit is in
+        thinking = next((body.get(name) for name in fields.thinking[0] if name in body.members), None)
+    for names in fields.thinking[1:]:
         thinking = _first(thinking, names) if is_object(thinking) else None
     return Wish(
         max([limit for limit in limits if limit is not None], default=None),

@@ -31,6 +31,7 @@ SCHEMES = {
     "anthropic": "anthropic",
     "google": "google",
     "ollama": "ollama",
+    "cohere": "cohere",
     "compatible": "openai-compatible",
 }
 Where = Callable[[Any], Any]
@@ -40,6 +41,7 @@ WHERE: dict[str, Where] = {
     "anthropic": lambda body: body.get("max_tokens"),
     "google": lambda body: body.get("generationConfig", {}).get("maxOutputTokens"),
     "ollama": lambda body: body.get("options", {}).get("num_predict"),
+    "cohere": lambda body: body.get("max_tokens"),
 }
 """Where a dialect says how long an answer may get."""
 
@@ -79,6 +81,7 @@ def bounded(dialect: str, limit: Any) -> dict[str, Any]:
         "anthropic": {"max_tokens": limit},
         "google": {"generationConfig": {"maxOutputTokens": limit, "temperature": 0.5}},
         "ollama": {"options": {"num_predict": limit, "temperature": 0.5}},
+        "cohere": {"max_tokens": limit},
     }[dialect]
 
 
@@ -197,6 +200,28 @@ async def test_thinking_without_a_limit_has_room_beside_the_default() -> None:
     with Upstream("google").standing() as upstream:
         assert (await made(asked("google", generationConfig=config))).status == 200
     assert WHERE["google"](sent(upstream)) == 5_000
+
+
+@pytest.mark.parametrize("limit", [10**6, 1e6, "1000000", None])
+async def test_a_client_of_converse_has_the_cap_however_it_says_its_limit(limit: Any) -> None:
+    """A number, a fraction, a text or nothing: what goes out is what is left of the budget."""
+    made = keyed("anthropic", "700 tokens")
+    with Upstream("anthropic").standing() as upstream:
+        reply = await made(asked("bedrock", inferenceConfig={"maxTokens": limit}))
+    assert reply.status == 200
+    assert 600 < WHERE["anthropic"](sent(upstream)) < 700
+
+
+async def test_thinking_of_a_client_of_converse_counts() -> None:
+    """It stands beside the object of the limit: room beside the default, and a refusal where none is left."""
+    fields = {"thinking": {"type": "enabled", "budget_tokens": 4_000}}
+    with Upstream("anthropic").standing() as upstream:
+        made = keyed("anthropic", default_max_tokens=1_000)
+        assert (await made(asked("bedrock", additionalModelRequestFields=fields))).status == 200
+        assert WHERE["anthropic"](sent(upstream)) == 5_000
+        reply = await keyed("anthropic", "2000 tokens")(asked("bedrock", additionalModelRequestFields=fields))
+    assert (reply.status, len(upstream.requests)) == (403, 1)  # as AWS tells billing
+    assert b"its thinking alone is to have 4,000; ask for less thinking" in await body_of(reply)
 
 
 async def test_mon_01_the_background_is_refused_to_a_key_with_a_budget() -> None:
