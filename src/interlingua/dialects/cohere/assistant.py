@@ -22,7 +22,16 @@ from interlingua.dialects._openai.calls import arguments_text, clean_name, mende
 from interlingua.dialects._steps import answer_thinking, history_text
 from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.cohere.citations import is_of_plan, is_of_thinking, read_citation, write_citations
-from interlingua.dialects.cohere.parts import NAME, PLAN, PartNotes, decode_content, encode_block, is_bare
+from interlingua.dialects.cohere.parts import (
+    NAME,
+    PLAN,
+    PartNotes,
+    beside,
+    decode_content,
+    encode_block,
+    is_bare,
+    is_text,
+)
 from interlingua.dialects.cohere.wire import BlockWire, FunctionCallWire, MessageWire, ToolCallWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import make_call
@@ -177,7 +186,7 @@ def _block_places(parts: Sequence[Part], message: MessageWire) -> dict[int, int]
         return {0: 0} if parts and message.content else {}
     places: dict[int, int] = {}
     for index, block in enumerate(message.content):
-        if block.type not in (None, "text") or block.text or block.extra:
+        if block.type not in (None, "text") or block.text or beside(block, "text"):
             places[index] = len(places)
     return places
 
@@ -246,7 +255,7 @@ class AssistantEncoder:
     def message(self) -> MessageWire:
         """The message of the parts so far."""
         content: str | list[BlockWire] | None = self.blocks or None
-        if not self.reply and (not self.blocks or (len(self.blocks) == 1 and _is_text(self.blocks[0]))):
+        if not self.reply and (not self.blocks or (len(self.blocks) == 1 and is_text(self.blocks[0]))):
             content = self.blocks[0].text if self.blocks else None if self.calls or self.plan else ""
         return MessageWire(
             role="assistant",
@@ -316,11 +325,6 @@ def _has_plan(parts: Sequence[Part]) -> bool:
     return has_calls and not any(
         [part.extra.get(NAME, {}).get("field") == PLAN for part in parts if type(part) is TextPart]
     )
-
-
-def _is_text(block: BlockWire) -> bool:
-    """Whether a block is nothing but text."""
-    return block.type == "text" and block.extra is None
 
 
 def encode_call(part: ToolCall | BrokenToolCall, arguments: str, name: str) -> ToolCallWire:

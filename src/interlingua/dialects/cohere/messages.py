@@ -27,11 +27,20 @@ from interlingua.dialects.cohere.assistant import (
     keep_content,
 )
 from interlingua.dialects.cohere.documents import encode_document
-from interlingua.dialects.cohere.parts import NAME, PartNotes, decode_content, encode_block, is_bare
+from interlingua.dialects.cohere.parts import NAME, PartNotes, decode_content, encode_block, is_bare, is_text
 from interlingua.dialects.cohere.wire import BlockWire, MessageWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
-from interlingua.types.content import DocumentPart, ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
+from interlingua.types.content import (
+    BrokenToolCall,
+    DocumentPart,
+    ImagePart,
+    Json,
+    OpaquePart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
 from interlingua.types.message import Message
 
 if TYPE_CHECKING:
@@ -72,7 +81,7 @@ class _History:
         """A turn of the model."""
         turn = decode_turn(wire, self.ids, self.reader, f"/messages/{len(self.messages)}")
         parts = keep_content(turn.parts) if wire.tool_calls or wire.tool_plan else turn.parts
-        self.names |= {part.id: part.name for part in parts if type(part) is ToolCall}
+        self.names |= {part.id: part.name for part in parts if isinstance(part, ToolCall | BrokenToolCall)}
         wire.citations = turn.citations or None
         self.messages.append(Message("assistant", tuple(parts), None, _members(wire, ("tool_call_id", "citations"))))
 
@@ -314,6 +323,6 @@ def _content(blocks: list[BlockWire]) -> str | list[BlockWire]:
     if not blocks:
         return ""
     first = blocks[0]
-    if len(blocks) == 1 and first.type == "text" and first.extra is None:
+    if len(blocks) == 1 and is_text(first):
         return first.text or ""
     return blocks

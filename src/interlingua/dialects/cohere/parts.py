@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._members import members_of, merge_members, plain, text_or_none
+from interlingua.dialects._members import merge_members, plain, text_or_none
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects.cohere.documents import document_text
 from interlingua.dialects.cohere.wire import BlockWire
@@ -24,13 +24,18 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["NAME", "PLAN", "PartNotes", "decode_block", "decode_content", "encode_block", "is_bare"]
+__all__ = [
+    "NAME", "PLAN", "PartNotes", "beside", "decode_block", "decode_content", "encode_block", "is_bare", "is_text",
+]  # fmt: skip
 
 NAME = "cohere"
 """The dialect's name."""
 PLAN = "tool_plan"
 """What the text before the calls of a turn is called on the wire; also the spelling that such a text keeps."""
 
+
+_MEMBERS = ("text", "thinking", "image_url", "document")
+"""What the blocks of each type hold."""
 
 # Reading
 
@@ -60,16 +65,30 @@ def decode_block(block: BlockWire) -> Part | None:
     """
     match block.type or ("text" if block.text is not None else ""):
         case "text":
-            return TextPart(block.text or "", extra=members_of(block, NAME)) if block.text or block.extra else None
+            extra = beside(block, "text")
+            return TextPart(block.text or "", extra=extra) if block.text or extra else None
         case "thinking":
-            return ThinkingPart(block.thinking or "", extra=members_of(block, NAME))
+            return ThinkingPart(block.thinking or "", extra=beside(block, "thinking"))
         case "image_url":
             return _image(block)
         case "document":
-            members = {"document": block.document, **(block.extra or {})}
+            members = {"document": block.document, **beside(block, "document").get(NAME, {})}
             return TextPart(document_text(block.document), extra={NAME: members})
         case kind:
             return OpaquePart(NAME, kind or "unknown", plain(block))
+
+
+def beside(block: BlockWire, own: str) -> dict[str, dict[str, Any]]:
+    """The members of a block beside its `own`, also those that blocks of other types have."""
+    others = {name: value for name in _MEMBERS if name != own and (value := getattr(block, name)) is not None}
+    if own == "text" and "document" in others:
+        others["type"] = own  # else a text with a document is the document
+    return {NAME: {**others, **(block.extra or {})}} if others or block.extra else {}
+
+
+def is_text(wire: BlockWire) -> bool:
+    """Whether a block is text and nothing else, which a string says as well."""
+    return wire.type == "text" and not beside(wire, "text")
 
 
 def _image(block: BlockWire) -> Part:
@@ -80,12 +99,17 @@ def _image(block: BlockWire) -> Part:
     if parsed is None:
         return OpaquePart(NAME, "media_ref", plain(block))
     detail = text_or_none(members.pop("detail", None), "/image_url/detail")
-    extra = dict(block.extra or {}) | ({"image_url": members} if members else {})
+    extra = beside(block, "image_url").get(NAME, {}) | ({"image_url": members} if members else {})
     media_type = media_type_of(parsed[0] or "image/png")
     return ImagePart(parsed[1], media_type, detail, extra={NAME: extra} if extra else {})
 
 
 # Writing
+
+
+def _is_document(own: dict[str, Any]) -> bool:
+    """Whether the members of a text without a field say that it is a document."""
+    return "document" in own and own.get("type") != "text"
 
 
 def encode_block(part: Part) -> BlockWire:
@@ -94,7 +118,7 @@ def encode_block(part: Part) -> BlockWire:
     Raises: TypeError for a part that has no place in `content`.
     """
     match part:
-        case TextPart(extra=extra) if "document" in extra.get(NAME, {}):
+        case TextPart(extra=extra) if _is_document(extra.get(NAME, {})):
             wire = BlockWire(type="document")
         case TextPart(text=text):
             wire = BlockWire(type="text", text=text)
