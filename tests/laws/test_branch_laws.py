@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
@@ -18,7 +19,14 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import encode
-from tests.support.branches import check_answer, check_request, check_writing, check_writing_answer, golden_bodies
+from tests.support.branches import (
+    check_answer,
+    check_request,
+    check_writing,
+    check_writing_answer,
+    golden_bodies,
+    with_stranger,
+)
 from tests.support.encodings import answers, requests
 from tests.support.imitated import IMITATED
 from tests.support.roads import conversations
@@ -115,3 +123,18 @@ def test_answers_with_a_stranger_beside_a_part_are_written_alike() -> None:
 def test_any_answer_with_a_stranger_beside_a_part_is_written_alike(response: Response[Any]) -> None:
     """Whatever it holds, in every dialect."""
     check_writing_answer(response)
+
+
+def test_only_a_lone_block_of_a_result_of_bedrocks_is_without_a_stranger() -> None:
+    """Alone it is a plain text, and a stranger makes a part of it; of several blocks each one is a part."""
+
+    def holders(*blocks: dict[str, Any]) -> list[Any]:
+        content = [{"toolResult": {"toolUseId": "t", "content": list(blocks)}}]
+        body = {"messages": [{"role": "user", "content": content}]}
+        copies = with_stranger(body, frozenset(), Random(0))
+        return [copy["messages"][0]["content"][0]["toolResult"]["content"] for copy in copies]
+
+    text = {"text": "a"}
+    assert not any(["stranger" in block for copy in holders(text) for block in copy])
+    marked = [["stranger" in block for block in copy] for copy in holders(text, {"json": 1})]
+    assert {(True, False), (False, True)} <= {tuple(row) for row in marked}

@@ -28,7 +28,10 @@ from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply, HttpRequest
 from tests.support.usual import ANSWERS
 
-__all__ = ["check_answer", "check_request", "check_writing", "check_writing_answer", "golden_bodies", "recorded_bodies"]
+__all__ = [
+    "check_answer", "check_request", "check_writing", "check_writing_answer", "golden_bodies", "recorded_bodies",
+    "with_stranger",
+]  # fmt: skip
 
 STRANGER = "stranger"
 """A member of nobody."""
@@ -135,11 +138,13 @@ def _places(value: Any, verbatim: frozenset[str], path: tuple[Any, ...] = ()) ->
         if members.get("role") in ("system", "developer"):
             return
         is_tool = "name" in members or "type" in members
-        is_result = path[-3:-1] == ("toolResult", "content")
-        if path and type(path[-1]) is int and (is_tool or path[-2] != "tools") and not is_result:
+        if path and type(path[-1]) is int and (is_tool or path[-2] != "tools"):
             yield path
         for key, member in members.items():
-            if key not in verbatim and key not in _UNASKED:
+            if key in verbatim or key in _UNASKED:
+                continue
+            lone = path[-1:] == ("toolResult",) and key == "content" and isinstance(member, list) and len(member) == 1  # pyright: ignore[reportUnknownArgumentType]  # any JSON
+            if not lone:
                 yield from _places(member, verbatim, (*path, key))
     elif isinstance(value, list):
         items = cast("list[Any]", value)
