@@ -160,6 +160,7 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with self._lock:
+            _unlock_file(self._file)
             os.close(self._file)
 
     def find(self, identity: str, *, failed: bool = True) -> Entry | None:
@@ -297,6 +298,14 @@ def _head(line: bytes) -> _Head | None:
         return decode(line, _Head, max_depth=_MAX_DEPTH)
     except WireError:
         return None
+
+
+def _unlock_file(file: int) -> None:
+    """Unlock a file also where a process that was forked meanwhile has it open."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _lock_file(file: int, name: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterator
@@ -442,7 +444,6 @@ def test_somebody_elses_file_is_left_as_it_is(tmp_path: Path, content: bytes, wh
 
 def test_a_journal_that_cannot_be_written_ends_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers that are paid for and not kept are no way to go on: this one is raised."""
-    import os
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
@@ -455,8 +456,6 @@ def test_a_journal_that_cannot_be_written_ends_the_map(tmp_path: Path, monkeypat
 
 def _full_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the next write take five bytes and the one after it fail; later ones succeed."""
-    import os
-
     write, answers = os.write, iter([5, None])
 
     def nearly_full(file: int, text: memoryview) -> int:
@@ -485,7 +484,6 @@ def test_a_disk_that_was_full_leaves_no_torn_line(tmp_path: Path, monkeypatch: p
 
 def test_a_torn_line_that_cannot_be_cut_off_ends_the_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is written behind a part of a line; who opens the file next cuts it off."""
-    import os
 
     def refused(*_: object) -> None:
         raise OSError(5, "Input/output error")
@@ -501,6 +499,18 @@ def test_a_torn_line_that_cannot_be_cut_off_ends_the_writing(tmp_path: Path, mon
     assert path.read_bytes() == b'{"jou'
     with Journal(path):
         assert path.read_bytes() == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks end with the file there")
+def test_a_process_that_was_forked_holds_no_journal(tmp_path: Path) -> None:
+    """A journal that was closed can be opened, although another process has the same open file, as a fork has."""
+    with Journal(tmp_path / "j.jsonl") as journal:
+        of_a_fork = os.dup(journal._file)
+    try:
+        with Journal(tmp_path / "j.jsonl") as journal:
+            assert journal.find("a") is None
+    finally:
+        os.close(of_a_fork)
 
 
 def test_a_line_of_a_batch_that_holds_none_names_the_file(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_a_function_gives_a_token_for_each_request() -> None:
     ]
     with pytest.raises(
         AuthenticationError,
-        match="login by a function gives no credential: it gave None; the function has to give a token",
+        match="login by a function gives no credential: it gave None as a token; the function has to give a token",
     ):
         table.login_of(lambda: None, "").headers(REQUEST, 5)
 
@@ -300,9 +300,9 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ("tok SECRET", "it gave a token that a header cannot carry"),
         ("tok-SECRET-ä", "it gave a token that a header cannot carry"),
         ("S" * 70_000, "it gave a token that a header cannot carry"),
-        ("", "it gave no token"),
-        (None, "it gave None"),
-        (b"tok-SECRET", "it gave a bytes"),
+        ("", "it gave a token that is empty"),
+        (None, "it gave None as a token"),
+        (b"tok-SECRET", "it gave a bytes as a token"),
     ],
 )
 def test_a_token_that_no_header_can_carry_is_not_shown(token: Any, why: str) -> None:
@@ -316,6 +316,36 @@ def test_a_token_that_no_header_can_carry_is_not_shown(token: Any, why: str) -> 
         with pytest.raises(AuthenticationError, match=why) as caught:
             table.login_of(value, "").headers(REQUEST, 5)
         assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("credential", "why"),
+    [
+        (("AKIA", None, None), "it gave None as a secret key"),
+        (("AKIA\r\nx-admin: 1", "SECRET", None), "it gave an access key that a header cannot carry"),
+        (("", "SECRET", None), "it gave an access key that is empty"),
+        (("AKIA", "SECRET", "tok\nSECRET"), "it gave a session token that a header cannot carry"),
+    ],
+)
+def test_a_credential_of_aws_that_no_header_can_carry_is_not_shown(credential: Any, why: str) -> None:
+    """A broken credential object is a sentence for each request, not an error of the library's while it signs."""
+    frozen = SimpleNamespace(**dict(zip(("access_key", "secret_key", "token"), credential, strict=True)))
+    login = table.login_of(SimpleNamespace(get_frozen_credentials=lambda: frozen), "bedrock/us-east-1")
+    with pytest.raises(AuthenticationError, match=why) as caught:
+        login.headers(REQUEST, 5)
+    assert "SECRET" not in str(caught.value)
+
+
+def test_tokens_that_are_on_their_way_are_secrets() -> None:
+    """A server may repeat the token of a request during which another one was issued; the oldest are forgotten."""
+    tokens = iter([f"token-{number}" for number in (1, 2, 2, *range(3, 20))])
+    login = table.login_of(lambda: next(tokens), "")
+    for _ in range(3):
+        login.headers(REQUEST, 5)
+    assert login.secrets() == ("token-2", "token-1")
+    for _ in range(17):
+        login.headers(REQUEST, 5)
+    assert login.secrets() == tuple([f"token-{number}" for number in range(19, 11, -1)])
 
 
 def test_a_quota_project_that_no_header_can_carry_is_refused() -> None:

@@ -43,6 +43,7 @@ from interlingua.errors import (
     RateLimitError,
     UpstreamError,
     UsageError,
+    WireError,
 )
 from interlingua.media.files import InputFile
 
@@ -312,28 +313,32 @@ class BatchRun(Generic[T]):
             return [Outcome(*place, error=kind(why)) for place in waiting.values()]
         names = {f"{record.mark}-{number}": name for number, name in enumerate(record.ids)}
         outcomes: list[Outcome] = []
+        why = ""
         for source in info.results:
-            for result in (yield from self._service.results(source)):
+            try:
+                results = yield from self._service.results(source)
+            except (WireError, NotFoundError) as error:  # no rerun reads them: the other batches are not to suffer
+                results, why = [], f"its results cannot be read: {error.message}"
+            for result in results:
                 place = waiting.pop(names.get(result.custom_id, ""), None)
                 if place is not None:
                     outcomes.append(self._outcome(place, result.reply, info))
-        return outcomes + [self._left_out(place, info) for place in waiting.values()]
+        return outcomes + [self._left_out(place, info, why) for place in waiting.values()]
 
     def _outcome(self, place: tuple[int, Task], reply: HttpReply | None, info: BatchInfo) -> Outcome:
         if reply is not None or self._how.live:
             return Outcome(*place, reply)
         return Outcome(*place, error=self._unanswered(info))
 
-    def _left_out(self, place: tuple[int, Task], info: BatchInfo) -> Outcome:
+    def _left_out(self, place: tuple[int, Task], info: BatchInfo, why: str) -> Outcome:
         """An input that the results say nothing of: never run, if the batch was ended before; else nobody knows."""
-        if info.total is not None and info.done is not None and info.done < info.total and self._how.live:
+        if not why and info.total is not None and info.done is not None and info.done < info.total and self._how.live:
             return Outcome(*place)
-        return Outcome(*place, error=self._unanswered(info))
+        return Outcome(*place, error=self._unanswered(info, why))
 
-    def _unanswered(self, info: BatchInfo) -> Error:
-        return InternalServerError(
-            f"{self._lane.endpoint.spec}: the batch {info.id} ({info.status}) has no answer to it", retryable=True
-        )
+    def _unanswered(self, info: BatchInfo, why: str = "") -> Error:
+        batch = f"{self._lane.endpoint.spec}: the batch {info.id} ({info.status})"
+        return InternalServerError(f"{batch} has no answer to it{why and '; '}{why}", retryable=True)
 
     def finish(self, outcome: Outcome) -> Steps[Response[Any]]:
         """The answer to one input: from its batch, with a repair by live calls, or by a live call.

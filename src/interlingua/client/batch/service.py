@@ -20,7 +20,16 @@ from interlingua.client.call.effect import Fetch, Sleep, Work
 from interlingua.client.call.secrets import attribute
 from interlingua.client.call.transports import carrier_of
 from interlingua.dialects._contract import DecodeContext, Encoded
-from interlingua.errors import APITimeoutError, DecodeError, Error, RateLimitError, TransportError, UpstreamError
+from interlingua.errors import (
+    APITimeoutError,
+    DecodeError,
+    Error,
+    NotFoundError,
+    RateLimitError,
+    TransportError,
+    UpstreamError,
+    WireError,
+)
 from interlingua.transport.base import Timeouts
 
 if TYPE_CHECKING:
@@ -202,7 +211,10 @@ class BatchService(NamedTuple):
             yield pauses.next()
             info = yield from self.show(info.id)
         for call in info.results:
-            results = yield from self.results(call)
+            try:
+                results = yield from self.results(call)
+            except (WireError, NotFoundError):  # a stranger's, or ours that nobody can read
+                continue
             if any(result.custom_id.startswith(f"{record.mark}-") for result in results):
                 return True
         return False

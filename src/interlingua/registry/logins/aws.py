@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from interlingua.errors import ConfigError
-from interlingua.registry.logins.renewal import EARLY_S, Issued, Renewal, expires_at
+from interlingua.registry.logins.renewal import EARLY_S, Issued, Renewal, carried, expires_at
 from interlingua.registry.logins.vendor import vendor_module
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class AwsLogin:
         return await to_thread(self._signed, request, credential)
 
     def secrets(self) -> tuple[str, ...]:
-        """The secret key and the session token that were issued last."""
-        credential = self._renewal.last()
-        return () if credential is None else tuple(filter(None, (credential.secret_key, credential.token)))
+        """The secret keys and the session tokens that were issued last."""
+        pairs = [(credential.secret_key, credential.token) for credential in self._renewal.recent()]
+        return tuple([text for pair in pairs for text in pair if text])
 
     def __repr__(self) -> str:
         return f"<{self.source}>"
@@ -115,6 +115,10 @@ def _issued(credential: Any) -> Issued[Any]:
     if credential is None:
         raise LookupError("none is configured")
     frozen = credential.get_frozen_credentials()
+    carried(getattr(frozen, "access_key", None), "an access key")
+    carried(getattr(frozen, "secret_key", None), "a secret key")
+    if getattr(frozen, "token", None) is not None:
+        carried(frozen.token, "a session token")
     refresh_needed: Callable[..., bool] | None = getattr(credential, "refresh_needed", None)
     if refresh_needed is None:
         return Issued(frozen, expires_at(time.time() + EARLY_S + LASTING_S))

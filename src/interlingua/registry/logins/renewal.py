@@ -11,17 +11,18 @@ Rules
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from interlingua.errors import AuthenticationError, ConfigError, Error, redact
+from interlingua.errors import AuthenticationError, ConfigError, Error, UsageError, kind_of, redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["EARLY_S", "Issued", "Renewal", "expires_at"]
+__all__ = ["EARLY_S", "Issued", "Renewal", "carried", "expires_at"]
 
 EARLY_S = 300.0
 """How long before its end a credential is renewed."""
@@ -31,6 +32,9 @@ PAUSE_S = 30.0
 """How long passes at least between two renewals, as long as the credential holds."""
 LONGEST_REASON = 300
 LONGEST_TEXT = 10_000
+MOST_RECENT = 8
+"""Credentials that may still be on their way: what a server repeats of any of them is cut out."""
+_CARRIED = r"[!-~]{1,65536}"
 T = TypeVar("T")
 
 
@@ -59,6 +63,18 @@ def expires_at(at_s: float | None) -> Callable[[float], bool]:
     return lambda within_s: at_s is None or time.time() + within_s < at_s
 
 
+def carried(value: object, name: str) -> str:
+    """A part of a credential that a header can carry; `name` says which one.
+
+    Raises: UsageError, which does not show it, for anything else.
+    """
+    if not isinstance(value, str):
+        raise UsageError(f"it gave {kind_of(value)} as {name}")
+    if not re.fullmatch(_CARRIED, value):
+        raise UsageError(f"it gave {name} that {'a header cannot carry' if value else 'is empty'}")
+    return value
+
+
 class Renewal(Generic[T]):
     """The credential that holds now."""
 
@@ -69,13 +85,14 @@ class Renewal(Generic[T]):
         self._fetch = fetch
         self._lock = threading.Lock()
         self._issued: Issued[T] | None = None
+        self._recent: tuple[T, ...] = ()
         self._under_way: Future[Issued[T] | _Failure] | None = None
         self._process = os.getpid()
         self._again_at_s = 0.0
 
-    def last(self) -> T | None:
-        """The credential that was issued last, whether it holds or not."""
-        return None if self._issued is None else self._issued.value
+    def recent(self) -> tuple[T, ...]:
+        """The credentials that were issued last, the newest first, whether they hold or not."""
+        return self._recent
 
     def wait(self, within_s: float | None) -> T:
         """The credential that holds now, after its renewal where that is due.
@@ -137,6 +154,8 @@ class Renewal(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - whatever a library raises: the requests wait for an answer
             outcome = self._failure(error)
         else:
+            before = [value for value in self._recent if value != issued.value]
+            self._recent = (issued.value, *before[: MOST_RECENT - 1])
             self._issued = outcome = issued
         self._again_at_s = time.monotonic() + PAUSE_S
         result.set_result(outcome)

@@ -19,9 +19,9 @@ import interlingua as il
 from interlingua import aio
 from interlingua.client.batch import run
 from interlingua.client.batch.batch import batches_at, providers_with_batches
-from interlingua.client.batch.service import Pauses
+from interlingua.client.batch.service import BatchService, Pauses
 from interlingua.client.journal import Journal
-from interlingua.dialects._batches import Batches, BatchInfo
+from interlingua.dialects._batches import BatchCall, Batches, BatchInfo
 from interlingua.testing import FakeModel, use
 from interlingua.testing.upstream import BatchPlan
 from interlingua.wire.http import HttpReply
@@ -186,6 +186,31 @@ def test_r68_a_batch_that_fails(face: Face, service: str, point: Callable[[str, 
         plan.ending = ""
         _right(face.map(spec, tmp_path / "run.jsonl", retry_failed=True))
     assert desk.run.total() == 7
+
+
+@pytest.mark.parametrize("error", [il.NotFoundError("gone"), il.LimitExceededError("too large")])
+def test_results_that_nobody_can_read_are_their_items_errors(
+    face: Face, point: Callable[[str, str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: il.Error
+) -> None:
+    """Results that are gone or too large end no map: other batches have theirs, nothing is asked live, a rerun may."""
+    results, broken_calls = BatchService.results, list[BatchCall]()
+
+    def gone(service: BatchService, call: BatchCall) -> Any:
+        if not broken_calls:
+            broken_calls.append(call)
+            raise error
+        return (yield from results(service, call))
+
+    how = il.Batch(poll_s=0.01, max_requests=4)
+    with serving("anthropic", BatchPlan()) as (upstream, dsn, _):
+        spec, journal = point("anthropic", dsn), tmp_path / "run.jsonl"
+        with monkeypatch.context() as broken:
+            broken.setattr(BatchService, "results", gone)
+            items = face.map(spec, journal, batch=how)
+        assert live_calls(upstream) == []
+        assert [item.error is None for item in items] == [False] * 4 + [True] * 3
+        assert f"has no answer to it; its results cannot be read: {error.message}" in str(items[0].error)
+        _right(face.map(spec, journal, batch=how, retry_failed=True))
 
 
 def test_a_failed_batch_repeats_no_key(
