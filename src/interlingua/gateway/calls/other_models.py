@@ -57,7 +57,7 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
     Raises: PermissionDeniedError for a model in another place that may not be asked for.
     """
     changes, service = Changes(dialect, "decode_request"), get_service(dialect)
-    data = rules.data - {"extra"}  # it is written over a request
+    data = rules.data - {"extra", "additionalModelRequestFields"}  # they are written over a request
     for name in body.members:
         if name in body.shaped:
             continue  # a usual form has no room for a model

@@ -93,3 +93,15 @@ def test_fields_of_the_model_say_nothing_that_is_checked(fields: bytes, place: s
 def test_other_fields_of_the_model_stay(fields: bytes) -> None:
     """Knobs and tools of the model alone are what the member is for."""
     check_overrides(read_request(converse(fields), "bedrock"), get_service("bedrock"))
+
+
+@pytest.mark.parametrize("name", ["private", "public"])
+def test_a_tool_among_the_fields_of_the_model_names_no_other_model(name: str) -> None:
+    """A tool of the model's own may have a model asked: only one that the key may ask for."""
+    fields = b'{"tools":[{"type":"advisor_20260301","name":"a","model":"%b"}]}' % name.encode()
+    body, rules = read_request(converse(fields), "bedrock"), rules_of("bedrock")
+    if name == "public":
+        assert other_models(body, rules, "bedrock", lambda name: name == "public") == ()
+        return
+    with pytest.raises(PermissionDeniedError, match="/additionalModelRequestFields: this key may not ask for"):
+        other_models(body, rules, "bedrock", lambda name: name == "public")
