@@ -233,7 +233,7 @@ def combined(answers: Sequence[Response[Embeddings]]) -> Embeddings:
 
 def _once(changes: list[Change]) -> tuple[Change, ...]:
     """Each change once: every request of many says the same."""
-    return first_changes(tuple([change for place, change in enumerate(changes) if change not in changes[:place]]))
+    return first_changes(tuple(dict.fromkeys(changes)))
 
 
 # One request to one target
@@ -264,6 +264,8 @@ def _embedded(ask: EmbedRequest, job: Job, lane: Lane) -> Steps[Response[Any]]:
             raise DecodeError(
                 f"{lane.endpoint.spec} gave {len(vectors.packed)} vectors for {len(inputs)} texts", path="/data"
             )
+        if len({len(each) if isinstance(each, list) else len(each) // 4 for each in vectors.packed}) > 1:
+            raise DecodeError(f"{lane.endpoint.spec} gave vectors of several dimensions", path="/data")
         return _receipt(vectors, vectors.usage, vectors.wire_model, vectors.changes)
 
     return answered(job, lane, encoded, reply, decode)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -32,6 +33,7 @@ from interlingua.types.vectors import (
     Ranked,
     Ranking,
     RerankRequest,
+    floats_of,
     packed_of,
 )
 from interlingua.wire.http import HttpReply, HttpRequest
@@ -47,6 +49,8 @@ __all__ = [
 ]  # fmt: skip
 
 T = TypeVar("T")
+_MOST_TOKENS = 2**53
+"""The most tokens that an answer may count."""
 VectorForm: TypeAlias = Literal["float", "base64", "single"]
 """How a client wants its vectors: as numbers, packed, or the only one by itself."""
 
@@ -216,6 +220,8 @@ def read_base64(text: str, path: str) -> bytes:
         raise DecodeError(f"{path}: neither numbers nor base64", path=path) from None
     if len(packed) % 4:
         raise DecodeError(f"{path}: {len(packed)} bytes are no 32-bit floats", path=path)
+    if not isfinite(sum(floats_of(packed))):  # 32-bit floats cannot add up to infinity by themselves
+        raise DecodeError(f"{path}: a number is not finite", path=path)
     return packed
 
 
@@ -248,5 +254,5 @@ def ranked_in_order(results: Sequence[Ranked], path: str) -> tuple[Ranked, ...]:
 
 
 def read_usage(tokens: int | None) -> Usage:
-    """The counts of an answer that reads alone."""
-    return Usage() if tokens is None else Usage(input_tokens=tokens, output_tokens=0)
+    """The counts of an answer that reads alone; a number that no request can have is none."""
+    return Usage() if tokens is None or tokens > _MOST_TOKENS else Usage(input_tokens=tokens, output_tokens=0)

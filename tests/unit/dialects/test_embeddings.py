@@ -331,3 +331,27 @@ def test_answers_of_bedrock(body: object, tokens: int | None) -> None:
     assert (answer.vectors, answer.usage.input_tokens) == ([[0.5, -1.0]], tokens)
     with pytest.raises(DecodeError):
         _read("bedrock", {"id": "x"})
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("name", ["openai-chat", "cohere"])
+def test_packed_numbers_are_finite(name: str, number: float) -> None:
+    """No number and infinity are refused, as JSON has neither."""
+    packed = b64encode(pack("<2f", 0.5, number)).decode()
+    body = {"embeddings": {"base64": [packed]}} if name == "cohere" else {"data": [{"embedding": packed}]}
+    with pytest.raises(DecodeError, match="not finite"):
+        _read(name, body)
+
+
+def test_numbers_out_of_range_are_no_vector_and_no_count() -> None:
+    """A whole number of 400 digits in Cohere's vector; counts of 5,000 digits and of 400."""
+    context, zeros = DecodeContext(target=Target(model="m")), b"0" * 400
+    with pytest.raises(DecodeError, match="/embeddings/float/0"):
+        _form("cohere").decode_response(
+            HttpReply(status=200, body=b'{"embeddings":{"float":[[1' + zeros + b"]]}}"), context
+        )
+    headers = (("x-amzn-bedrock-input-token-count", "9" * 5_000),)
+    reply = HttpReply(status=200, headers=headers, body=b'{"embedding":[1]}')
+    assert _form("bedrock").decode_response(reply, context).usage == Usage()
+    body = b'{"embeddings":[{"values":[1]}],"usageMetadata":{"promptTokenCount":1e308}}'
+    assert _form("google").decode_response(HttpReply(status=200, body=body), context).usage == Usage()

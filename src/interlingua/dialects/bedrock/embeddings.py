@@ -149,7 +149,8 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
     tokens = wire.inputTextTokenCount
     if tokens is None:
         counted = [value for name, value in reply.headers if name == "x-amzn-bedrock-input-token-count"]
-        tokens = int(counted[0]) if counted and counted[0].isascii() and counted[0].isdigit() else None
+        is_count = bool(counted) and len(counted[0]) < 16 and counted[0].isascii() and counted[0].isdigit()
+        tokens = int(counted[0]) if is_count else None
     return Embeddings(
         packed=tuple(vectors),
         usage=read_usage(tokens if tokens is None or tokens >= 0 else None),

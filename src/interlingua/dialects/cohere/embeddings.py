@@ -154,7 +154,10 @@ def _read_vectors(vectors: Any, path: str) -> tuple[Packed, ...]:
         if isinstance(vector, str):
             read.append(read_base64(vector, at))
         elif is_list(vector) and all([type(number) in (int, float) for number in vector]):
-            read.append([float(number) for number in vector])
+            try:
+                read.append([float(number) for number in vector])
+            except OverflowError:
+                raise DecodeError(f"{at}: a number is out of range", path=at) from None
         else:
             raise DecodeError(f"{at}: it is no list of numbers", path=at)
     return tuple(read)

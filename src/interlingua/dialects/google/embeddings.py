@@ -238,8 +238,14 @@ _OWN = frozenset({"model", "content"})
 
 
 def _flat(members: dict[str, Any]) -> dict[str, Any]:
-    """The members with those inside of `embedContentConfig`, where clients of Vertex AI put them."""
+    """The members with those inside of `embedContentConfig`, where clients of Vertex AI put them.
+
+    Raises: DecodeError for one that would take the place of the model or of the content.
+    """
     config = members.pop("embedContentConfig", None)
+    if is_object(config) and (own := sorted(_OWN & config.keys())):
+        path = f"/embedContentConfig/{own[0]}"
+        raise DecodeError(f"{path}: it is said beside the configuration", path=path)
     return {**members, **config} if is_object(config) else members
 
 

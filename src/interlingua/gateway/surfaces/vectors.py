@@ -20,7 +20,7 @@ import msgspec
 from interlingua.client.aio.embed import gathered
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.call.core import call
-from interlingua.client.estimate import estimate_text
+from interlingua.client.estimate import estimate_body, estimate_text
 from interlingua.client.vectors import (
     check_one_model,
     combined,
@@ -48,6 +48,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.vectors import Ranking
 from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -139,6 +140,13 @@ async def _read(gateway: Gateway, request: GatewayRequest, decode: Callable[[Htt
     return decode(http) if is_cheap(request.body) else await asyncio.to_thread(decode, http)
 
 
+def _reads(each: EmbedInput) -> int:
+    """About how many tokens an input has; those of a list of tokens are counted."""
+    if isinstance(each, OpaquePart):
+        return max(estimate_body(encode(each.raw)), len(each.raw)) + 1
+    return int(estimate_text(each)) + 1
+
+
 class _Exchange:
     """One request of a client, from its job to its reply."""
 
@@ -182,7 +190,7 @@ class _Exchange:
 
         Raises: as a conversation.
         """
-        reads = sum([int(estimate_text(each)) + 1 for each in inputs_of(job) if not isinstance(each, OpaquePart)])
+        reads = sum([_reads(each) for each in inputs_of(job)])
         grant = self.grant = await self.gateway.admission.admit_reading(self.key, job.lanes, reads)
         try:
             answer = await (self._hooked(job, ask) if self.gateway.hooks else ask(job))

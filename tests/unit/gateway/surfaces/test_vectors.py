@@ -296,3 +296,27 @@ async def test_r67_a_rerank_in_jinas_form() -> None:
     assert (answer["model"], answer["usage"]) == ("work/m", {"total_tokens": 6})
     reply = await _asked(Provider(), "/v1/rerank", {**body, "model": "openai/x"})
     assert (reply.status, "has no rerank" in _body(reply)["error"]["message"]) == (400, True)
+
+
+async def test_inputs_in_tokens_are_reserved() -> None:
+    """A list of tokens does not fit into a budget that it is larger than; nobody is asked."""
+    made, provider = _keyed("3 tokens"), Provider()
+    body = {"model": "work/m", "input": [1, 2, 3, 4, 5]}
+    reply = await _asked(provider, "/v1/embeddings", body, made, KEYED)
+    assert (reply.status, provider.requests) == (402, [])
+
+
+async def test_vectors_of_several_dimensions_are_no_answer() -> None:
+    """Two texts, and a vector of one number beside one of two."""
+    provider = Provider(body=b'{"data":[{"embedding":[1,2]},{"embedding":[1]}]}')
+    reply = await _asked(provider, "/v1/embeddings", {"model": "work/m", "input": ["a", "b"]})
+    assert (reply.status, "several dimensions" in encode(_body(reply)).decode()) == (502, True)
+
+
+@pytest.mark.parametrize("member", ["model", "content"])
+async def test_a_configuration_replaces_neither_model_nor_content(member: str) -> None:
+    """Hooks, prices and models of keys are about what stands beside it."""
+    provider, request = Provider(), {"content": {"parts": [{"text": "a"}]}, "embedContentConfig": {member: "other"}}
+    reply = await _asked(provider, "/v1beta/models/google/g:batchEmbedContents", {"requests": [request]})
+    assert (reply.status, provider.requests) == (400, [])
+    assert f"/embedContentConfig/{member}" in _body(reply)["error"]["message"]
