@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, unquote
 
-from interlingua.dialects._service import LimitFields, Override, Phrase, Service, ServicePath
+from interlingua.dialects._service import IdPlaces, LimitFields, Override, Phrase, Service, ServicePath
 from interlingua.errors import (
     AuthenticationError,
     ContextWindowExceededError,
@@ -71,6 +71,7 @@ def _overrides(body: Any) -> Iterator[Override]:
         yield Override("/additionalModelRequestFields", "bedrock", cast("dict[str, Any]", members), _SAID)
 
 
+_DATA = ("input", "json", "inputSchema", "additionalModelRequestFields", "promptVariables", "requestMetadata")
 SERVICE = Service(
     paths=(
         ServicePath("conversation", "/model/{model:path}/converse"),
@@ -78,7 +79,8 @@ SERVICE = Service(
     ),
     prefixes=("/model/",),
     read_path=read_path,
-    data=("input", "json", "inputSchema", "additionalModelRequestFields", "promptVariables", "requestMetadata"),
+    data=_DATA,
+    id_places=IdPlaces(names=("uri",), data=_DATA),  # of an S3 location, which is read with the account's own rights
     limits=LimitFields(
         ("maxTokens",),
         ("inferenceConfig",),

@@ -33,7 +33,7 @@ SERVICE = Service(
     data=("input_schema", "output_schema", "extra"),
     limits=LimitFields(("max_tokens",), choices=("n",), thinking=(("thinking_budget",),)),
     overrides=_overrides,
-    id_places=IdPlaces(maps=("variables",), inside=("raw", "extra")),
+    id_places=IdPlaces(names=("uri",), maps=("variables",), inside=("raw", "extra")),
     keeps_broken=True,
     pauses=Pauses(late_pair(_CONTAINERS, "in_container"), late_pair(_CONTAINERS, "with_container")),
     passes=False,

@@ -184,7 +184,7 @@ class Ownership:
         if not self._addresses:
             self._look()
         host = (at.hostname or "").rstrip(".")
-        if at.scheme == "gs" or host == "googleapis.com" or host.endswith(".googleapis.com"):
+        if at.scheme in ("gs", "s3") or host == "googleapis.com" or host.endswith(".googleapis.com"):
             return True
         return host in {urlsplit(address).hostname for address in self._addresses.values() if address}
 

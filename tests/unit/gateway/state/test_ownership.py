@@ -229,6 +229,23 @@ def test_own_01_an_address_that_google_resolves_needs_a_signed_id(made: Gateway,
         assert ask(made, provider, "/v1beta/models/google/gemini-2.5-pro:generateContent", body).status == status
 
 
+@pytest.mark.parametrize("path", ["/model/{model}/converse", "/unified/v1/generate"])
+def test_own_01_a_location_in_s3_is_not_read_with_the_accounts_rights(made: Gateway, path: str) -> None:
+    """A client names no bucket of whoever runs the gateway, in Converse and in our own format."""
+    provider = Provider({})
+    raw = {"image": {"format": "png", "source": {"s3Location": {"uri": "s3://bucket-of-the-account/a.png"}}}}
+    if "converse" in path:
+        body: dict[str, Any] = {"messages": [{"role": "user", "content": [raw, {"text": "Hi"}]}]}
+    else:
+        opaque = {"type": "opaque", "dialect": "bedrock", "kind": "media_ref", "raw": raw}
+        body = {"model": "openai-chat/gpt-4.1", "messages": [{"role": "user", "parts": [opaque]}]}
+    reply = ask(made, provider, path.format(model="openai-chat%2Fgpt-4.1"), body)
+    assert reply.status == 400
+    assert isinstance(reply.body, bytes)
+    assert b"/s3Location/uri" in reply.body
+    assert not provider.requests
+
+
 # Chat and our own format
 
 
