@@ -254,7 +254,7 @@ class Grant(msgspec.Struct, eq=False):
 
         A call that was cut off before anything came is charged as it was reserved: its provider may work on.
         """
-        if self.counts and self.is_sent and self.cap is not None and isinstance(error, CancelledError):
+        if self.counts and self.is_sent and isinstance(error, CancelledError) and self._is_bounded:
             return self._settle_reserved()
         if not self.tries or self.tries[-1].error is not error:
             return self.settle(None)
@@ -263,12 +263,24 @@ class Grant(msgspec.Struct, eq=False):
             return self._settle_reserved(last.lane)
         return self.settle(last.came, last.lane)
 
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether what was reserved is the most that the call may use."""
+        return self.cap is not None or not self.writes
+
+    def without_parts(self) -> None:
+        """Forget the answers that were remembered as parts: what is settled next has their counts."""
+        self.tries = tuple([one for one in self.tries if one.error is not None])
+
     def _settle_reserved(self, lane: Lane | None = None) -> Awaitable[object]:
         """As `settle`, for a call of which nobody knows what it uses."""
         self.counts, self.exchange, call = False, None, self.call
         rows, used = self._of_tries()
         row = self._reserved(lane)
-        used = used.plus(Used(call.tokens, call.nano_usd))
+        if not self.writes:  # the reservation is for all parts, of which some have come
+            left = max(call.tokens - used.tokens, 0), max(call.nano_usd - used.nano_usd, 0)
+            row = msgspec.structs.replace(row, input_tokens=left[0], nano_usd=left[1])
+        used = used.plus(Used(row.input_tokens, row.nano_usd))
         return self.plan.admission.settle(call, self.plan.names, used, (row, *rows))
 
     def _tried(self, failed: _Failed) -> Row:

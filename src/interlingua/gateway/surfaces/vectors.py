@@ -65,7 +65,10 @@ if TYPE_CHECKING:
     from interlingua.types.vectors import EmbedInput
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["embedding", "reranking"]
+__all__ = ["MAX_INPUTS", "embedding", "reranking"]
+
+MAX_INPUTS = 10_000
+"""The most texts of one request: each is a part of its own, and providers that take one at once are asked for each."""
 
 
 def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -169,8 +172,11 @@ class _Exchange:
     def job(self, operation: Operation, inputs: Sequence[EmbedInput], **fields: Any) -> Job:
         """The job of what is asked.
 
-        Raises: UnknownModelError, ConfigError for a name that stands for nothing usable.
+        Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; BadRequestError for more
+        than `MAX_INPUTS` texts.
         """
+        if len(inputs) > MAX_INPUTS:
+            raise BadRequestError(f"{len(inputs):,} texts in one request; {MAX_INPUTS:,} is the most", status=400)
         gateway = self.gateway
         plan = gateway.plans.plan(self.model, self.dialect, tools=False)
         settings = plan.strict if self.http.header(STRICT) == "1" else plan.job.settings
@@ -201,6 +207,7 @@ class _Exchange:
                 await done(grant.settle_failed(error))
             raise
         if grant is not None:
+            grant.without_parts()
             await done(grant.settle(answer, self.lane))
         return answer
 
@@ -231,6 +238,8 @@ class _Exchange:
                 if self.grant is not None:
                     self.grant.failed(error, lane)
                 raise
+            if self.grant is not None:
+                self.grant.paused(answer, lane)  # paid for, whatever becomes of other requests and of hooks
             self.lane = lane
             return answer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey
+from interlingua.gateway.surfaces.vectors import MAX_INPUTS
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
 from interlingua.wire.http import Headers, HttpRequest
@@ -272,6 +274,42 @@ async def test_a_request_that_fails_is_not_charged() -> None:
         await _asked(Provider(400), "/v1/embeddings", {"model": "work/m", "input": "Hi"}, made, KEYED)
     ).status == 400
     assert [row[1:3] for row in await _rows(made)] == [(0, 0)]
+
+
+class Selective(Provider):
+    """Refuses the request that holds a word, or leaves it without an answer."""
+
+    def __init__(self, word: str, *, hangs: bool = False) -> None:
+        super().__init__()
+        self.word, self.hangs = word, hangs
+
+    def answer(self, request: HttpRequest) -> Line:
+        """The vectors, but for that word."""
+        if self.word.encode() not in request.body:
+            return super().answer(request)
+        if self.hangs:
+            raise asyncio.CancelledError
+        return Provider(400).answer(request)
+
+
+@pytest.mark.parametrize(("hangs", "charged"), [(False, 4), (True, 5)])
+async def test_requests_that_were_answered_are_charged_though_another_one_fails(hangs: bool, charged: int) -> None:
+    """What came is paid for; where the client leaves meanwhile all that was reserved is, since nobody knows more."""
+    made, provider = _keyed("1000 tokens"), Selective("eeee", hangs=hangs)
+    body = {"model": "small/m", "input": ["aaaa", "bbbb", "cccc", "dddd", "eeee"]}
+    try:
+        assert (await _asked(provider, "/v1/embeddings", body, made, KEYED)).status == 400
+    except asyncio.CancelledError:
+        assert hangs
+    assert sum([row[1] for row in await _rows(made)]) == charged
+
+
+async def test_a_request_holds_a_bounded_number_of_texts() -> None:
+    """Nothing is sent for more."""
+    provider = Provider()
+    reply = await _asked(provider, "/v1/embeddings", {"model": "work/m", "input": ["a"] * (MAX_INPUTS + 1)})
+    assert (reply.status, provider.requests) == (400, [])
+    assert "10,001 texts in one request; 10,000 is the most" in _body(reply)["error"]["message"]
 
 
 async def test_the_policy_holds_for_the_texts() -> None:
