@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready-for-development
 DEMO_READY := .venv/.ready-for-demo
+RELEASE := .venv-release/bin
+RELEASE_READY := .venv-release/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # one more than cores: a test that waits leaves its core to another
 WORKERS ?= 3
@@ -22,7 +24,7 @@ CHECKS := check-format check-lint check-words check-types check-public-types che
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist check-workflows $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +49,7 @@ $(DEMO_READY): requirements/dev.txt pyproject.toml | $(BIN)/python
 
 setup: $(READY) ## build .venv with everything that development and tests need
 
-lock: $(READY) ## the pins of requirements/dev.txt with the hashes of their files, as pip's index has them
+lock: $(READY) ## the pins of requirements/*.txt with the hashes of their files, as pip's index has them
 	@$(BIN)/python requirements/lock.py
 
 demo: $(DEMO_READY) ## a real local model calls a function, returns a typed value, streams text; then the same through the gateway
@@ -105,9 +107,21 @@ golden-update: $(READY) ## rewrite golden files and generated tables; the diff i
 	@$(BIN)/python -m tests.support.docs_tables
 	@git diff --stat -- tests/golden tests/matrix docs README.md
 
-dist: $(READY) ## wheel and source archive in dist/
+$(RELEASE_READY): requirements/release.lock | $(BIN)/python
+	@echo "== packages that check a release (requirements/release.lock)"
+	@$(BIN)/python -m venv .venv-release
+	@$(RELEASE)/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements/release.lock
+	@touch $@
+
+dist: $(READY) $(RELEASE_READY) ## wheel and source archive in dist/, each the same bytes wherever it is built; checked
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation
+	@$(RELEASE)/twine check --strict dist/*
+
+check-workflows: $(RELEASE_READY) ## the workflows and issue forms of .github against their schemas, and for what an attacker could use
+	@$(RELEASE)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(RELEASE)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	@$(RELEASE)/zizmor --offline --quiet .github
 
 test-js: $(READY) ## the official JavaScript SDKs and the AI SDK through the gateway; installs them by npm
 	@$(BIN)/python -m pytest tests/e2e/js_sdks.py $(PYTEST_ARGS)

@@ -1,8 +1,9 @@
-"""Writes the locked requirements beside this file: the pins of `dev.txt`, each with the hashes of its files.
+"""Writes the locked requirements beside this file: pins, each with the hashes of its files.
 
-Only pip is needed, and its own settings name the index. What a lock holds: `dev` everything, `gateway` what
-the gateway runs with, `build` what makes its wheel. Kept are the hashes of the source archive and of the wheels for the
-platforms of `PLATFORMS` and the Pythons of `PYTHONS`; pip refuses any other file.
+Only pip is needed, and its own settings name the index. Of the pins of `dev.txt` the lock `dev` holds all, `gateway`
+those that the gateway runs with, `build` those that make its wheel; any other lock holds the pins of the file of its
+name. `python requirements/lock.py release` writes that one alone. Kept are the hashes of the source archive and of the
+wheels for the platforms of `PLATFORMS` and the Pythons of `PYTHONS`; pip refuses any other file.
 
 It reads pages of the index through pip's own session, which is no public interface: written for pip 23 to 26.
 """
@@ -23,23 +24,31 @@ from pip._vendor.packaging.utils import canonicalize_name, parse_sdist_filename,
 HERE = Path(__file__).parent
 PYTHONS = {"py2", "py3", "cp311", "cp312", "cp313", "cp314"}
 PLATFORMS = re.compile(r"any|(?:many|musl)linux.*_(?:x86_64|aarch64)|macosx_.*|win_(?:amd64|arm64)")
-LOCKS = {"dev": None, "gateway": ("interlingua[gateway,redis]",), "build": ("hatchling", "build")}
-"""The locks, with what each begins with; None is every pin."""
+LOCKS: dict[str, dict[str, tuple[str, ...] | None]] = {
+    "dev": {"dev": None, "gateway": ("interlingua[gateway,redis]",), "build": ("hatchling", "build")},
+    "release": {"release": None},
+}
+"""The locks of each file of pins, with the names each begins with; None is every pin."""
 NOTE = """\
-# Made from dev.txt by `make lock`, which needs the network; not edited by hand. pip takes no file but these.
+# Made from {}.txt by `make lock`, which needs the network; not edited by hand. pip takes no file but these.
 """
 
 
-def main() -> int:
-    """Write every lock; 1 where a pin has no file."""
-    pins = read_pins(HERE / "dev.txt")
+def main(files: list[str]) -> int:
+    """Write every lock, or those of the files that are named; 1 where a pin has no file."""
+    return max([write_locks(file) for file in files or LOCKS])
+
+
+def write_locks(file: str) -> int:
+    """Write the locks of one file of pins; 1 where a pin has no file."""
+    pins = read_pins(HERE / f"{file}.txt")
     hashes = index_hashes(pins)
     for name in (missing := sorted(pins.keys() - hashes.keys())):
         print(f"{pins[name]}: the index has no file of it", file=sys.stderr)
-    for lock, roots in LOCKS.items():
+    for lock, roots in LOCKS[file].items():
         names = sorted(pins if roots is None else closure(roots) & pins.keys())
         blocks = [" \\\n    ".join([pins[name], *hashes.get(name, [])]) for name in names]
-        (HERE / f"{lock}.lock").write_text(NOTE + "\n".join(blocks) + "\n", encoding="utf-8")
+        (HERE / f"{lock}.lock").write_text(NOTE.format(file) + "\n".join(blocks) + "\n", encoding="utf-8")
     return 1 if missing else 0
 
 
@@ -114,4 +123,4 @@ def is_kept(file: str, version: Any) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
