@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 PARTICIPLES = frozenset(
     {"asked", "found", "given", "held", "kept", "known", "met", "said", "seen", "taken", "told", "wanted"}
 )
-NOT_YET = tuple(
-    f"interlingua.dialects.{name}"
-    for name in ("anthropic", "bedrock", "cohere", "openai_chat", "openai_responses", "unified")
-)
+NOT_YET = tuple(f"interlingua.dialects.{name}" for name in ("bedrock", "cohere"))
 """Dialects whose names are still to be changed."""
 
 

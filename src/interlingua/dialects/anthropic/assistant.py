@@ -290,9 +290,9 @@ class AssistantEncoder:
         """Media of an assistant, which the wire cannot say: the transcript, a note to a client, else refused."""
         if isinstance(part, ImagePart) and part.sealed is not None:
             note_seal(self.changes, part.sealed, path)
-        told = transcript_text(part, self.changes, path)
-        if told is not None:
-            return BlockWire(type="text", text=told.text)
+        transcript = transcript_text(part, self.changes, path)
+        if transcript is not None:
+            return BlockWire(type="text", text=transcript.text)
         if self.reply:
             self.changes.add("media_as_text", path, "an answer of this dialect has no media")
             return BlockWire(type="text", text=media_note(part))

@@ -130,20 +130,20 @@ class _RequestEncoder(RequestWriter):
         self.note_ids(ids)
 
         encoder = MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
-        texts, taken = split_system(self.request.system, history)
-        note_system(self.changes, history[:taken])
+        texts, count = split_system(self.request.system, history)
+        note_system(self.changes, history[:count])
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         self.wire.system = encoder.system(texts)
-        self.wire.messages = encoder.encode(history[taken:] if taken else history, taken)
+        self.wire.messages = encoder.encode(history[count:] if count else history, count)
         self.is_bare = encoder.is_bare and encoder.turns.is_bare
         if self.facts.prefill is False and history:
             self._refuse_prefill(history)
         if self.wire.system and not self.wire.messages:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
-            given = self.wire.system
-            blocks = [BlockWire(type="text", text=given)] if isinstance(given, str) else given
+            system = self.wire.system
+            blocks = [BlockWire(type="text", text=system)] if isinstance(system, str) else system
             self.wire.system, self.wire.messages = None, [MessageWire(role="user", content=blocks)]
 
     def _refuse_prefill(self, history: tuple[Message, ...]) -> None:
@@ -266,8 +266,8 @@ class _RequestEncoder(RequestWriter):
         if self.facts.output_schema is False:
             self.changes.add("output_schema", "/output_schema", f"{self.target.model} takes no output schema")
             return
-        given = {"type": "json_schema", "schema": request.output_schema}
-        self.wire.output_config = {**(self.wire.output_config or {}), "format": given}
+        form = {"type": "json_schema", "schema": request.output_schema}
+        self.wire.output_config = {**(self.wire.output_config or {}), "format": form}
         if request.schema_strict is False:
             self.changes.add("strict_unsupported", "/schema_strict", "an output schema always binds")
 
@@ -313,18 +313,18 @@ class _RequestEncoder(RequestWriter):
 
     def _known_betas(self, betas: list[str], members: dict[str, Any]) -> list[str]:
         """The beta features that the server knows; what a member needs is left out together with the member."""
-        known = self.quirks.betas
-        if "*" in known:
+        accepted = self.quirks.betas
+        if "*" in accepted:
             return betas
         for beta in betas:
-            if beta in known:
+            if beta in accepted:
                 continue
             self.changes.add("parameter_unsupported", f"/extra/{NAME}/{BETAS}", f"the server does not know {beta}")
             member = next((BETA_MEMBERS[start] for start in BETA_MEMBERS if beta.startswith(start)), None)
             if member in members:
                 del members[member]
                 self.changes.add("parameter_unsupported", f"/extra/{NAME}/{member}", f"it needs {beta}")
-        return [beta for beta in betas if beta in known]
+        return [beta for beta in betas if beta in accepted]
 
     def _budget(self) -> None:
         """Give thinking up where the service would refuse it, because the turn before has lost its own."""

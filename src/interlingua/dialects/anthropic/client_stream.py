@@ -373,12 +373,12 @@ class MessagesStreamDecoder(BuildingDecoder):
         if block is None or not state.is_text:
             return
         try:
-            said = decode_any(text)
+            value = decode_any(text)
         except (DecodeError, LimitExceededError):
-            said = None
-        if isinstance(said, str):
+            value = None
+        if isinstance(value, str):
             self.changes.add("foreign_shape", f"{block.path}/arguments_json", "the input is text")
-        self.builder.call_arguments(block, said if isinstance(said, str) else text)
+        self.builder.call_arguments(block, value if isinstance(value, str) else text)
 
     def _thinking(self, state: _Open, delta: DeltaWire) -> None:
         """More thinking; a delta that brings the signature too may say the whole thinking once more."""
@@ -408,9 +408,9 @@ class MessagesStreamDecoder(BuildingDecoder):
             state.pieces.append(delta.partial_json or "")
             return
         for name, value in plain(delta).items():
-            said = raw.get(name)
+            previous = raw.get(name)
             if name != "type":
-                raw[name] = said + value if isinstance(said, str) and isinstance(value, str) else value
+                raw[name] = previous + value if isinstance(previous, str) and isinstance(value, str) else value
 
 
 def _still_open(block: Block) -> Block:
@@ -438,9 +438,9 @@ _EVENTS = frozenset(
 
 def _read(data: bytes, repairs: list[str]) -> EventWire | None:
     """The event in `data`; None for JSON that is none of those that are read."""
-    known = _starts.get(data)
-    if known is not None:
-        return known
+    start = _starts.get(data)
+    if start is not None:
+        return start
     try:
         event = decode_wire(data, EventWire, repairs=repairs, lenient=True)
     except DecodeError:

@@ -159,13 +159,13 @@ def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...]
     return history.system, history.messages.done()
 
 
-def decode_system(given: str | Sequence[BlockWire] | None) -> tuple[TextPart, ...]:
+def decode_system(system: str | Sequence[BlockWire] | None) -> tuple[TextPart, ...]:
     """The system text beside the messages.
 
     Raises: DecodeError for what is no text.
     """
     texts: list[TextPart] = []
-    for place, part in enumerate(decode_content(given)):
+    for place, part in enumerate(decode_content(system)):
         if not isinstance(part, TextPart):
             raise DecodeError(f"/system/{place}: the system text holds text alone", path=f"/system/{place}")
         texts.append(part)
@@ -178,13 +178,13 @@ def decode_system(given: str | Sequence[BlockWire] | None) -> tuple[TextPart, ..
 def split_system(system: tuple[TextPart, ...], messages: tuple[Message, ...]) -> tuple[list[tuple[TextPart, str]], int]:
     """The system texts with their paths, and how many messages they take up: those of plain text before all others."""
     texts = [(part, f"/system/{place}") for place, part in enumerate(system)]
-    for taken, message in enumerate(messages):
+    for count, message in enumerate(messages):
         if message.role != "system" or NAME in message.extra:
-            return texts, taken
-        leading = [(part, f"/messages/{taken}/parts/{place}") for place, part in enumerate(message.parts)]
+            return texts, count
+        leading = [(part, f"/messages/{count}/parts/{place}") for place, part in enumerate(message.parts)]
         own = [(part, path) for part, path in leading if isinstance(part, TextPart)]
         if len(own) < len(leading):
-            return texts, taken
+            return texts, count
         texts.extend(own)
     return texts, len(messages)
 

@@ -47,17 +47,17 @@ def defaults(body: JsonObject) -> JsonObject:
         "metadata": {},
         "output_config": {},
     }
-    kept = without_dull(body, dull)
-    if kept.get("role") == "assistant":
-        del kept["role"]
-    return kept
+    rest = without_dull(body, dull)
+    if rest.get("role") == "assistant":
+        del rest["role"]
+    return rest
 
 
 def output_format(body: JsonObject) -> JsonObject:
     """The older `output_format` is `output_config.format`."""
-    given = body.pop("output_format", None)
-    if given is not None:
-        body["output_config"] = {"format": given, **body.get("output_config", {})}
+    form = body.pop("output_format", None)
+    if form is not None:
+        body["output_config"] = {"format": form, **body.get("output_config", {})}
     return body
 
 
@@ -115,19 +115,19 @@ def roles(body: JsonObject) -> JsonObject:
             messages[-1] = {**messages[-1], **message, "content": _ordered([*messages[-1]["content"], *blocks])}
         else:
             messages.append({**message, "content": _ordered(blocks)})
-    said = without(body, {"messages"})
-    return {**said, **({"messages": messages} if messages else {}), **({"system": system} if system else {})}
+    rest = without(body, {"messages"})
+    return {**rest, **({"messages": messages} if messages else {}), **({"system": system} if system else {})}
 
 
 def _ordered(blocks: list[JsonObject]) -> list[JsonObject]:
     return sorted(blocks, key=lambda block: block.get("type") != "tool_result")
 
 
-def _content(given: Any) -> list[JsonObject]:
+def _content(content: Any) -> list[JsonObject]:
     """Content is a list of blocks: missing and empty are none, text is one, empty text is none."""
-    if not given:
+    if not content:
         return []
-    blocks = [{"type": "text", "text": given}] if isinstance(given, str) else given
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     return [_block(block) for block in blocks if not _is_empty(block)]
 
 
@@ -138,8 +138,8 @@ def _is_empty(block: JsonObject) -> bool:
 def _block(block: JsonObject) -> JsonObject:
     block = _media(_cache(block))
     if block.get("type") == "tool_result":
-        kept = {name: value for name, value in block.items() if name != "is_error" or value is not False}
-        return {**kept, "content": _content(block.get("content"))}
+        rest = {name: value for name, value in block.items() if name != "is_error" or value is not False}
+        return {**rest, "content": _content(block.get("content"))}
     if block.get("type") == "tool_use":
         return {**block, "input": block.get("input", {})}
     return without_dull(block, {"citations": [], "signature": ""})
@@ -162,9 +162,9 @@ def answer(body: JsonObject) -> JsonObject:
 
 def usage(body: JsonObject) -> JsonObject:
     """A count of 0 tokens is absent."""
-    given = body.get("usage")
-    if is_object(given):
-        body["usage"] = {name: value for name, value in given.items() if value != 0}
+    counts = body.get("usage")
+    if is_object(counts):
+        body["usage"] = {name: value for name, value in counts.items() if value != 0}
     return body
 
 

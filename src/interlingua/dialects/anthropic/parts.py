@@ -155,8 +155,8 @@ def citations_in(wire: BlockWire) -> list[dict[str, Any]]:
 
     Raises: DecodeError for one that is no object.
     """
-    given: object = wire.citations
-    citations = given if is_list(given) else []
+    raw: object = wire.citations
+    citations = raw if is_list(raw) else []
     for place, citation in enumerate(citations):
         if not is_object(citation):
             raise DecodeError("a citation must be an object", path=f"/citations/{place}")
@@ -188,9 +188,9 @@ def _document(wire: BlockWire) -> Part:
 
 def _members(wire: BlockWire, source: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What of a media block has no field: its own members, and those of its source."""
-    said = {name: value for name in ("context", "citations") if (value := getattr(wire, name)) is not None}
+    members = {name: value for name in ("context", "citations") if (value := getattr(wire, name)) is not None}
     rest = {name: value for name, value in source.items() if name not in ("type", "data", "media_type")}
-    extra = {**said, **(wire.extra or {}), **({"source": rest} if rest else {})}
+    extra = {**members, **(wire.extra or {}), **({"source": rest} if rest else {})}
     return {NAME: extra} if extra else {}
 
 

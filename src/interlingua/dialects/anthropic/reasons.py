@@ -104,12 +104,12 @@ WORD_CLASSES = TYPE_CLASSES | CODE_CLASSES
 
 def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
     """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
-    found = error_of(body, status, headers, WORD_CLASSES)
+    error = error_of(body, status, headers, WORD_CLASSES)
     if body.request_id is not None:
-        found.request_id = body.request_id
-    if type(found) is UpstreamError and found.status is None:
-        found.retryable = True
-    return found
+        error.request_id = body.request_id
+    if type(error) is UpstreamError and error.status is None:
+        error.retryable = True
+    return error
 
 
 ERROR_ROWS: ErrorTable = (
@@ -138,13 +138,13 @@ ERROR_ROWS: ErrorTable = (
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error, as the service itself would say it; what else failed inside keeps its own status."""
     row = row_of(ERROR_ROWS, error) or _other_row(error)
-    told: dict[str, Any] = {"type": row.word, "message": error.message}
+    members: dict[str, Any] = {"type": row.word, "message": error.message}
     code = row.code if row.code is not None else error.code if error.code in CODE_CLASSES else None
     if code is not None:
-        told["details"] = {"error_code": code}
+        members["details"] = {"error_code": code}
     elif _wants_a_thread(error):
-        told["details"] = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
-    body: dict[str, Any] = {"type": "error", "error": told}
+        members["details"] = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
+    body: dict[str, Any] = {"type": "error", "error": members}
     if error.request_id is not None:
         body["request_id"] = error.request_id
     return told_status(error, row) if row.word == "api_error" else row.status, body

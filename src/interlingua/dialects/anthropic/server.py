@@ -115,13 +115,13 @@ class _RequestDecoder:
 
     def _messages(self) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
         first = decode_system(self.wire.system)
-        given = b"[]" if self.wire.messages is UNSET else bytes(self.wire.messages)
-        system, messages = _read_history(self.options, given, self.changes, continues=self.goes_on)
+        history = b"[]" if self.wire.messages is UNSET else bytes(self.wire.messages)
+        system, messages = _read_history(self.options, history, self.changes, continues=self.goes_on)
         return first + system, messages
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        given = self.wire.tools
-        tools = () if given is UNSET else _TOOLS.read(bytes(given), self.changes, self._offered)
+        raw = self.wire.tools
+        tools = () if raw is UNSET else _TOOLS.read(bytes(raw), self.changes, self._offered)
         servers = decode_servers(self.wire.mcp_servers)
         return (*tools, *servers) if servers else tools
 
@@ -134,12 +134,12 @@ class _RequestDecoder:
     def _schema(self) -> dict[str, Any] | None:
         """The output schema, under its name or its older one; a format of another kind only passes through."""
         config = self.wire.output_config
-        given = (config.get("format") if config is not None else None) or self.wire.output_format
-        if not is_object(given):
+        form = (config.get("format") if config is not None else None) or self.wire.output_format
+        if not is_object(form):
             return None
-        schema = given.get("schema")
-        is_schema = given.get("type") == "json_schema" and is_object(schema)
-        rest = {name: value for name, value in given.items() if not is_schema or name not in ("type", "schema")}
+        schema = form.get("schema")
+        is_schema = form.get("type") == "json_schema" and is_object(schema)
+        rest = {name: value for name, value in form.items() if not is_schema or name not in ("type", "schema")}
         if rest:
             self.extra["output_config"] = {**self.extra.get("output_config", {}), "format": rest}
         return schema if is_schema and is_object(schema) else None

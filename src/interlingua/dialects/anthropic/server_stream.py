@@ -211,19 +211,22 @@ class MessagesStreamEncoder(ResumingEncoder):
             "stop_reason": stop_word(response, self.changes, own=self._own),
             "stop_sequence": None,
         }
-        told: dict[str, Any] = {"type": "message_delta", "delta": delta}
+        message: dict[str, Any] = {"type": "message_delta", "delta": delta}
         if response.usage is not None or not self._own:
             usage, begun = encode_usage(response.usage, self.changes, own=self._own), self._counted
-            told["usage"] = {name: usage[name] for name in usage if name in COUNTS or begun.get(name) != usage[name]}
+            message["usage"] = {name: usage[name] for name in usage if name in COUNTS or begun.get(name) != usage[name]}
         if "context_management" in members:
-            told["context_management"] = members.pop("context_management")
+            message["context_management"] = members.pop("context_management")
         delta |= members
         if self._whole_shapes:
-            told |= {"delta": {**DELTA, **delta}, "usage": {**DELTA_USAGE, **told.get("usage", {"output_tokens": 0})}}
+            message |= {
+                "delta": {**DELTA, **delta},
+                "usage": {**DELTA_USAGE, **message.get("usage", {"output_tokens": 0})},
+            }
         for place in range(len(response.alternatives)):
             self.changes.add("alternatives_unsupported", f"/alternatives/{place}")
         hand_over(self.changes, self.context)
-        return settled + _event("message_delta", told) + STOP
+        return settled + _event("message_delta", message) + STOP
 
     def _error(self, event: StreamError) -> bytes:
         _, body = encode_error_body(error_of(event))
@@ -351,19 +354,19 @@ class MessagesStreamEncoder(ResumingEncoder):
         return self._stop(block)
 
     def _finish_call(self, block: _Block, part: ToolCall | BrokenToolCall, path: str) -> bytes:
-        told = b""
+        frames = b""
         if isinstance(part, ToolCall):
             self._note_seal(part.sealed, path)
         elif not (part.raw_arguments or self._turns.own) and block.number is None:  # a call would be one to run
             return self._whole(block, part, path)
         if not block.grown:
             text = part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments
-            told = self._string(block, "input_json_delta", "partial_json", text)
+            frames = self._string(block, "input_json_delta", "partial_json", text)
         stop = self._stop(block)
         if isinstance(part, ToolCall):
-            return told + stop
+            return frames + stop
         self._owed = stop
-        return told
+        return frames
 
     def _stop(self, block: _Block) -> bytes:
         if block.number is None:
@@ -376,18 +379,18 @@ class MessagesStreamEncoder(ResumingEncoder):
         if wire is None:
             return b""
         content = decode_any(encode_wire(wire))
-        told: dict[str, Any] | None = None
+        piece: dict[str, Any] | None = None
         if content.get("type") == "text" and "text" in content:
-            told = {"type": "text_delta", "text": content["text"]}
+            piece = {"type": "text_delta", "text": content["text"]}
             content["text"] = ""
         elif content.get("type") == "thinking":
-            told = {"type": "thinking_delta", "thinking": content["thinking"]}
+            piece = {"type": "thinking_delta", "thinking": content["thinking"]}
             content["thinking"] = ""
         elif isinstance(content.get("input"), dict):
-            told = {"type": "input_json_delta", "partial_json": encode(content["input"]).decode()}
+            piece = {"type": "input_json_delta", "partial_json": encode(content["input"]).decode()}
             content["input"] = {}
         opening = self._open(block, content)
-        return opening + (self._block_delta(block, told) if told is not None else b"") + self._stop(block)
+        return opening + (self._block_delta(block, piece) if piece is not None else b"") + self._stop(block)
 
 
 def _start_members(start: BlockStart) -> dict[str, Any]:

@@ -85,10 +85,10 @@ def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> ThinkingAsked:
     rest = {name: value for name, value in config.items() if name != "format" and (name != "effort" or effort is None)}
     if rest:
         extra["output_config"] = rest
-    asked, unread = _read(dict(wire.thinking or {}))
+    settings, unread = _read(dict(wire.thinking or {}))
     if unread:
         extra["thinking"] = unread
-    return asked._replace(effort=effort)
+    return settings._replace(effort=effort)
 
 
 def _read(thinking: dict[str, Any]) -> tuple[ThinkingAsked, dict[str, Any]]:
@@ -143,17 +143,17 @@ class _Thinking:
         self._summary()
 
     def _max_tokens(self, budget: int) -> None:
-        asked, most = self.request.max_tokens, self.facts.max_output_tokens
-        if asked is not None and asked < 0:
-            self.changes.add("parameter_unsupported", "/max_tokens", f"{asked} stands for no limit")
-            asked = None
-        if asked is None:
-            asked = most or DEFAULT_MAX_TOKENS + max(0, budget)
-            self.changes.add("parameter_added", "/max_tokens", f"the service insists on it: {asked}")
-        elif most is not None and asked > most:
+        limit, most = self.request.max_tokens, self.facts.max_output_tokens
+        if limit is not None and limit < 0:
+            self.changes.add("parameter_unsupported", "/max_tokens", f"{limit} stands for no limit")
+            limit = None
+        if limit is None:
+            limit = most or DEFAULT_MAX_TOKENS + max(0, budget)
+            self.changes.add("parameter_added", "/max_tokens", f"the service insists on it: {limit}")
+        elif most is not None and limit > most:
             self.changes.add("parameter_adjusted", "/max_tokens", f"the model writes {most} at most")
-            asked = most
-        self.wire.max_tokens = asked
+            limit = most
+        self.wire.max_tokens = limit
 
     # Effort
 
@@ -170,8 +170,8 @@ class _Thinking:
         return budget
 
     def _effort(self, effort: Effort) -> None:
-        known = self.facts.efforts
-        nearest = _nearest(effort, [word for word in EFFORTS if known is None or word in known])
+        accepted = self.facts.efforts
+        nearest = _nearest(effort, [word for word in EFFORTS if accepted is None or word in accepted])
         if nearest is None:
             self.changes.add("parameter_unsupported", "/effort", "the model takes no effort")
             return
@@ -254,11 +254,11 @@ class _Thinking:
         self.wire.thinking = {**thinking, "display": "omitted" if summary == "none" else "summarized"}
 
 
-def _nearest(effort: Effort, taken: Sequence[Effort]) -> Effort | None:
+def _nearest(effort: Effort, efforts: Sequence[Effort]) -> Effort | None:
     """The effort itself, else the next lower one there is, else the lowest."""
     place = EFFORTS.index(effort) if effort in EFFORTS else 0
-    lower: list[Effort] = [word for word in taken if EFFORTS.index(word) <= place]
-    return (lower or [None])[-1] or next(iter(taken), None)
+    lower: list[Effort] = [word for word in efforts if EFFORTS.index(word) <= place]
+    return (lower or [None])[-1] or next(iter(efforts), None)
 
 
 def has_budget(wire: RequestWire) -> bool:

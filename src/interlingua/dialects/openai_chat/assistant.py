@@ -396,8 +396,8 @@ class AssistantEncoder:
             case ThinkingPart():
                 self._thinking(part, path)
             case RefusalPart(text=text):
-                said = self.message.refusal
-                self.message.refusal = f"{said}{text}" if isinstance(said, str) else text
+                refusal = self.message.refusal
+                self.message.refusal = f"{refusal}{text}" if isinstance(refusal, str) else text
             case AudioPart():
                 self._audio(part, path)
             case ImagePart():
@@ -491,10 +491,10 @@ class AssistantEncoder:
         return True
 
     def _joined(self, data: dict[str, Any]) -> dict[str, Any]:
-        given = data.get("reasoning_details")
-        if not is_list(given):
+        details = data.get("reasoning_details")
+        if not is_list(details):
             return data
-        return {**data, "reasoning_details": [*(self.message.reasoning_details or []), *given]}
+        return {**data, "reasoning_details": [*(self.message.reasoning_details or []), *details]}
 
     def _finish_thinking(self) -> None:
         text = "\n\n".join([text for text in self.thinking if text]) if self.thinking else ""

@@ -177,12 +177,12 @@ class _RequestEncoder(OpenAIRequestWriter):
         return wires
 
     def _output(self) -> None:
-        asked = self.told_output()
-        if asked is None:
+        output = self.told_output()
+        if output is None:
             return
-        if asked.schema_description is not None and not self.takes("schema_description"):
-            asked = replace(asked, schema_description=None)
-        self.wire.response_format = encode_format(asked, self.quirks)
+        if output.schema_description is not None and not self.takes("schema_description"):
+            output = replace(output, schema_description=None)
+        self.wire.response_format = encode_format(output, self.quirks)
         if self.request.schema_strict and not self.quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
 
@@ -240,8 +240,8 @@ class _RequestEncoder(OpenAIRequestWriter):
                 members["summary"] = request.thinking_summary
             else:
                 self.note_unsaid(("thinking_summary",))
-        said = {name: value for name, value in members.items() if value is not None}
-        self.wire.reasoning = said or None
+        reasoning = {name: value for name, value in members.items() if value is not None}
+        self.wire.reasoning = reasoning or None
 
     def _switch(self) -> bool:
         """Switch thinking on or off, where the server has a switch; whether it is off."""
@@ -364,8 +364,8 @@ def failed_choice(wire: ChoiceWire | ChunkChoiceWire) -> Error | None:
 
 def _no_choice(wire: ResponseWire) -> Error:
     """The error for an answer without a choice, which is where it would say how it ended."""
-    known = wire.choices is not None or wire.id is not None or wire.object is not None or wire.usage is not None
-    return no_answer("choices", "choice", known=known)
+    is_answer = wire.choices is not None or wire.id is not None or wire.object is not None or wire.usage is not None
+    return no_answer("choices", "choice", known=is_answer)
 
 
 def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:
@@ -375,11 +375,11 @@ def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:
 
 def top_members(wire: ResponseWire | PlainResponseWire | ChunkWire) -> dict[str, Any]:
     """The members of an answer, or of a chunk of it, that only pass through."""
-    said = _top_members(wire)
+    members = _top_members(wire)
     if wire.extra:
-        beside = {name: said.pop(name) for name in RESERVED if name in said}
-        return {**said, "top": beside} if beside else said
-    return said
+        beside = {name: members.pop(name) for name in RESERVED if name in members}
+        return {**members, "top": beside} if beside else members
+    return members
 
 
 MESSAGE_MEMBERS = ("annotations", "name")

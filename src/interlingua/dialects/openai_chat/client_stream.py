@@ -151,10 +151,10 @@ class ChatStreamDecoder(BuildingDecoder):
         choice = chunk.choices[0] if chunk.choices and len(chunk.choices) == 1 else None
         if choice is None or choice.delta is None or chunk.usage is not None:
             return
-        said = [name for name in _DELTA_FIELDS if getattr(choice.delta, name)]
-        if len(said) != 1 or choice.finish_reason or choice.logprobs or choice.extra or choice.index:
+        fields = [name for name in _DELTA_FIELDS if getattr(choice.delta, name)]
+        if len(fields) != 1 or choice.finish_reason or choice.logprobs or choice.extra or choice.index:
             return
-        member, text, block = self._said(said[0], choice.delta)
+        member, text, block = self._said(fields[0], choice.delta)
         template = template_of(data, member, text) if text and block is not None else None
         if template is not None and block is not None:
             if block.kind == "tool_call":
@@ -229,14 +229,14 @@ class ChatStreamDecoder(BuildingDecoder):
         self.builder.start(model=chunk.model or "", wire_model=chunk.model or None, id=chunk.id or None, extra=extra)
 
     def _choice_members(self, wire: ChunkChoiceWire, number: int) -> None:
-        said = choice_members(wire)
-        if not said:
+        fields = choice_members(wire)
+        if not fields:
             return
         members = self.builder.choice_extra(number, NAME).setdefault("choice", {})
-        logprobs = said.pop("logprobs", None)
+        logprobs = fields.pop("logprobs", None)
         if logprobs is not None:
             members["logprobs"] = _joined_logprobs(members.get("logprobs"), logprobs)
-        members.update(said)
+        members.update(fields)
 
     # Deltas
 
@@ -314,8 +314,8 @@ class ChatStreamDecoder(BuildingDecoder):
         if delta.extra:
             message = self.builder.choice_extra(choice.number, NAME).setdefault("message", {})
             for name, value in delta.extra.items():
-                said = message.get(name)
-                message[name] = [*said, *value] if isinstance(said, list) and isinstance(value, list) else value
+                previous = message.get(name)
+                message[name] = [*previous, *value] if isinstance(previous, list) and isinstance(value, list) else value
 
     def _annotation(self, annotation: dict[str, Any], choice: _Choice) -> None:
         """Hang an annotation on the open text; one that comes before its text waits for it."""
@@ -329,11 +329,11 @@ class ChatStreamDecoder(BuildingDecoder):
         self._seal(choice)
         data = from_base64(audio.data, "/choices/delta/audio/data") if audio.data else b""
         block = self.builder.audio(data, audio.transcript or "", choice.number)
-        said = audio_id(audio.id, self.context.target.provider)
+        members = audio_id(audio.id, self.context.target.provider)
         if audio.expires_at is not None:
-            said["expires_at"] = audio.expires_at
-        if said:
-            block.extra = {NAME: {**block.extra.get(NAME, {}), **said}}
+            members["expires_at"] = audio.expires_at
+        if members:
+            block.extra = {NAME: {**block.extra.get(NAME, {}), **members}}
 
     # Calls
 
@@ -346,8 +346,8 @@ class ChatStreamDecoder(BuildingDecoder):
 
     def _call(self, wire: ToolCallWire, choice: _Choice) -> None:
         if nest(wire):
-            told = "a call without a function around its name"
-            self.changes.add("foreign_shape", self.builder.next_path(choice.number), told)
+            detail = "a call without a function around its name"
+            self.changes.add("foreign_shape", self.builder.next_path(choice.number), detail)
         elif (hosted := hosted_call(wire)) is not None:
             self._open_earlier(choice, None)
             self.builder.whole(hosted, "server_tool", choice.number)
@@ -414,8 +414,8 @@ class ChatStreamDecoder(BuildingDecoder):
             self._decode_twice(slot, choice)
             self._open(slot, choice)
             return
-        told = f"{slot.name} with {len(inner)} calls"
-        self.changes.add("calls_expanded", self.builder.next_path(choice.number), told)
+        detail = f"{slot.name} with {len(inner)} calls"
+        self.changes.add("calls_expanded", self.builder.next_path(choice.number), detail)
         for call in inner:
             call_id = slot.id if slot.block is None else None
             block = self.builder.open_call(call_id, call.name, choice.number, freeform=call.name in undo.freeform)
@@ -486,20 +486,20 @@ def _whole_message(wire: ChunkChoiceWire) -> DeltaWire | None:
     return decode_wire(encode(wire.message), DeltaWire) if is_object(wire.message) else None
 
 
-def _joined_logprobs(said: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
+def _joined_logprobs(first: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
     """Log probabilities of two chunks: lists follow each other, anything else is replaced."""
-    if said is None:
+    if first is None:
         return more
-    joined = dict(said)
+    joined = dict(first)
     for name, value in more.items():
         mine = joined.get(name)
         joined[name] = [*mine, *value] if isinstance(mine, list) and isinstance(value, list) else value
     return joined
 
 
-def _joined_details(said: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _joined_details(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Reasoning details with fragments of one entry joined: same type, and the same index or id."""
-    joined = list(said)
+    joined = list(first)
     for detail in more:
         last = joined[-1] if joined else None
         if last is not None and _continues(last, detail):

@@ -306,8 +306,8 @@ class MessageEncoder:
                 return
             content = part.text
         else:
-            kept = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}{within}/{place}")]
-            content = encode_content(kept, self.quirks)
+            content_parts = [part for place, part in enumerate(parts) if self._keeps(part, f"{path}{within}/{place}")]
+            content = encode_content(content_parts, self.quirks)
         wire = MessageWire(role=role, content=content)
         self._add(wire, message)
         if role == "system":
@@ -381,10 +381,10 @@ class MessageEncoder:
             note = f"[{len(media)} media part(s) of this result follow in the next user message]"
             moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
             return prefixed(result_text(result) or note, result, self.changes, path)
-        kept = [part for place, part in enumerate(content) if self._keeps(part, f"{path}/content/{place}")]
-        first = kept[0] if kept else None
+        parts = [part for place, part in enumerate(content) if self._keeps(part, f"{path}/content/{place}")]
+        first = parts[0] if parts else None
         if isinstance(first, TextPart):
-            kept[0] = msgspec.structs.replace(first, text=prefixed(first.text, result, self.changes, path))
+            parts[0] = msgspec.structs.replace(first, text=prefixed(first.text, result, self.changes, path))
         elif result.is_error:
-            kept.insert(0, TextPart(ERROR_PREFIX.strip()))
-        return encode_content(kept, self.quirks)
+            parts.insert(0, TextPart(ERROR_PREFIX.strip()))
+        return encode_content(parts, self.quirks)

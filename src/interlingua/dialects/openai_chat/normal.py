@@ -51,13 +51,13 @@ def defaults(body: JsonObject) -> JsonObject:
     dull: JsonObject = {
         "stream": False, "logprobs": False, "top_logprobs": 0, "tools": [], "functions": [], "stop": [], "model": "",
     }  # fmt: skip
-    kept = without_dull(body, dull)
-    if kept.get("response_format") == {"type": "text"}:
-        del kept["response_format"]
-    kept.pop("object", None)
-    if kept.get("id") == "":
-        del kept["id"]
-    return kept
+    rest = without_dull(body, dull)
+    if rest.get("response_format") == {"type": "text"}:
+        del rest["response_format"]
+    rest.pop("object", None)
+    if rest.get("id") == "":
+        del rest["id"]
+    return rest
 
 
 def spellings(body: JsonObject) -> JsonObject:
@@ -106,9 +106,9 @@ def tool_choice(body: JsonObject) -> JsonObject:
 
 def schema_name(body: JsonObject) -> JsonObject:
     """A schema without a name is called `response`."""
-    given = body.get("response_format")
-    if is_object(given) and "json_schema" in given:
-        body["response_format"] = {**given, "json_schema": {"name": "response", "schema": {}, **given["json_schema"]}}
+    form = body.get("response_format")
+    if is_object(form) and "json_schema" in form:
+        body["response_format"] = {**form, "json_schema": {"name": "response", "schema": {}, **form["json_schema"]}}
     return body
 
 
@@ -129,20 +129,20 @@ def choices(body: JsonObject) -> JsonObject:
 
 def _choice(choice: JsonObject, place: int) -> JsonObject:
     message: JsonObject = choice.get("message") or choice.get("delta") or {}
-    said = {name: value for name, value in message.items() if value or name not in SAYING}
-    kept = without(choice, ("message", "delta"))
-    return {**kept, "index": place, "message": _message({"role": "assistant", **said})}
+    members = {name: value for name, value in message.items() if value or name not in SAYING}
+    rest = without(choice, ("message", "delta"))
+    return {**rest, "index": place, "message": _message({"role": "assistant", **members})}
 
 
 def usage(body: JsonObject) -> JsonObject:
     """A count of 0 tokens is absent, and so is an empty object of details; the total is their sum."""
-    given = body.get("usage")
-    if not is_object(given):
+    raw = body.get("usage")
+    if not is_object(raw):
         return body
     counts = ("prompt_tokens", "completion_tokens", "total_tokens")
-    total = given.get("prompt_tokens", 0) + given.get("completion_tokens", 0)
-    kept = {name: value for name, value in {"total_tokens": total, **given}.items() if name not in counts or value}
-    body["usage"] = {name: value for name, value in kept.items() if value != {}}
+    total = raw.get("prompt_tokens", 0) + raw.get("completion_tokens", 0)
+    members = {name: value for name, value in {"total_tokens": total, **raw}.items() if name not in counts or value}
+    body["usage"] = {name: value for name, value in members.items() if value != {}}
     return body
 
 
@@ -187,10 +187,10 @@ def _is_hollow(value: object) -> bool:
 
 def _call(call: JsonObject) -> JsonObject:
     hollow = {name for name in HOLLOW if _is_hollow(call.get(name))}
-    kept = {name: value for name, value in call.items() if name != "index" and name not in hollow}
-    if "custom" not in kept:
-        kept["type"] = "function"
-    return kept
+    rest = {name: value for name, value in call.items() if name != "index" and name not in hollow}
+    if "custom" not in rest:
+        rest["type"] = "function"
+    return rest
 
 
 def _content(content: str | list[Any] | None) -> list[Any]:
@@ -232,8 +232,8 @@ def _cache(part: JsonObject) -> JsonObject:
 
 
 def _image(part: JsonObject) -> JsonObject:
-    given = part.get("image_url")
-    members = {"url": given} if isinstance(given, str) else dict(given or {})
+    raw = part.get("image_url")
+    members = {"url": raw} if isinstance(raw, str) else dict(raw or {})
     return {"image_url": {**members, "url": same_url(members.get("url"))}}
 
 

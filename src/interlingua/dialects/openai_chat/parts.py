@@ -142,8 +142,8 @@ def _text(part: PartWire) -> Part | None:
 
 
 def _image(part: PartWire) -> Part:
-    given = part.image_url
-    members: dict[str, Any] = {"url": given} if isinstance(given, str) else dict(given or {})
+    raw = part.image_url
+    members: dict[str, Any] = {"url": raw} if isinstance(raw, str) else dict(raw or {})
     url = members.pop("url", None)
     parsed = parse_data_url(url, "/image_url") if isinstance(url, str) else None
     if parsed is None:

@@ -165,12 +165,12 @@ class Frames(FrameCheck):
         return choice.finish_reason != ("stop" if has_calls else "tool_calls")
 
     def _is_sound_call(self, call: _Call, choice: int) -> bool:
-        known = self._calls.get(choice, 0)
-        if call.index == known:
-            self._calls[choice] = known + 1
+        count = self._calls.get(choice, 0)
+        if call.index == count:
+            self._calls[choice] = count + 1
             self._begun += 1
             return bool(call.id and call.name and call.type)
-        return 0 <= call.index < known and not (call.id or call.name)
+        return 0 <= call.index < count and not (call.id or call.name)
 
 
 class _WholeFunction(NormalStruct):

@@ -96,8 +96,8 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        given = b"[]" if wire.messages is UNSET else bytes(wire.messages)
-        system, messages = decode_messages(given, self.changes)
+        history = b"[]" if wire.messages is UNSET else bytes(wire.messages)
+        system, messages = decode_messages(history, self.changes)
         messages = paired_history(messages, self.options, self.changes)
         name, schema, strict = self._format()
         return Request(
@@ -159,20 +159,20 @@ class _RequestDecoder:
         return None if choice is None else decode_choice(choice, self.changes)
 
     def _format(self) -> tuple[str | None, dict[str, Any] | None, bool | None]:
-        given = self.wire.response_format
-        if given is None:
+        form = self.wire.response_format
+        if form is None:
             return None, None, None
-        rest = dict(given.extra or {})
-        schema = given.json_schema
-        if given.schema is not None:
-            if schema is None and given.type in ("json_object", "json_schema"):
-                return self._flat_format(given.type, given.schema, rest)
-            rest["schema"] = given.schema
+        rest = dict(form.extra or {})
+        schema = form.json_schema
+        if form.schema is not None:
+            if schema is None and form.type in ("json_object", "json_schema"):
+                return self._flat_format(form.type, form.schema, rest)
+            rest["schema"] = form.schema
         if schema is not None:
             members: dict[str, Any] = dict(schema.extra or {})
             rest |= {"json_schema": members} if members else {}
-        if given.type not in ("text", "json_object", "json_schema"):
-            rest["type"] = given.type
+        if form.type not in ("text", "json_object", "json_schema"):
+            rest["type"] = form.type
         if rest:
             self.extra["response_format"] = rest
         return (schema.name, schema.schema or {}, schema.strict) if schema is not None else (None, None, None)
@@ -191,17 +191,17 @@ class _RequestDecoder:
         return name, schema, strict
 
     def _schema_description(self) -> str | None:
-        given = self.wire.response_format
-        return given.json_schema.description if given is not None and given.json_schema is not None else None
+        form = self.wire.response_format
+        return form.json_schema.description if form is not None and form.json_schema is not None else None
 
     def _effort(self) -> Effort | None:
-        said = self.wire.reasoning_effort
+        effort = self.wire.reasoning_effort
         nested = (self.wire.reasoning or {}).get("effort")
-        if said in EFFORTS:
-            return said
-        if said is not None:
-            self.extra["reasoning_effort"] = said
-        return nested if nested in EFFORTS and said is None else None
+        if effort in EFFORTS:
+            return effort
+        if effort is not None:
+            self.extra["reasoning_effort"] = effort
+        return nested if nested in EFFORTS and effort is None else None
 
     def _budget(self) -> int | None:
         budget = (self.wire.reasoning or {}).get("max_tokens")
@@ -215,8 +215,8 @@ class _RequestDecoder:
         """The members that pass through, those of objects that were read in part among them."""
         reasoning = self.wire.reasoning
         if reasoning is not None:
-            known = {"effort": EFFORTS, "summary": SUMMARIES}
-            read = {"max_tokens", *[name for name, words in known.items() if reasoning.get(name) in words]}
+            values = {"effort": EFFORTS, "summary": SUMMARIES}
+            read = {"max_tokens", *[name for name, words in values.items() if reasoning.get(name) in words]}
             self.extra["reasoning"] = {name: value for name, value in reasoning.items() if name not in read}
         if self.wire.stream_options is not None:
             self.extra["stream_options"] = self.wire.stream_options

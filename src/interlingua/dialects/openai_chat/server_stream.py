@@ -114,9 +114,9 @@ class ChatStreamEncoder(ResumingEncoder):
     def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
         """Go on behind `events`; annotations and details of reasoning that were told there are not told again."""
         self._resumed = True
-        told = list(events)
-        super().resume(told, last_frame)
-        for event in told:
+        earlier = list(events)
+        super().resume(earlier, last_frame)
+        for event in earlier:
             if type(event) is Annotation:
                 key = event.choice, event.index
                 self._annotated[key] = self._annotated.get(key, 0) + 1
@@ -126,19 +126,19 @@ class ChatStreamEncoder(ResumingEncoder):
     # Chunks
 
     def _start(self, event: StreamStart) -> bytes:
-        context, known = self.context, event.extra.get(NAME)
+        context, own = self.context, event.extra.get(NAME)
         made = context.make_id() if event.id is None and context.make_id else event.id
-        created = known["created"] if known and "created" in known else context.created or None
+        created = own["created"] if own and "created" in own else context.created or None
         model = context.model or event.wire_model or event.model or None
-        provider = self._provider = known.get("provider") if known else None
+        provider = self._provider = own.get("provider") if own else None
         if type(created) is int and made is not None and model is not None and provider is None:
             self._head = _HEAD % (encode_text(made), created, encode_text(model))
             return b""
         members = {
             "id": made, "object": "chat.completion.chunk", "created": created, "model": model, "provider": provider,
         }  # fmt: skip
-        said = {name: value for name, value in members.items() if value is not None}
-        self._head = b"data: " + encode(said)[:-1]
+        head = {name: value for name, value in members.items() if value is not None}
+        self._head = b"data: " + encode(head)[:-1]
         return b""
 
     def _chunk(
@@ -157,9 +157,9 @@ class ChatStreamEncoder(ResumingEncoder):
 
     def _text(self, event: TextDelta) -> bytes:
         """The first text of a choice; what stands before it is the same for all that follow."""
-        told = self._string("content", event.text, event.choice)
+        chunk = self._string("content", event.text, event.choice)
         self._text_heads[event.choice] = self._heads[event.choice, "content"]
-        return told
+        return chunk
 
     def _string(self, member: str, text: str, choice: int) -> bytes:
         head = self._heads.get((choice, member))
@@ -192,8 +192,8 @@ class ChatStreamEncoder(ResumingEncoder):
     def _reasoning_field(self, event: BlockStart) -> str:
         """Where it was read, for a client of the server that said it; details have their text in them."""
         read = event.extra.get(NAME, {}).get("field")
-        known = isinstance(read, str) and (self.context.source == NAME or read == "reasoning_details")
-        return str(read) if known else "reasoning_content"
+        is_ours = isinstance(read, str) and (self.context.source == NAME or read == "reasoning_details")
+        return str(read) if is_ours else "reasoning_content"
 
     def _audio(self, event: DataDelta) -> bytes:
         """A piece of audio; other media go out whole, when their block ends."""
@@ -285,8 +285,8 @@ class ChatStreamEncoder(ResumingEncoder):
             part = replace(part, sealed=None)
         message = AssistantEncoder(Target(), self.changes).encode((part,), "", reply=True)
         body = decode_any(encode_wire(message))
-        said = {name: value for name, value in body.items() if name != "role"}
-        delta = {name: value for name, value in said.items() if name != "content" or is_list(value)}
+        fields = {name: value for name, value in body.items() if name != "role"}
+        delta = {name: value for name, value in fields.items() if name != "content" or is_list(value)}
         if is_list(calls := delta.get("tool_calls")):
             ordinals = self._choices[event.choice].ordinals
             ordinal = ordinals[event.index] = len(ordinals)
@@ -298,9 +298,9 @@ class ChatStreamEncoder(ResumingEncoder):
     def _end(self, event: StreamEnd) -> bytes:
         if not self.context.says_own(NAME) and (failed := failed_end(event)):
             return self._error(failed)
-        told = self._last_chunks(event.response)
+        chunks = self._last_chunks(event.response)
         hand_over(self.changes, self.context)
-        return told + DONE
+        return chunks + DONE
 
     def _error(self, event: StreamError) -> bytes:
         """The error object; an answer that came in this dialect brings what it had besides its blocks.
@@ -309,9 +309,9 @@ class ChatStreamEncoder(ResumingEncoder):
         """
         _, body = encode_error_body(error_of(event))
         brings = self.context.source == NAME and not self._resumed
-        told = self._last_chunks(event.partial) if brings and event.partial is not None else b""
+        chunks = self._last_chunks(event.partial) if brings and event.partial is not None else b""
         hand_over(self.changes, self.context)
-        return told + b"data: " + encode(body) + b"\n\n"
+        return chunks + b"data: " + encode(body) + b"\n\n"
 
     def _last_chunks(self, response: Response[Any]) -> bytes:
         members, first_extra = reply_members(response.extra, self.changes)

@@ -118,9 +118,9 @@ class Slots:
     def _without_index(self, call_id: str, name: str) -> Slot:
         newest = self.all[-1] if self.all else None
         if call_id:
-            known = next((slot for slot in self.all if slot.id == call_id), None)
-            if known is not None and not (name and known.is_whole()):
-                return known
+            same_id = next((slot for slot in self.all if slot.id == call_id), None)
+            if same_id is not None and not (name and same_id.is_whole()):
+                return same_id
             waiting = newest is not None and not newest.id and not newest.name
             return newest if newest is not None and waiting else self._new()
         if newest is None:

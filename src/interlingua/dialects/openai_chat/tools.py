@@ -113,9 +113,9 @@ def _freeform(wire: ToolWire, custom: CustomWire, path: str) -> Tool:
     )
 
 
-def _grammar(given: dict[str, Any] | None) -> Freeform | None:
+def _grammar(raw: dict[str, Any] | None) -> Freeform | None:
     """What binds the text; None for a format that we cannot say, which stays a member."""
-    match given:
+    match raw:
         case None | {"type": "text"}:
             return Freeform()
         case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
@@ -159,10 +159,10 @@ def encode_tool(
 
 
 def _encode_freeform(tool: Tool, freeform: Freeform, name: str) -> ToolWire:
-    given: dict[str, Any] | None = None
+    form: dict[str, Any] | None = None
     if freeform.syntax != "text":
-        given = {"type": "grammar", "grammar": {"syntax": freeform.syntax, "definition": freeform.definition}}
-    return ToolWire(type="custom", custom=CustomWire(name=name, description=tool.description, format=given))
+        form = {"type": "grammar", "grammar": {"syntax": freeform.syntax, "definition": freeform.definition}}
+    return ToolWire(type="custom", custom=CustomWire(name=name, description=tool.description, format=form))
 
 
 def encode_choice(choice: ToolChoice, names: Mapping[str, str], freeform: frozenset[str]) -> str | dict[str, Any]:

@@ -89,8 +89,8 @@ def _counts(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
     read, written = usage.input_tokens, usage.output_tokens
     if read is None or written is None:
         if own:
-            given = {"prompt_tokens": read, "completion_tokens": written}
-            return {name: count for name, count in given.items() if count is not None}
+            counts = {"prompt_tokens": read, "completion_tokens": written}
+            return {name: count for name, count in counts.items() if count is not None}
         changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
         read, written = read or 0, written or 0
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

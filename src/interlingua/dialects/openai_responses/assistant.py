@@ -275,8 +275,8 @@ def reasoning_text(item: dict[str, Any]) -> str:
 
 
 def _texts(parts: object) -> list[str]:
-    found: Sequence[object] = parts if is_list(parts) else ()
-    return [part["text"] for part in found if is_object(part) and isinstance(part.get("text"), str)]
+    items: Sequence[object] = parts if is_list(parts) else ()
+    return [part["text"] for part in items if is_object(part) and isinstance(part.get("text"), str)]
 
 
 def picture(item: dict[str, Any], sealed: Callable[[dict[str, Any]], Sealed]) -> ImagePart | None:

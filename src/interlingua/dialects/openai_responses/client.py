@@ -168,11 +168,11 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     def _text(self) -> None:
         request, quirks = self.request, self.quirks
-        asked = self.told_output()
-        given = encode_format(asked, quirks) if asked is not None else None
+        output = self.told_output()
+        form = encode_format(output, quirks) if output is not None else None
         verbosity = request.verbosity if request.verbosity is not None and self.takes("verbosity") else None
-        if given is not None or verbosity is not None:
-            self.wire.text = TextWire(format=given, verbosity=verbosity)
+        if form is not None or verbosity is not None:
+            self.wire.text = TextWire(format=form, verbosity=verbosity)
         if request.schema_strict and not quirks.strict_schemas:
             self.changes.add("strict_unsupported", "/schema_strict")
 
@@ -193,31 +193,31 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     def _limit(self) -> int | None:
         """The limit of output tokens, or the least that the model takes."""
-        asked, least = self.request.max_tokens, self.facts.min_output_tokens
-        if asked is not None and least is not None and 0 <= asked < least:
-            self.changes.add("parameter_adjusted", "/max_tokens", f"{asked} is told as {least}, the least there is")
+        limit, least = self.request.max_tokens, self.facts.min_output_tokens
+        if limit is not None and least is not None and 0 <= limit < least:
+            self.changes.add("parameter_adjusted", "/max_tokens", f"{limit} is told as {least}, the least there is")
             return least
-        return self.bounded("max_tokens", asked)
+        return self.bounded("max_tokens", limit)
 
     def _reasoning(self) -> None:
         request = self.request
-        said: dict[str, Any] = {}
+        reasoning: dict[str, Any] = {}
         budgeted = self.effort_of_budget()
         effort = self.told_effort() or budgeted
         if effort is not None:
-            said["effort"] = effort
+            reasoning["effort"] = effort
         if request.thinking_summary not in (None, "none"):
-            said["summary"] = request.thinking_summary
-        self.wire.reasoning = said or None
+            reasoning["summary"] = request.thinking_summary
+        self.wire.reasoning = reasoning or None
 
     def _extra(self) -> None:
         merge_members(self.wire, self.told_cache())
         if self.request.extra:
             merge_members(self.wire, self.own_members())
-        said: object = self.wire.include or []
-        if not is_list(said):
+        include: object = self.wire.include or []
+        if not is_list(include):
             return  # the server has a word for it
-        self.wire.include = [*said, *(name for name in self.include if name not in said)] or self.wire.include
+        self.wire.include = [*include, *(name for name in self.include if name not in include)] or self.wire.include
 
 
 # The answer
@@ -315,11 +315,11 @@ def _decode_output(items: list[ItemWire], context: DecodeContext, changes: Chang
 
 def top_members(wire: ResponseWire) -> dict[str, Any]:
     """The members of an answer, or of a snapshot of it, that only pass through."""
-    said = _top_members(wire)
+    members = _top_members(wire)
     for name, nothing in REPEATED.items():
-        if said.get(name) == nothing:
-            said.pop(name, None)
-    return said
+        if members.get(name) == nothing:
+            members.pop(name, None)
+    return members
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

@@ -159,12 +159,12 @@ class _Answer:
 
     def learn(self, wire: EventWire) -> None:
         """What is known of the answer."""
-        known, said = self.snapshot, wire.response
-        if said is None:
+        snapshot, response = self.snapshot, wire.response
+        if response is None:
             return
-        if known is not None:  # some servers name the answer once
-            said.id, said.model = said.id or known.id, said.model or known.model
-        self.snapshot = said
+        if snapshot is not None:  # some servers name the answer once
+            response.id, response.model = response.id or snapshot.id, response.model or snapshot.model
+        self.snapshot = response
 
     def begun(self, wire: EventWire) -> None:
         """The start of the answer, or more of what is known of it."""
@@ -184,13 +184,13 @@ class _Answer:
         )
 
     def tell_members(self) -> None:
-        known = self.snapshot
-        if known is None:
+        snapshot = self.snapshot
+        if snapshot is None:
             return
         started = self.builder.start_event
         if started is not None and not (started.model and started.id):
-            self.builder.name(model=known.model or "", wire_model=known.model or None, id=known.id or None)
-        members = top_members(known)
+            self.builder.name(model=snapshot.model or "", wire_model=snapshot.model or None, id=snapshot.id or None)
+        members = top_members(snapshot)
         if members:
             self.builder.extra[NAME] = members
 
@@ -250,8 +250,8 @@ class _Answer:
     def added(self, wire: EventWire) -> None:
         if wire.item is None:
             raise DecodeError("response.output_item.added without an item")
-        known = self.by_id.get(wire.item.id or "")
-        if known is not None and not known.settled and known.wire.type == wire.item.type:
+        item = self.by_id.get(wire.item.id or "")
+        if item is not None and not item.settled and item.wire.type == wire.item.type:
             return  # it began before, with one of its parts
         self.open(wire.item, wire)
         if isinstance(self.newest, OtherItem):
@@ -270,8 +270,8 @@ class _Answer:
         return opened
 
     def item(self, wire: EventWire, item_id: str | None) -> Item | None:
-        found = self.by_index.get(wire.output_index) if type(wire.output_index) is int else None
-        return found or self.by_id.get(item_id or "")
+        item = self.by_index.get(wire.output_index) if type(wire.output_index) is int else None
+        return item or self.by_id.get(item_id or "")
 
     def done(self, wire: EventWire) -> None:
         item = wire.item or ItemWire()
@@ -289,24 +289,24 @@ class _Answer:
 
     def message(self, wire: EventWire) -> MessageItem:
         """The message that an event is about; one that never began, begins."""
-        found = self.item(wire, wire.item_id) or self.newest
-        if not isinstance(found, MessageItem) or found.settled:
+        item = self.item(wire, wire.item_id) or self.newest
+        if not isinstance(item, MessageItem) or item.settled:
             return cast("MessageItem", self.open(ItemWire(type="message", id=wire.item_id, role="assistant"), wire))
-        return found
+        return item
 
     def reasoning(self, wire: EventWire) -> ReasoningItem:
-        found = self.item(wire, wire.item_id) or self.newest
-        if not isinstance(found, ReasoningItem) or found.settled:
+        item = self.item(wire, wire.item_id) or self.newest
+        if not isinstance(item, ReasoningItem) or item.settled:
             return cast("ReasoningItem", self.open(ItemWire(type="reasoning", id=wire.item_id), wire))
-        return found
+        return item
 
     def call(self, wire: EventWire) -> CallItem:
-        found = self.item(wire, wire.item_id) or self.newest
-        if not isinstance(found, CallItem):
+        item = self.item(wire, wire.item_id) or self.newest
+        if not isinstance(item, CallItem):
             raise DecodeError(f"arguments for the unknown item {wire.item_id!r}", path="/item_id")
-        if wire.name and not found.wire.name:
-            found.wire.name = wire.name
-        return found
+        if wire.name and not item.wire.name:
+            item.wire.name = wire.name
+        return item
 
     # What items say
 

@@ -266,8 +266,8 @@ class ItemEncoder:
         name, call_id = self.names.get(part.name, part.name), self.ids.get(part.id, part.id)
         if part.freeform and self.target.quirks.freeform_tools:
             whole = text if isinstance(part, ToolCall) else f"{text}{FREEFORM_END}"
-            said = Raw(encode_text(freeform_input(whole)))
-            return ItemWire(type="custom_tool_call", call_id=call_id, name=name, input=said)
+            written = Raw(encode_text(freeform_input(whole)))
+            return ItemWire(type="custom_tool_call", call_id=call_id, name=name, input=written)
         status = COMPLETED if self.reply else None
         if self.make_id is not None and isinstance(part, BrokenToolCall) and part.reason == "cut_off":
             status = "incomplete"

@@ -237,8 +237,8 @@ class ReasoningItem(Item):
     def _opened(self) -> Block:
         block = self.block
         if block is None or block.part is not None:
-            known = {NAME: {"id": self.wire.id}} if self.wire.id is not None else None
-            block = self._keep(self.builder.open_beside("thinking", extra=known))
+            extra = {NAME: {"id": self.wire.id}} if self.wire.id is not None else None
+            block = self._keep(self.builder.open_beside("thinking", extra=extra))
             block.extra = {}  # the seal will say it
         return block
 
@@ -297,8 +297,8 @@ class CallItem(Item):
             self.builder.seal(block, self.sealed(members))
         if self.freeform:
             self.builder.call_arguments(block, FREEFORM_START)
-        held, self._held = "".join(self._held), []
-        self._say(held)
+        pieces, self._held = "".join(self._held), []
+        self._say(pieces)
         return block
 
     def _say(self, text: str) -> None:
@@ -332,19 +332,19 @@ class CallItem(Item):
 
     def whole_text(self, text: str) -> None:
         """All of the arguments, or of the input."""
-        said = self._said if self.block is not None else "".join(self._held)
-        if text == said or (said and (text.strip() == "{}" or is_empty_arguments(text))):
+        sent = self._said if self.block is not None else "".join(self._held)
+        if text == sent or (sent and (text.strip() == "{}" or is_empty_arguments(text))):
             return
-        if text.startswith(said):
-            self.grow(text[len(said) :])
-        elif self.freeform or not _same_json(said, text):
+        if text.startswith(sent):
+            self.grow(text[len(sent) :])
+        elif self.freeform or not _same_json(sent, text):
             raise DecodeError(f"the arguments of {self.wire.name!r} are not what their pieces add up to")
 
     def settle(self, wire: ItemWire) -> None:
         """The call is whole."""
-        known = self.wire
+        earlier = self.wire
         self.wire = wire
-        wire.name, wire.call_id = wire.name or known.name, wire.call_id or known.call_id
+        wire.name, wire.call_id = wire.name or earlier.name, wire.call_id or earlier.call_id
         if self._is_apart(wire):
             return
         block = self.block or self._open()
@@ -400,8 +400,8 @@ class CallItem(Item):
 
 def _rest(block: Block, text: str) -> str:
     """What of a whole text was not said yet; nothing where it begins otherwise, since what was said stays said."""
-    said = block.content
-    return text[len(said) :] if text.startswith(said) else ""
+    sent = block.content
+    return text[len(sent) :] if text.startswith(sent) else ""
 
 
 def _same_json(one: str, other: str) -> bool:

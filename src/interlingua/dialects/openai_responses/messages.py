@@ -207,15 +207,15 @@ class _History:
 _ROLES: dict[str, Any] = {"user": "user", "system": "system", "developer": "system"}
 
 
-def decode_input(given: str | list[ItemWire] | None, changes: Changes) -> tuple[Message, ...]:
+def decode_input(items: str | list[ItemWire] | None, changes: Changes) -> tuple[Message, ...]:
     """The messages of a request.
 
     Raises: DecodeError for an unknown role and for parts that cannot be read.
     """
-    if isinstance(given, str):
-        return (Message("user", (TextPart(given),) if given else ()),)
+    if isinstance(items, str):
+        return (Message("user", (TextPart(items),) if items else ()),)
     history = _History(changes)
-    for place, wire in enumerate(given or ()):
+    for place, wire in enumerate(items or ()):
         try:
             history.read(wire)
         except DecodeError as error:
@@ -374,11 +374,11 @@ class InputEncoder:
         return self._parts(result, content, path)
 
     def _parts(self, result: ToolResult, content: Sequence[Any], path: str) -> Raw:
-        told = [TextPart(encode(part.value).decode()) if isinstance(part, Json) else part for part in content]
-        kept = [part for place, part in enumerate(told) if self._keeps(part, f"{path}/content/{place}")]
-        first = kept[0] if kept else None
+        texts = [TextPart(encode(part.value).decode()) if isinstance(part, Json) else part for part in content]
+        parts = [part for place, part in enumerate(texts) if self._keeps(part, f"{path}/content/{place}")]
+        first = parts[0] if parts else None
         if isinstance(first, TextPart):
-            kept[0] = replace(first, text=prefixed(first.text, result, self.changes, path))
+            parts[0] = replace(first, text=prefixed(first.text, result, self.changes, path))
         elif result.is_error:
-            kept.insert(0, TextPart(ERROR_PREFIX.strip()))
-        return Raw(b"[%b]" % b",".join([encode_wire(encode_part(part, detail=False)) for part in kept]))
+            parts.insert(0, TextPart(ERROR_PREFIX.strip()))
+        return Raw(b"[%b]" % b",".join([encode_wire(encode_part(part, detail=False)) for part in parts]))

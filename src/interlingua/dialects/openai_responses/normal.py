@@ -49,9 +49,9 @@ def tools(body: JsonObject) -> JsonObject:
     """A function without parameters takes an empty object; a freeform tool without a format takes text."""
     if "tools" in body:
         body["tools"] = [_tool(tool) for tool in body["tools"]]
-    given = body.get("text")
-    if is_object(given) and is_object(given.get("format")) and given["format"].get("type") == "json_schema":
-        body["text"] = {**given, "format": {"name": "response", "schema": {}, **given["format"]}}
+    text = body.get("text")
+    if is_object(text) and is_object(text.get("format")) and text["format"].get("type") == "json_schema":
+        body["text"] = {**text, "format": {"name": "response", "schema": {}, **text["format"]}}
     return body
 
 
@@ -89,32 +89,32 @@ def repeated(body: JsonObject) -> JsonObject:
 
 def usage(body: JsonObject) -> JsonObject:
     """A count of 0 tokens is absent, and so is an empty object of details; the total is their sum."""
-    given = body.get("usage")
-    if not is_object(given):
+    raw = body.get("usage")
+    if not is_object(raw):
         return body
     counts = ("input_tokens", "output_tokens", "total_tokens")
-    total = given.get("input_tokens", 0) + given.get("output_tokens", 0)
-    kept = {name: value for name, value in {"total_tokens": total, **given}.items() if name not in counts or value}
-    body["usage"] = {name: value for name, value in kept.items() if value != {}}
+    total = raw.get("input_tokens", 0) + raw.get("output_tokens", 0)
+    members = {name: value for name, value in {"total_tokens": total, **raw}.items() if name not in counts or value}
+    body["usage"] = {name: value for name, value in members.items() if value != {}}
     return body
 
 
 def _item(item: object) -> object:
     if not is_object(item):
         return item
-    kept = {"type": "message", **item} if "role" in item else dict(item)
-    if kept.get("status") == "completed":
-        del kept["status"]
-    if kept.get("type") == "message":
-        side = "output_text" if kept.get("role") == "assistant" else "input_text"
-        kept["content"] = _content(kept.get("content", []), side)
-    if kept.get("type") == "reasoning":
-        kept.setdefault("summary", [])
-    if is_list(kept.get("output")) and str(kept.get("type")).endswith("call_output"):
-        kept["output"] = [_part(part, "input_text") for part in kept["output"]]
-    if kept.get("type") == "image_generation_call":
-        kept["result"] = same_bytes(kept.get("result"))
-    return kept
+    rest = {"type": "message", **item} if "role" in item else dict(item)
+    if rest.get("status") == "completed":
+        del rest["status"]
+    if rest.get("type") == "message":
+        side = "output_text" if rest.get("role") == "assistant" else "input_text"
+        rest["content"] = _content(rest.get("content", []), side)
+    if rest.get("type") == "reasoning":
+        rest.setdefault("summary", [])
+    if is_list(rest.get("output")) and str(rest.get("type")).endswith("call_output"):
+        rest["output"] = [_part(part, "input_text") for part in rest["output"]]
+    if rest.get("type") == "image_generation_call":
+        rest["result"] = same_bytes(rest.get("result"))
+    return rest
 
 
 def _content(content: object, side: str) -> object:
@@ -127,17 +127,17 @@ def _content(content: object, side: str) -> object:
 def _part(part: object, side: str) -> object:
     if not is_object(part):
         return part
-    kept = {name: value for name, value in part.items() if name not in ("annotations", "logprobs") or value}
-    if kept.get("detail") == "auto" and kept.get("type") == "input_image":
-        del kept["detail"]
-    if kept.get("type", "text") == "text":
-        kept["type"] = side
+    rest = {name: value for name, value in part.items() if name not in ("annotations", "logprobs") or value}
+    if rest.get("detail") == "auto" and rest.get("type") == "input_image":
+        del rest["detail"]
+    if rest.get("type", "text") == "text":
+        rest["type"] = side
     for name in ("image_url", "file_data"):
-        if isinstance(kept.get(name), str):
-            kept[name] = same_url(kept[name])
-    if is_object(kept.get("input_audio")):
-        kept["input_audio"] = same_sound(kept["input_audio"])
-    return kept
+        if isinstance(rest.get(name), str):
+            rest[name] = same_url(rest[name])
+    if is_object(rest.get("input_audio")):
+        rest["input_audio"] = same_sound(rest["input_audio"])
+    return rest
 
 
 RULES: Rules = {

@@ -202,9 +202,11 @@ def _bare(part: Part, *, detail: bool) -> PartWire:
     match part:
         case TextPart(text=text):
             return PartWire(type="input_text", text=text)
-        case ImagePart(data=data, media_type=media_type, detail=said):
+        case ImagePart(data=data, media_type=media_type, detail=level):
             url = data_url(data, media_type_of(media_type))
-            return PartWire(type="input_image", image_url=url, detail=told_detail(said) or ("auto" if detail else None))
+            return PartWire(
+                type="input_image", image_url=url, detail=told_detail(level) or ("auto" if detail else None)
+            )
         case DocumentPart(data=data, media_type=media_type, name=name):
             return PartWire(type="input_file", file_data=data_url(data, media_type_of(media_type)), filename=name)
         case AudioPart(data=data, media_type=media_type):

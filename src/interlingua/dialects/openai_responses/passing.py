@@ -144,12 +144,12 @@ class Frames(FrameCheck):
         messages = [item.content or () for item in answer.output if item.type == "message"]
         text = "".join([part.text or "" for parts in messages for part in parts if part.type == "output_text"])
         calls = [(item.call_id, item.name, item.arguments) for item in answer.output if item.type == "function_call"]
-        said = [
+        own_calls = [
             (part.id, part.name, part.arguments_json if isinstance(part, ToolCall) else part.raw_arguments)
             for part in response.parts
             if isinstance(part, ToolCall | BrokenToolCall) and not part.freeform
         ]
-        return text == response.text and calls == said
+        return text == response.text and calls == own_calls
 
     def _began(self, event: _Event) -> bool:
         return event.response is not None and not self._items
@@ -166,16 +166,16 @@ class Frames(FrameCheck):
         return True
 
     def _done(self, event: _Event) -> bool:
-        item, known = event.item, self._item(event.output_index)
-        return item is not None and known is not None and (item.id, item.type) == (known.id, known.type)
+        item, opened = event.item, self._item(event.output_index)
+        return item is not None and opened is not None and (item.id, item.type) == (opened.id, opened.type)
 
     def _item(self, index: int) -> _Item | None:
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def _about_item(self, event: _Event) -> bool:
         """Whether an event names an item that came."""
-        known = self._item(event.output_index)
-        return known is not None and known.id == event.item_id
+        opened = self._item(event.output_index)
+        return opened is not None and opened.id == event.item_id
 
     def _about_part(self, event: _Event) -> bool:
         """Whether it names the newest content part of such an item."""

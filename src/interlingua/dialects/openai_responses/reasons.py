@@ -93,8 +93,8 @@ CODE_CLASSES: dict[str, type[Error]] = {
 
 def error_of_failure(failure: object) -> Error:
     """The error of an answer or an event that failed: `{"code", "message"}`, flat or under `error`."""
-    said = failure if failure and failure is not UNSET else "the answer failed"
-    body = error_body(said if is_object(said) else {"message": str(said)})
+    reason = failure if failure and failure is not UNSET else "the answer failed"
+    body = error_body(reason if is_object(reason) else {"message": str(reason)})
     kind = CODE_CLASSES.get(body.code or "")
     if kind is not None:
         return _named(kind, body)
@@ -109,6 +109,6 @@ def _named(kind: type[Error], body: ErrorBody) -> Error:
 def failure_members(error: Error) -> dict[str, Any]:
     """`{"code", "message"}` of an answer that failed; an upstream's own code is kept where its readers know it."""
     _, body = encode_error_body(error)
-    told = body["error"]
-    code = told["code"] if told["code"] in HTTP_CODES else told["type"]
+    members = body["error"]
+    code = members["code"] if members["code"] in HTTP_CODES else members["type"]
     return {"code": error.code if error.code in CODE_CLASSES else code, "message": error.message}

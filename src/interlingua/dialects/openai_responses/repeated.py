@@ -56,14 +56,14 @@ def repeat(wire: ResponseWire, request: Request | None) -> None:
 
 def answer_text(wire: ResponseWire, context: ServerContext) -> bytes:
     """An answer as JSON, with the nulls that clients insist on."""
-    told = [wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage]
+    values = [wire.error, wire.incomplete_details, wire.instructions, wire.temperature, wire.top_p, wire.usage]
     if is_object(wire.reasoning):
-        told += wire.reasoning.values()
-    kept = None
+        values += wire.reasoning.values()
+    texts = None
     if type(wire.tools) is Raw:  # nothing has to be looked for in what was written before
-        kept = KeptTexts()
-        wire.tools = kept.place(bytes(wire.tools))
-    text = encode_wire(wire, nulls=told.count(None), kept=kept)
+        texts = KeptTexts()
+        wire.tools = texts.place(bytes(wire.tools))
+    text = encode_wire(wire, nulls=values.count(None), kept=texts)
     return text if context.request is None else completed(wire, text, REQUIRED)
 
 
@@ -105,10 +105,10 @@ def _tools(request: Request) -> list[Any] | Raw:
     tools = request.tools
     if type(tools) is not CachedTools:
         return _told_tools(request)
-    known = tools.written.get(_REPEATED)
-    if known is None:
-        known = tools.written[_REPEATED] = Written(encode(_told_tools(request)), ())
-    return Raw(known.text)
+    written = tools.written.get(_REPEATED)
+    if written is None:
+        written = tools.written[_REPEATED] = Written(encode(_told_tools(request)), ())
+    return Raw(written.text)
 
 
 def _told_tools(request: Request) -> list[Any]:

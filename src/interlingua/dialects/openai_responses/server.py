@@ -96,7 +96,7 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        given = self._format()
+        form = self._format()
         effort, summary = self._reasoning()
         state = self._state()
         return Request(
@@ -104,10 +104,10 @@ class _RequestDecoder:
             system=self._system(),
             tools=() if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered),
             tool_choice=self._choice(),
-            output_schema=None if given is None else given.schema or {},
-            schema_name=given and given.name,
-            schema_description=given and given.description,
-            schema_strict=given and given.strict,
+            output_schema=None if form is None else form.schema or {},
+            schema_name=form and form.name,
+            schema_description=form and form.description,
+            schema_strict=form and form.strict,
             json_mode=self._type() == "json_object",
             max_tokens=wire.max_output_tokens,
             temperature=wire.temperature,
@@ -128,8 +128,8 @@ class _RequestDecoder:
 
     def _messages(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with calls and results paired, and no call in it broken."""
-        given = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
-        return _read_history(self.options, given, self.changes, continues=continues)[1]
+        history = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
+        return _read_history(self.options, history, self.changes, continues=continues)[1]
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wires = _read_tools(text)
@@ -138,20 +138,20 @@ class _RequestDecoder:
         return tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wires)])
 
     def _system(self) -> tuple[TextPart, ...]:
-        given = self.wire.instructions
-        if given is None or given == "":
+        system = self.wire.instructions
+        if system is None or system == "":
             return ()
-        if not isinstance(given, str):
+        if not isinstance(system, str):
             raise DecodeError("/instructions: must be a string", path="/instructions")
-        return (TextPart(given),)
+        return (TextPart(system),)
 
     def _choice(self) -> Any:
-        given = self.wire.tool_choice
-        if given is None:
+        raw = self.wire.tool_choice
+        if raw is None:
             return None
-        choice = decode_choice(given, self.changes)
+        choice = decode_choice(raw, self.changes)
         if choice is None:
-            self.extra["tool_choice"] = given
+            self.extra["tool_choice"] = raw
         return choice
 
     def _type(self) -> str | None:
@@ -164,26 +164,26 @@ class _RequestDecoder:
         if text is None:
             return None
         rest: dict[str, Any] = dict(text.extra or {})
-        given = text.format
-        if given is not None:
-            members: dict[str, Any] = dict(given.extra or {})
-            if given.type == "json_schema" and given.strict is None:
+        form = text.format
+        if form is not None:
+            members: dict[str, Any] = dict(form.extra or {})
+            if form.type == "json_schema" and form.strict is None:
                 members["strict"] = None
-            if given.type not in ("text", "json_object", "json_schema"):
-                members["type"] = given.type
+            if form.type not in ("text", "json_object", "json_schema"):
+                members["type"] = form.type
             rest |= {"format": members} if members else {}
         if rest:
             self.extra["text"] = rest
-        return given if given is not None and given.type == "json_schema" else None
+        return form if form is not None and form.type == "json_schema" else None
 
     def _reasoning(self) -> tuple[Any, Any]:
         """Effort and summary; what is not canonical goes to `extra`."""
         rest = dict(self.wire.reasoning or {})
         effort = rest.pop("effort") if rest.get("effort") in EFFORTS else None
         summary = rest.pop("summary") if rest.get("summary") in SUMMARIES else None
-        said = {name: value for name, value in rest.items() if value is not None}
-        if said:
-            self.extra["reasoning"] = said
+        unread = {name: value for name, value in rest.items() if value is not None}
+        if unread:
+            self.extra["reasoning"] = unread
         return effort, summary
 
     def _logprobs(self) -> int | None:

@@ -185,8 +185,8 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _seal(self, event: Seal) -> bytes:
         """A seal that fits tells how the item is called; one that does not says so at the end of its block."""
-        held = self._held.get(event.index)
-        if held is None or not seal_fits(event.sealed, NAME, NOBODY):
+        events = self._held.get(event.index)
+        if events is None or not seal_fits(event.sealed, NAME, NOBODY):
             return b""
         return self._opening(event.index, event.sealed.data)
 
@@ -199,11 +199,11 @@ class ResponsesStreamEncoder(ResumingEncoder):
         self._number += 1
         return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(body, nulls=MEANT))
 
-    def _tell(self, kind: bytes, told: bytes) -> bytes:
+    def _tell(self, kind: bytes, members: bytes) -> bytes:
         """One event whose members are JSON already, under the next number."""
         number = self._number
         self._number = number + 1
-        return b'event: %b\ndata: {"type":"%b",%b,"sequence_number":%d}\n\n' % (kind, kind, told, number)
+        return b'event: %b\ndata: {"type":"%b",%b,"sequence_number":%d}\n\n' % (kind, kind, members, number)
 
     def _tell_item(self, kind: bytes, index: int, wire: ItemWire) -> bytes:
         return self._tell(kind, b'"output_index":%d,"item":%b' % (index, encode_wire(wire)))
@@ -231,20 +231,20 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _end(self, event: StreamEnd) -> bytes:
         response = event.response
-        said = self._close_message() + self._flush()
+        frames = self._close_message() + self._flush()
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")
         wire = answer_wire(response, self._answer_id or response.id, self._done_items(), self.context, self.changes)
         kind = wire.status if wire.status in ("incomplete", "failed") else COMPLETED
         hand_over(self.changes, self.context)
-        return said + self._shown(f"response.{kind}", answer_text(wire, self.context))
+        return frames + self._shown(f"response.{kind}", answer_text(wire, self.context))
 
     def _error(self, event: StreamError) -> bytes:
         failure = failure_members(error_of(event))
-        said = self._close_message()
-        said += self._failed(event, failure) if self._started else self._say("error", **failure, param=None)
+        frames = self._close_message()
+        frames += self._failed(event, failure) if self._started else self._say("error", **failure, param=None)
         hand_over(self.changes, self.context)
-        return said
+        return frames
 
     def _failed(self, event: StreamError, failure: dict[str, Any]) -> bytes:
         """The answer as far as it came; why it would have finished is told by nothing in it."""
@@ -260,11 +260,11 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _early(self, event: BlockStart) -> bytes:
         """Open an item of which more is known than its first piece will say."""
-        known = event.extra.get(NAME, {})
-        if event.block == "thinking" and "id" in known:
-            return self._opening(event.index, {"id": known["id"]})
-        if event.block == "refusal" and "item" in known:
-            return self._opening(event.index, object_in(known, "item"))
+        own = event.extra.get(NAME, {})
+        if event.block == "thinking" and "id" in own:
+            return self._opening(event.index, {"id": own["id"]})
+        if event.block == "refusal" and "item" in own:
+            return self._opening(event.index, object_in(own, "item"))
         return b""
 
     def _hold(self, event: Annotation | TextDelta | RefusalDelta | ThinkingDelta | ToolCallDelta) -> bytes:
@@ -273,13 +273,13 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _opening(self, index: int, members: dict[str, Any]) -> bytes:
         """Open the item of a block, and say what waited for it."""
-        held = self._held.pop(index)
-        start = cast("BlockStart", held[0])
-        said = _OPENERS[start.block](self, start, members)
-        return said + b"".join([self._write(event) for event in held[1:]])
+        events = self._held.pop(index)
+        start = cast("BlockStart", events[0])
+        frames = _OPENERS[start.block](self, start, members)
+        return frames + b"".join([self._write(event) for event in events[1:]])
 
     def _added(self, start: BlockStart, members: dict[str, Any], wire: ItemWire) -> tuple[_Item, bytes]:
-        said = self._close_message()
+        frames = self._close_message()
         item_id = members.get("id")
         if item_id is None and self._make_id is not None:
             item_id = self._make_id("ctc" if start.freeform else PREFIXES[start.block])
@@ -287,23 +287,23 @@ class ResponsesStreamEncoder(ResumingEncoder):
         self._output.append(None)
         wire.id = item_id
         item.wire = wire
-        return item, said + self._tell_item(ADDED, item.index, wire)
+        return item, frames + self._tell_item(ADDED, item.index, wire)
 
     def open_prose(self, start: BlockStart, members: dict[str, Any]) -> bytes:
         """Open a content part, in the open message or in a new one."""
-        said = b""
+        frames = b""
         item = self._message
         if item is None or item.key != members.get("id"):
             wire = ItemWire(type="message", role="assistant")
             merge_members(wire, {**members, "status": "in_progress"})
             wire.content = []
-            item, said = self._added(start, members, wire)
+            item, frames = self._added(start, members, wire)
             self._message = item
         self._items[start.index] = item
         item.place += 1
         item.head = b""
         empty = EMPTY_TEXT if start.block == "text" else EMPTY_REFUSAL
-        return said + self._tell_part(b"response.content_part.added", item, empty)
+        return frames + self._tell_part(b"response.content_part.added", item, empty)
 
     def open_thinking(self, start: BlockStart, members: dict[str, Any]) -> bytes:
         """Open a piece of reasoning."""
@@ -315,8 +315,8 @@ class ResponsesStreamEncoder(ResumingEncoder):
         """Open a call."""
         kind, holder = ("custom_tool_call", "input") if start.freeform else ("function_call", "arguments")
         wire = ItemWire(type=kind, call_id=start.id, name=start.name, status="in_progress")
-        known = start.extra.get(NAME, {})
-        merge_members(wire, {holder: "", **({"namespace": known["namespace"]} if "namespace" in known else {})})
+        own = start.extra.get(NAME, {})
+        merge_members(wire, {holder: "", **({"namespace": own["namespace"]} if "namespace" in own else {})})
         return self._added(start, members, wire)[1]
 
     # Items grow
@@ -326,13 +326,13 @@ class ResponsesStreamEncoder(ResumingEncoder):
         if item is None:
             if self._own:
                 return self._hold(event)
-            said = self._opening(event.index, {})
-            return said + self._delta(event)
+            frames = self._opening(event.index, {})
+            return frames + self._delta(event)
         match event:
             case TextDelta(text=text):
-                said = self._piece(item, "response.output_text.delta", text, b',"logprobs":[]')
+                frames = self._piece(item, "response.output_text.delta", text, b',"logprobs":[]')
                 self._text_index, self._text_head = event.index, item.head
-                return said
+                return frames
             case RefusalDelta(text=text):
                 return self._piece(item, "response.refusal.delta", text)
             case ThinkingDelta(text=text):
@@ -360,15 +360,15 @@ class ResponsesStreamEncoder(ResumingEncoder):
         return b'event: %b\ndata: {"type":"%b",%b%b,"delta":' % (name, name, item.named, place)
 
     def _thought(self, item: _Item, text: str) -> bytes:
-        said = b""
+        frames = b""
         if self._own and text == BREAK and item.pieces:
             return self._end_summary(item)
         if not item.pieces:
             item.place += 1
             item.head = b""
-            said = self._summary(item, "added", "")
+            frames = self._summary(item, "added", "")
         item.pieces.append(text)
-        return said + self._piece(item, "response.reasoning_summary_text.delta", text)
+        return frames + self._piece(item, "response.reasoning_summary_text.delta", text)
 
     def _summary(self, item: _Item, what: str, text: str) -> bytes:
         part = {"type": "summary_text", "text": text}
@@ -381,8 +381,8 @@ class ResponsesStreamEncoder(ResumingEncoder):
             return b""
         item.pieces = []
         kind = "response.reasoning_summary_text.done"
-        said = self._say(kind, **item.names, summary_index=item.place, text=text)
-        return said + self._summary(item, "done", text)
+        frames = self._say(kind, **item.names, summary_index=item.place, text=text)
+        return frames + self._summary(item, "done", text)
 
     def _annotation(self, event: Annotation) -> bytes:
         if event.index not in self._items:
@@ -404,23 +404,23 @@ class ResponsesStreamEncoder(ResumingEncoder):
     # Items end
 
     def _end_block(self, event: BlockEnd) -> bytes:
-        said = b""
+        frames = b""
         part = event.part
         if isinstance(part, ServerToolPart) and not at_home(part, NAME, NOBODY):
             events = thinking_events(part, self.changes, f"/parts/{event.index}", event)
             return b"".join([self._write(one) for one in events])
         if isinstance(part, AudioPart) and SPOKEN not in part.extra.get(NAME, {}):
-            told = transcript_events(event, self.changes)
-            return b"".join([self._write(one) for one in told]) if told else self._end_other(event)
+            transcript = transcript_events(event, self.changes)
+            return b"".join([self._write(one) for one in transcript]) if transcript else self._end_other(event)
         if event.index in self._held:
-            said = self._opening(event.index, _members(part))
+            frames = self._opening(event.index, _members(part))
         item = self._items.get(event.index)
         if item is None:
-            return said + self._end_other(event)
+            return frames + self._end_other(event)
         if _is_cut(part) or (self._own and isinstance(part, ThinkingPart) and part.sealed is None):
             self._later.append((item, event))  # nobody knows yet whether the stream breaks here
-            return said
-        return said + self._finish(item, event)
+            return frames
+        return frames + self._finish(item, event)
 
     def _flush(self) -> bytes:
         later, self._later = self._later, []
@@ -444,16 +444,16 @@ class ResponsesStreamEncoder(ResumingEncoder):
             if part.sealed is not None and not seal_fits(part.sealed, NAME, NOBODY):
                 note_seal(self.changes, part.sealed, path)
             logprobs = encode(content.logprobs, nulls=MEANT) if content.logprobs else b"[]"
-            told = b'"text":%b,"logprobs":%b' % (encode_text(part.text), logprobs)
-            said = self._late_annotations(item, part) if part.annotations else b""
-            said += self._tell_part(b"response.output_text.done", item, told)
+            content_text = b'"text":%b,"logprobs":%b' % (encode_text(part.text), logprobs)
+            frames = self._late_annotations(item, part) if part.annotations else b""
+            frames += self._tell_part(b"response.output_text.done", item, content_text)
         else:
-            said = self._tell_part(b"response.refusal.done", item, b'"refusal":' + encode_text(part.text))
+            frames = self._tell_part(b"response.refusal.done", item, b'"refusal":' + encode_text(part.text))
         members = _members(part)
         item.members = {**members, "id": item.id} if item.id is not None else members
         cast("list[Any]", item.wire.content).append(content)
         item.pieces = []
-        return said + self._tell_part(b"response.content_part.done", item, b'"part":' + encode_wire(content))
+        return frames + self._tell_part(b"response.content_part.done", item, b'"part":' + encode_wire(content))
 
     def _close_message(self) -> bytes:
         item, self._message = self._message, None
@@ -467,16 +467,16 @@ class ResponsesStreamEncoder(ResumingEncoder):
         wire = self._final(item, event, path)
         if item.start.freeform:
             text = cast("str", plain(wire).get("input", ""))
-            said = self._piece(item, "response.custom_tool_call_input.delta", text) if text else b""
+            frames = self._piece(item, "response.custom_tool_call_input.delta", text) if text else b""
             return (
-                said
+                frames
                 + self._say("response.custom_tool_call_input.done", **item.names, input=text)
                 + self._item_done(item, wire)
             )
         text = cast("str", plain(wire).get("arguments", ""))
-        said = b"" if item.deltas or not text else self._piece(item, "response.function_call_arguments.delta", text)
-        told = self._say("response.function_call_arguments.done", **item.names, arguments=text)
-        return said + told + self._item_done(item, wire)
+        frames = b"" if item.deltas or not text else self._piece(item, "response.function_call_arguments.delta", text)
+        done = self._say("response.function_call_arguments.done", **item.names, arguments=text)
+        return frames + done + self._item_done(item, wire)
 
     def _final(self, item: _Item, event: BlockEnd, path: str) -> ItemWire:
         """The whole item of a block that is one."""
@@ -501,23 +501,23 @@ class ResponsesStreamEncoder(ResumingEncoder):
         if not self._encoder.items:
             return b""
         wire = self._encoder.items.pop()
-        said = self._close_message()
+        frames = self._close_message()
         index = self._announced.get(wire.id if isinstance(wire.id, str) else "")
         if wire.id is None and self._make_id is not None and isinstance(event.part, ImagePart):
             wire.id = self._make_id("ig")
         if index is None:
             index = len(self._output)
             self._output.append(None)
-            said += self._tell_item(ADDED, index, wire)
+            frames += self._tell_item(ADDED, index, wire)
         self._output[index] = wire
-        return said + self._tell_item(DONE, index, wire)
+        return frames + self._tell_item(DONE, index, wire)
 
     def _progress(self, raw: dict[str, Any]) -> bytes:
         """An event of a hosted tool, under our own numbers."""
-        said = b""
+        frames = b""
         members = {name: value for name, value in raw.items() if name not in ("type", "sequence_number")}
         if raw.get("type") == "response.output_item.added":
-            said = self._close_message()
+            frames = self._close_message()
             index = len(self._output)
             self._output.append(None)
             item = raw.get("item")
@@ -527,9 +527,9 @@ class ResponsesStreamEncoder(ResumingEncoder):
             members["output_index"] = index
         elif "output_index" in raw:
             key = raw.get("item_id", raw["output_index"])
-            known = self._announced.get(key) if isinstance(key, str | int) else None
-            members["output_index"] = raw["output_index"] if known is None else known
-        return said + self._say(str(raw.get("type", "unknown")), **members)
+            announced = self._announced.get(key) if isinstance(key, str | int) else None
+            members["output_index"] = raw["output_index"] if announced is None else announced
+        return frames + self._say(str(raw.get("type", "unknown")), **members)
 
     _writers: ClassVar[dict[type[Any], Callable[[ResponsesStreamEncoder, Any], bytes]]] = {
         **dict.fromkeys((TextDelta, RefusalDelta, ThinkingDelta, ToolCallDelta), _delta),

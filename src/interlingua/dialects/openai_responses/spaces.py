@@ -71,11 +71,11 @@ def _without_items(request: Request) -> Request:
     if not items:
         return request
     tools = [tool for item in items for tool in _tools(cast("OpaquePart", item).raw, "/input")]
-    kept = [
+    others = [
         msgspec.structs.replace(message, parts=tuple([part for part in message.parts if not _is_item(part)]))
         for message in request.messages
     ]
-    messages = tuple([message for message in kept if message.parts])
+    messages = tuple([message for message in others if message.parts])
     return msgspec.structs.replace(request, tools=(*request.tools, *tools), messages=messages)
 
 
@@ -101,9 +101,9 @@ def _tool(entry: object, path: str) -> Tool | OpaqueTool:
     try:
         wire = decode_wire(encode(entry, nulls=MANY_NULLS), ToolWire)
     except DecodeError as error:
-        found = error.under(path)
-        found.status = 400
-        raise found from None
+        located = error.under(path)
+        located.status = 400
+        raise located from None
     try:
         return decode_tool(wire, Changes(DIALECT, "decode_request"), path)
     except DecodeError as error:
@@ -129,10 +129,10 @@ def _opened(space: OpaqueTool, spaces: Spaces, at: int) -> Iterator[Tool | Opaqu
         if not isinstance(tool, Tool):
             yield tool
             continue
-        told = tool.description if place or not about else "\n\n".join(filter(None, (tool.description, about)))
+        description = tool.description if place or not about else "\n\n".join(filter(None, (tool.description, about)))
         alone = f"{name}{JOINT}{tool.name}"
         spaces[alone] = (name, tool.name)
-        yield msgspec.structs.replace(tool, name=alone, description=told)
+        yield msgspec.structs.replace(tool, name=alone, description=description)
 
 
 def _renamed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -163,7 +163,7 @@ def _renamed_part(part: Part, names: dict[str, str]) -> Part:
 
 def _without_space(extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     members = {name: value for name, value in extra[DIALECT].items() if name != "namespace"}
-    rest = {dialect: given for dialect, given in extra.items() if dialect != DIALECT}
+    rest = {dialect: own for dialect, own in extra.items() if dialect != DIALECT}
     return {**rest, DIALECT: members} if members else rest
 
 

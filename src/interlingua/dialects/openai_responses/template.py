@@ -19,8 +19,8 @@ def numbered_template_of(data: bytes, text: str) -> Template | None:
     end = data.find(b",", start)
     if start < len(NAME):
         return None
-    found = _last(data[: start - len(NAME)], text) if end < 0 else _first(data, start, end, text)
-    return found if found is not None and found.text_in(data) == text else None
+    template = _last(data[: start - len(NAME)], text) if end < 0 else _first(data, start, end, text)
+    return template if template is not None and template.text_in(data) == text else None
 
 
 def _last(data: bytes, text: str) -> Template | None:

@@ -68,13 +68,13 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
 
 
 def _freeform(wire: ToolWire, name: str, extra: dict[str, Any], path: str) -> Tool:
-    given = wire.format or {}
-    syntax = text_or_none(given.get("syntax"), f"{path}/format/syntax")
+    form = wire.format or {}
+    syntax = text_or_none(form.get("syntax"), f"{path}/format/syntax")
     return Tool(
         name=name,
         description=wire.description,
         parameters=freeform_parameters(),
-        freeform=Freeform(syntax or "text", text_or_none(given.get("definition"), f"{path}/format/definition")),
+        freeform=Freeform(syntax or "text", text_or_none(form.get("definition"), f"{path}/format/definition")),
         extra={NAME: extra} if extra else {},
     )
 
@@ -93,8 +93,8 @@ def _is_hosted(choice: dict[str, Any]) -> bool:
     kind, tools = choice.get("type"), choice.get("tools")
     if kind == "allowed_tools" and is_list(tools):
         return any(is_object(tool) and tool.get("type") not in CALLABLE for tool in tools)
-    known = (*CALLABLE, None, "allowed_tools", "auto", "none", "any", "required", "tool")
-    return kind not in known
+    kinds = (*CALLABLE, None, "allowed_tools", "auto", "none", "any", "required", "tool")
+    return kind not in kinds
 
 
 # Writing

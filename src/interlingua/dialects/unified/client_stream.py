@@ -125,20 +125,20 @@ class UnifiedStreamDecoder(RunDecoder):
         events, self._events = self._events, []
         return events
 
-    def _abort(self, error: Error, told: Response[Any] | None = None) -> None:
-        """End by an error, with what the events add up to and whatever else the peer has `told` of the answer."""
+    def _abort(self, error: Error, answer: Response[Any] | None = None) -> None:
+        """End by an error, with what the events add up to and what the peer says of the `answer` beside them."""
         self._template = self._run = None
         if self._ended:
             return
         self._ended = True
         partial = msgspec.structs.replace(self._folder.partial(), changes=self._made.done())
-        if told is not None:
+        if answer is not None:
             partial = msgspec.structs.replace(
                 partial,
-                finish_reason=told.finish_reason,
-                finish_reason_raw=told.finish_reason_raw,
-                changes=(*told.changes, *partial.changes),
-                extra=told.extra,
+                finish_reason=answer.finish_reason,
+                finish_reason_raw=answer.finish_reason_raw,
+                changes=(*answer.changes, *partial.changes),
+                extra=answer.extra,
             )
         self._events.append(stream_error(error, partial))
 
@@ -196,11 +196,11 @@ class UnifiedStreamDecoder(RunDecoder):
     def _check_told(self) -> None:
         """End a run of texts: the laws hold for it as for one text."""
         self._template = self._run = None
-        told = self._pieces[self._counted :]
-        if told:
+        pieces = self._pieces[self._counted :]
+        if pieces:
             index, choice = self._text.index, self._text.choice
-            self._checker.grown(choice, index).append(TextDelta(index, "".join(told), choice))
-            self._number += len(told)
+            self._checker.grown(choice, index).append(TextDelta(index, "".join(pieces), choice))
+            self._number += len(pieces)
 
     def _strange(self, data: bytes, error: DecodeError) -> None:
         """Data that is no event that we know: another one, an error, a whole answer, or nothing lawful."""
@@ -253,8 +253,8 @@ class UnifiedStreamDecoder(RunDecoder):
 
     def _end(self, end: Response[Any]) -> None:
         """The end: counts that only it knows, then what all events add up to."""
-        known = self._folder.usage
-        if end.usage is not None and merge_usage(known, end.usage) != known:
+        usage = self._folder.usage
+        if end.usage is not None and merge_usage(usage, end.usage) != usage:
             self._say(UsageUpdate(end.usage))
         self._check_open()
         self._folder.feed(StreamEnd(end))

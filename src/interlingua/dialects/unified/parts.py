@@ -189,8 +189,8 @@ def _result(wire: ToolResultWire) -> ToolResult:
 
 def _content(wire: ToolResultWire) -> str | Json | tuple[Any, ...]:
     if wire.parts is None:
-        said: object = wire.content
-        return "" if said is msgspec.UNSET else said if isinstance(said, str) else Json(said)
+        content: object = wire.content
+        return "" if content is msgspec.UNSET else content if isinstance(content, str) else Json(content)
     if wire.content is not msgspec.UNSET:
         raise DecodeError("a result has content or parts, not both", path="/content")
     match wire.parts:
@@ -274,8 +274,8 @@ def _encoded_result(result: ToolResult, names: Mapping[str, str], called: Mappin
 
 
 def _result_parts(parts: Sequence[Any]) -> list[ResultPartWire]:
-    found = [part if isinstance(part, Json) else _encoded(part, _NO_MEMBERS, _NO_MEMBERS) for part in parts]
-    return cast("list[ResultPartWire]", found)
+    encoded = [part if isinstance(part, Json) else _encoded(part, _NO_MEMBERS, _NO_MEMBERS) for part in parts]
+    return cast("list[ResultPartWire]", encoded)
 
 
 def calls_view(parts: Sequence[Part]) -> list[CallWire]:

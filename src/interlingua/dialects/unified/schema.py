@@ -31,10 +31,10 @@ TOOL_FORMS: JsonObject = {
 
 def json_schema() -> JsonObject:
     """The schema document, made anew."""
-    refs, found = msgspec.json.schema_components(
+    refs, components = msgspec.json.schema_components(
         ROOTS.values(), schema_hook=lambda _: {"type": "object"}, ref_template="#/$defs/{name}"
     )
-    defs = {_named(name): _tidied(schema) for name, schema in found.items()}
+    defs = {_named(name): _tidied(schema) for name, schema in components.items()}
     defs["Tool"] |= TOOL_FORMS
     for (name, _), ref in zip(ROOTS.items(), refs, strict=True):
         root = _tidied(ref)
@@ -64,14 +64,14 @@ def _tidied(schema: Any) -> Any:
         return [_tidied(item) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _tidied(value) for name, value in cast("JsonObject", schema).items() if _is_kept(name, value)}
-    if isinstance(found.get("$ref"), str):
-        found["$ref"] = f"#/$defs/{_named(_last(found))}"
-    if "title" in found and isinstance(found["title"], str):
-        found["title"] = _named(found["title"])
-    if "contentEncoding" in found:
-        found["format"] = "byte"
-    return found
+    tidy = {name: _tidied(value) for name, value in cast("JsonObject", schema).items() if _is_kept(name, value)}
+    if isinstance(tidy.get("$ref"), str):
+        tidy["$ref"] = f"#/$defs/{_named(_last(tidy))}"
+    if "title" in tidy and isinstance(tidy["title"], str):
+        tidy["title"] = _named(tidy["title"])
+    if "contentEncoding" in tidy:
+        tidy["format"] = "byte"
+    return tidy
 
 
 def _is_kept(name: str, value: object) -> bool:

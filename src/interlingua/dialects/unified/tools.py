@@ -114,9 +114,9 @@ def check_choice(choice: ToolChoice | None, tools: Sequence[Tool | OpaqueTool]) 
             named = names
         case _:
             return
-    known = {tool.name for tool in tools if isinstance(tool, Tool)}
+    offered = {tool.name for tool in tools if isinstance(tool, Tool)}
     for name in named:
-        if name not in known and len(known) == len(tools):
+        if name not in offered and len(offered) == len(tools):
             sentence = f"/tool_choice: it names the tool {name!r}, which is not among the tools"
             raise DecodeError(sentence, path="/tool_choice", code="tool_choice_unknown")
 
