@@ -8,7 +8,8 @@ what they ask for, and for what; then a line for each file and one for all:
 `N exchanges, N passed, N failed, N refused`. What is in a format that is no dialect is counted apart, as `N
 unsupported`, where there is any. With `--known`, faults that the file names are marked and fail nothing.
 
-Exit status: 1 when anything failed, when a file held no exchange, or when more than 2 % of a file were refused.
+Exit status: 1 when anything failed, when a file held no exchange, or when more than 2 % of a file were refused; 2 when
+a file cannot be read.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 import gzip
 import random
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +27,7 @@ import msgspec
 
 from interlingua.dialects._contract import Dialect
 from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import ConfigError
 from interlingua.testing.exchange import Exchange, Verdict
 from interlingua.testing.judge import DialectFor, Judge
 from interlingua.testing.known import Known, read_known
@@ -143,10 +146,22 @@ def find_dialect(name: str) -> Dialect | None:
 
 
 def read_exchanges(path: Path) -> Iterator[Exchange]:
-    """The exchanges of a file with one JSON document a line, compressed if its name ends in `.gz`."""
+    """The exchanges of a file with one JSON document a line, compressed if its name ends in `.gz`.
+
+    Raises: ConfigError for a file that cannot be read, or a line that is no exchange.
+    """
     decoder = msgspec.json.Decoder(Exchange)
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-        yield from (decoder.decode(line) for line in file if line.strip())
+    number = 0
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            for line in file:
+                number += 1
+                if line.strip():
+                    yield decoder.decode(line)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}, line {number} is no exchange: {error}") from error
 
 
 def run(
@@ -189,7 +204,10 @@ def main(arguments: Sequence[str] | None = None, write: Callable[[str], object] 
     expected = "faults that are known and fail nothing, each with its exchanges, part and path"
     parser.add_argument("--known", type=Path, action="append", default=[], metavar="FILE.toml", help=expected)
     options = parser.parse_args(arguments)
-    report = run(options.files, seed=options.seed, sample=options.sample, known_faults=read_known(options.known))
+    try:
+        report = run(options.files, seed=options.seed, sample=options.sample, known_faults=read_known(options.known))
+    except ConfigError as error:
+        parser.error(str(error))
     for line in report.lines():
         write(line)
     return 0 if report.ok else 1

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import msgspec
 
+from interlingua.errors import ConfigError
 from interlingua.testing.exchange import Fault, Verdict
 
 __all__ = ["Known", "KnownFault", "read_known"]
@@ -75,9 +76,18 @@ class Known(msgspec.Struct, frozen=True):
 
 
 def read_known(paths: Iterable[Path]) -> Known:
-    """The known faults in these files."""
-    texts = [path.read_text(encoding="utf-8") for path in paths]
-    return Known([one for text in texts for one in msgspec.convert(tomllib.loads(text), _File).fault])
+    """The known faults in these files.
+
+    Raises: ConfigError for a file that cannot be read, or that holds something else.
+    """
+    return Known([one for path in paths for one in _read(path).fault])
+
+
+def _read(path: Path) -> _File:
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+    except (OSError, ValueError) as error:  # of TOML, of UTF-8, of another shape
+        raise ConfigError(f"{path} holds no known faults: {error}") from error
 
 
 @cache

@@ -201,3 +201,41 @@ UNPAIRED: dict[str, Any] = {"request": {**HISTORY, "messages": HISTORY["messages
 def test_exit_status(tmp_path: Path, changes: list[dict[str, Any]], status: int) -> None:
     """A file without exchanges, and more than 2 % refused, are failures; formats without a dialect count apart."""
     assert main([str(_tape(tmp_path, *changes))], lambda line: None) == status
+
+
+LINE = json.dumps(PLAIN).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("none.jsonl", None, "none.jsonl cannot be read: [Errno 2] No such file or directory"),
+        ("plain.jsonl.gz", LINE, "plain.jsonl.gz cannot be read: Not a gzipped file"),
+        ("cut.jsonl.gz", gzip.compress(LINE)[:-9], "cut.jsonl.gz cannot be read: Compressed file ended before"),
+        ("odd.jsonl", LINE + b'{"id": 7}\n', "odd.jsonl, line 2 is no exchange: Expected `str`, got `int`"),
+        ("torn.jsonl", LINE + b"\n{", "torn.jsonl, line 3 is no exchange: Input data was truncated"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: bytes | None, sentence: str
+) -> None:
+    """With its line, and the exit status of wrong usage."""
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SystemExit) as ended:
+        main([str(path)], lambda line: None)
+    assert ended.value.code == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_file_of_known_faults_that_cannot_be_read_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what is wrong."""
+    known = tmp_path / "known.toml"
+    known.write_text("[[fault]]\ntopic = 7\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main([str(_tape(tmp_path)), "--known", str(known)], lambda line: None)
+    assert ended.value.code == 2
+    assert "known.toml holds no known faults" in capsys.readouterr().err
