@@ -28,7 +28,7 @@ def test_the_guide_of_clients_is_made_of_the_table_and_the_last_runs() -> None:
 
 
 def test_the_numbers_of_the_readme_are_those_of_the_last_whole_run() -> None:
-    """What it says of speed and of missed bars is made of the run that RESULTS.md shows, and has its place."""
+    """Speed and missed bars are those of the run that RESULTS.md shows, other gateways those of the scoreboard."""
     text = README.read_text(encoding="utf-8")
-    assert text.count("<!-- numbers -->") == text.count("<!-- /numbers -->") == 1
+    assert all(text.count(f"<!-- {sign}{name} -->") == 1 for name in ("numbers", "scoreboard") for sign in ("", "/"))
     assert readme_text() == text

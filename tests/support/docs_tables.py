@@ -34,6 +34,9 @@ OPENAPI = ROOT / "docs" / "openapi.json"
 README = ROOT / "README.md"
 MEASURED = ROOT / "bench" / "results" / "full" / "latest.json"
 """The last whole run of the bench."""
+SCOREBOARD = ROOT / "docs" / "scoreboard.md"
+"""What `make scoreboard` wrote last."""
+_SCORES = re.compile(r"(<!-- scoreboard -->\n).*?(<!-- /scoreboard -->)", re.DOTALL)
 _PLACE = re.compile(r"(<!-- table:(?P<name>[a-z-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
@@ -137,12 +140,22 @@ def openapi_text() -> str:
 
 
 def readme_text() -> str:
-    """The README with the numbers of the last whole run."""
-    return with_numbers(README.read_text(encoding="utf-8"), json.loads(MEASURED.read_text(encoding="utf-8")))
+    """The README with the numbers of the last whole run, and with the summary of the scoreboard."""
+    text = with_numbers(README.read_text(encoding="utf-8"), json.loads(MEASURED.read_text(encoding="utf-8")))
+    return _SCORES.sub(lambda place: f"{place[1]}{scores()}\n{place[2]}", text)
+
+
+def scores() -> str:
+    """The summary of the scoreboard without its settings, and the day of its run."""
+    page = SCOREBOARD.read_text(encoding="utf-8")
+    rows = page.partition("## Summary\n\n")[2].partition("\n\n")[0].splitlines()
+    ran = re.search(r"Run on (\d+ \w+ \d{4})", page)
+    assert ran is not None
+    return "\n".join([*[f"{row.rsplit(' | ', 1)[0]} |" for row in rows], "", f"Run on {ran[1]}."])
 
 
 def main() -> None:
-    """Write the tables of all guides, the guide of clients, the schemas, the README's numbers, the support matrix."""
+    """Write the tables of all guides, the guide of clients, the schemas, the README's figures, the support matrix."""
     for path in sorted(GUIDES.glob("*.md")):
         path.write_text(rendered(path.read_text(encoding="utf-8")), encoding="utf-8")
     CLIENTS_PAGE.write_text(clients_page(), encoding="utf-8")

@@ -135,6 +135,8 @@ def page() -> str:
         "",
         f"Dialects: {known}.",
         "",
+        *_at_a_glance(),
+        "",
         *_abilities(),
         "",
         "## What a translation can change",
@@ -147,7 +149,7 @@ def page() -> str:
 
 
 SIGNS: dict[Level, str] = {"native": "●", "approximated": "◐", "dropped": "○", "impossible": "✕"}
-"""How well a dialect says something, in the short table."""
+"""How well a dialect says something, where a cell has room for one sign."""
 TITLES = {"What is asked": REQUESTS, "What is answered": ANSWERS, "What is streamed": STREAMS}
 
 
@@ -192,14 +194,44 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def short_table() -> str:
-    """The matrix in a sign for each cell: the capabilities that some dialect has not, then those that all have."""
+SHORT = (
+    "tool definitions",
+    "results of parallel calls",
+    "structured output",
+    "images",
+    "documents (PDF)",
+    "audio (WAV)",
+    "reasoning effort",
+    "sealed reasoning",
+    "prompt caching",
+    "citations of another provider",
+    "choice of one tool",
+    "a cut stream is an error",
+)
+"""The capabilities that the README names: those that one asks for first, whether all dialects have them or not."""
+
+
+def signs_table(probes: Sequence[Probe]) -> list[str]:
+    """The lines of a table with a sign for each cell."""
     columns = ["", *(f"`{name}`" for name in DIALECTS)]
+    return [_line(columns), _line(["---"] * len(columns)), *[_line([probe.what, *_signs(probe)]) for probe in probes]]
+
+
+def short_table() -> str:
+    """The rows of the README."""
+    probes = {probe.what: probe for group in TITLES.values() for probe in group}
+    return "\n".join(signs_table([probes[what] for what in SHORT]))
+
+
+def _at_a_glance() -> list[str]:
+    """The capabilities that some dialect has not, in signs, then those that all have."""
     probes = [probe for group in TITLES.values() for probe in group]
     mixed = [probe for probe in probes if _signs(probe) != [SIGNS["native"]] * len(DIALECTS)]
-    rows = [_line([probe.what, *_signs(probe)]) for probe in mixed]
     everywhere = ", ".join(probe.what for probe in probes if probe not in mixed)
-    return "\n".join([_line(columns), _line(["---"] * len(columns)), *rows, "", f"● everywhere: {everywhere}."])
+    meaning = (
+        "● as it is · ◐ in another way · ○ left out, with an entry in `changes` · ✕ refused with `UnsupportedError`"
+    )
+    return ["## At a glance", "", meaning, "", *signs_table(mixed), "", f"● everywhere: {everywhere}."]
 
 
 def _signs(probe: Probe) -> list[str]:
