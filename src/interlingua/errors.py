@@ -116,11 +116,11 @@ class Error(Exception):
     retryable: bool = False
     """Whether the same request may succeed when it is sent again."""
     http_status: ClassVar[int] = 500
-    """What a gateway answers with when nothing better is known."""
+    """The status with which a gateway answers when nothing better is known."""
     is_unreadable: bool = False
     """Whether it stands for an answer of a target that cannot be read: who wrote it may have it paid for."""
     lacking: Feature | None = None
-    """What the target says that it does not take, where it refused the request for that."""
+    """The feature that the target says it does not take, where it refused the request for that."""
     run: Recorded | None = None
     """The run that it ended, where an agent was at work: what had come, to go on with."""
     target: str | None = None
@@ -277,10 +277,10 @@ class IncompleteStreamError(WireError):
     retryable = True
 
     def __init__(self, message: str, *, partial: Response[Any] | None = None, **facts: Any) -> None:
-        """What came before the cut rides along."""
+        """The partial answer from before the cut rides along."""
         super().__init__(message, **facts)
         self.partial = partial
-        """What had come, with open calls kept as broken ones."""
+        """The answer up to the cut, with open calls kept as broken ones."""
 
 
 class TransportError(Error):
@@ -314,7 +314,7 @@ class UpstreamError(Error):
     http_status = 502
 
     def __init__(self, message: str, *, response: Response[Any] | None = None, **facts: Any) -> None:
-        """What came of an answer that failed before its end rides along."""
+        """The partial answer that failed before its end rides along."""
         super().__init__(message, **facts)
         self.response = response
         """The answer that ended in this error, as far as it came; None where there was none."""
@@ -427,13 +427,13 @@ class RunStoppedError(Error):
 
 
 def kind_of(value: object) -> str:
-    """What a value is that should have been something else, as sentences say it: `a dict`, `an int`, `None`."""
+    """The kind of a value that should have been something else, as sentences name it: `a dict`, `an int`, `None`."""
     name = type(value).__name__
     return "None" if value is None else f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def reason_of(error: Exception) -> str:
-    """What the system says, `Is a directory`, without the number and the path that `str` puts around it."""
+    """The system's text, `Is a directory`, without the number and the path that `str` puts around it."""
     reason = error.strerror if isinstance(error, OSError) else None
     return reason or str(error)
 

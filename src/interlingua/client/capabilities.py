@@ -1,4 +1,4 @@
-"""What a target takes, as far as it is known: every source in one value.
+"""The capabilities of a target, as far as they are known: every source in one value.
 
 Strategy: sources are laid over each other, the first one that says something of a field counts: what somebody declares
 (the configuration file, a DSN, a provider in code), what the target has refused lately, its own card where it was asked
@@ -58,17 +58,17 @@ AGAIN_S = 60.0
 TIMEOUT_S = 20.0
 """How long a server may take to answer."""
 _LEARNED: tuple[Feature, ...] = ("images", "audio", "documents", "tools", "thinking")
-"""What a card says that calls go by."""
+"""Features that calls learn from a card."""
 _SAID_ITSELF = "the target refused it lately"
 
 
 class _Card(NamedTuple):
-    """What a server has told."""
+    """The card of a server."""
 
     at_s: float
     """When, on this process's clock."""
     told: Capabilities
-    """What it said."""
+    """The capabilities on it."""
 
 
 def _weigh_card(key: tuple[str, str], card: _Card) -> int:
@@ -81,7 +81,7 @@ _cards = ByteCache[tuple[str, str], _Card](1_000_000, weigh=_weigh_card)
 
 
 def capabilities(spec: str, *, ask: bool = False, registry: Registry | None = None) -> Capabilities:
-    """What a target takes, `provider/model` or an alias of one; with `ask` its server is asked as well.
+    """The capabilities of a target, `provider/model` or an alias of one; with `ask` its server is asked as well.
 
     `registry` says what names stand for, where that is not the registry of the process.
 
@@ -94,7 +94,7 @@ def capabilities(spec: str, *, ask: bool = False, registry: Registry | None = No
 
 
 async def async_capabilities(spec: str, *, ask: bool = False, registry: Registry | None = None) -> Capabilities:
-    """What a target takes, `provider/model` or an alias of one; with `ask` its server is asked as well.
+    """The capabilities of a target, `provider/model` or an alias of one; with `ask` its server is asked as well.
 
     `registry` says what names stand for, where that is not the registry of the process.
 
@@ -159,7 +159,7 @@ def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
 
 
 def known_capabilities(endpoint: Endpoint, dialect: Dialect, denied: Collection[str] = ()) -> Capabilities:
-    """What a target takes; `said` are the features that it has refused or denied lately."""
+    """The capabilities of a target; `said` are the features that it has refused or denied lately."""
     card = _cards.get((endpoint.spec, endpoint.base_url))
     answer = Capabilities() if card is None or time.monotonic() - card.at_s >= CARD_S else card.told
     refused = [name for name in denied if getattr(answer, name) is not False]
@@ -178,12 +178,12 @@ def known_capabilities(endpoint: Endpoint, dialect: Dialect, denied: Collection[
 
 
 def _with_origin(capabilities: Capabilities, origin: str) -> Capabilities:
-    """What is declared, with an origin for what has none."""
+    """The declared capabilities, with an origin for those that have none."""
     return replace(capabilities, origins={**dict.fromkeys(capabilities.known(), origin), **capabilities.origins})
 
 
 def _of_tables(endpoint: Endpoint) -> Capabilities:
-    """What the tables of model families and of media say."""
+    """The capabilities in the tables of model families and of media."""
     facts, limits = endpoint.target.facts, media_limits(endpoint.family, endpoint.model)
     thinking = _thinks(endpoint.target)
     family: dict[str, Any] = {
@@ -274,4 +274,4 @@ def _weigh_unsaid(key: tuple[str, Target], lacks: frozenset[Feature]) -> int:
 
 
 _unsaid = ByteCache[tuple[str, "Target"], "frozenset[Feature]"](500_000, weigh=_weigh_unsaid)
-"""What a dialect cannot say to a target, by both."""
+"""The features that a dialect cannot say to a target, by both."""

@@ -140,7 +140,7 @@ def check_embed(texts: object, dimensions: object, input_type: InputType | None,
 
 
 INPUT_TYPES = ("query", "document", "similarity", "classification", "clustering")
-"""What texts may be embedded for."""
+"""The purposes of texts that are embedded."""
 
 
 def check_rerank(query: object, documents: object, top_n: object) -> RerankRequest:

@@ -54,7 +54,7 @@ _ANY_NULLS = 1 << 30
 
 
 class _Family(NamedTuple):
-    """What a service adds to the text of a request."""
+    """The tokens that a service adds to the text of a request."""
 
     models: str
     """A regular expression that is found in the names of its models."""

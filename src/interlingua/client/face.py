@@ -1,4 +1,4 @@
-"""What the blocking and the awaited model share: a spec, options, and the job that they make of a call."""
+"""The shared face of the blocking and the awaited model: a spec, options, and the job that they make of a call."""
 
 from __future__ import annotations
 

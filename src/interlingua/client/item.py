@@ -1,4 +1,4 @@
-"""What becomes of one input among many."""
+"""One input among many, and its result."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Item(msgspec.Struct, Generic[T], frozen=True, kw_only=True, eq=False):
     """One input and its answer, or what went wrong with it."""
 
     key: str
-    """What the input is called: a file's path, a text itself (its beginning, when it is long), else its position."""
+    """The name of the input: a file's path, a text itself (its beginning, when it is long), else its position."""
     output: T = cast("T", None)
     """The typed answer, where `output=` asked for one; None where it failed."""
     response: Response[Any] | None = None
     """The answer; None where none came. From a journal it comes without the request."""
     error: Exception | None = None
-    """What went wrong; None where nothing did."""
+    """The error; None where there was none."""
     cost_usd: float | None = None
     """Price in US dollars; None when unknown."""
     recorded: bool = False

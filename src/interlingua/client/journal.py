@@ -54,7 +54,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     status: int | None = None
     """HTTP status, when there was one."""
     fault: str | None = None
-    """What was wrong with a typed answer."""
+    """The fault of a typed answer."""
     target: str | None = None
     """The target that failed."""
     key_from: str | None = None
@@ -67,13 +67,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     journal: int
     """The version of the format."""
     id: str
-    """What was asked: a digest of the input, the schema, the model's spec and the options."""
+    """The identity of the input: a digest of the input, the schema, the model's spec and the options."""
     key: str
-    """What the input is called."""
+    """The name of the input."""
     output: Any = None
     """The typed answer as JSON."""
     error: Fault | None = None
-    """What went wrong."""
+    """The error."""
     cost_usd: float | None = None
     """Price in US dollars."""
     response: Response[Any] | None = None

@@ -26,7 +26,7 @@ __all__ = ["CallOptions", "Options"]
 
 
 class CallOptions(TypedDict, total=False):
-    """What `il.embed` and `il.rerank` take by keyword beside their own. None is "not said"."""
+    """The keyword options that `il.embed` and `il.rerank` share. None is "not said"."""
 
     user: str | None
     """A stable id of the end user, for the provider's abuse checks."""
@@ -39,7 +39,7 @@ class CallOptions(TypedDict, total=False):
     timeouts: Timeouts | None
     """Seconds for each phase of it."""
     transport: Transport | AsyncTransport | LibraryClient | None
-    """What carries the requests: an httpx client, or an object with `open` and `close`; keys and retries stay ours."""
+    """The carrier of the requests: an httpx client, or an object with `open` and `close`; keys, retries stay ours."""
     http: HttpOptions | None
     """How our own transport connects: certificate authorities, connections, bounds."""
     clock: Callable[[], float] | None
@@ -47,7 +47,7 @@ class CallOptions(TypedDict, total=False):
     strict: bool | None
     """Refuse whatever would be dropped or approximated."""
     allow: Iterable[Capability] | None
-    """What may be let go where a target cannot take it."""
+    """Kinds of content that may be let go where a target cannot take them."""
     retries: int | None
     """How often a target is asked again after a failure that may pass, 0 to 7; unless said 1, and 0 of a stand-in."""
     persist: bool | None
@@ -55,16 +55,16 @@ class CallOptions(TypedDict, total=False):
     hedge_after_s: float | None
     """Seconds after which a chain asks its next target beside one that has not begun to answer."""
     hooks: Sequence[Hook] | None
-    """What runs before and after the call, as layers around it: `il.Hook`."""
+    """Hooks that run before and after the call, as layers around it: `il.Hook`."""
 
 
 class Options(TypedDict, total=False):
-    """What `il.model`, `with_options`, `generate`, `stream` and `explain` take by keyword. None is "not said"."""
+    """The keyword options of `il.model`, `with_options`, `generate`, `stream` and `explain`. None is "not said"."""
 
     system: SystemText | None
     """The system text; it replaces the system messages of a history."""
     tools: Iterable[ToolSource | OpaqueTool] | None
-    """What the model may call: an `il.Toolbox`, or a list of tools, functions, classes and schemas."""
+    """Tools that the model may call: an `il.Toolbox`, or a list of tools, functions, classes and schemas."""
     tool_choice: ToolChoice | None
     """`auto`, `none`, `required`, `il.NamedTool(…)` or `il.AllowedTools(…)`."""
     output_schema: dict[str, Any] | None
@@ -72,7 +72,7 @@ class Options(TypedDict, total=False):
     schema_name: str | None
     """The schema's name, where a provider wants one."""
     schema_description: str | None
-    """What the answer is, for the model."""
+    """The purpose of the answer, for the model."""
     schema_strict: bool | None
     """Whether the provider must hold the model to the schema."""
     json_mode: bool | None
@@ -124,7 +124,7 @@ class Options(TypedDict, total=False):
     cache: Cache | None
     """Prompt caching for the whole request."""
     cache_key: str | None
-    """What requests with the same prompt prefix have in common, for the provider's cache routing."""
+    """A name shared by requests with the same prompt prefix, for the provider's cache routing."""
     continues: ServerState | None
     """The conversation at the provider that this call goes on with."""
     extra: Mapping[str, dict[str, Any]] | None
@@ -136,7 +136,7 @@ class Options(TypedDict, total=False):
     timeouts: Timeouts | None
     """Seconds for each phase of it."""
     transport: Transport | AsyncTransport | LibraryClient | None
-    """What carries the requests: an httpx client, or an object with `open` and `close`; keys and retries stay ours."""
+    """The carrier of the requests: an httpx client, or an object with `open` and `close`; keys, retries stay ours."""
     http: HttpOptions | None
     """How our own transport connects: certificate authorities, connections, bounds."""
     clock: Callable[[], float] | None
@@ -146,15 +146,15 @@ class Options(TypedDict, total=False):
     strict: bool | None
     """Refuse whatever would be dropped or approximated."""
     allow: Iterable[Capability] | None
-    """What may be let go where a target cannot take it."""
+    """Kinds of content that may be let go where a target cannot take them."""
     require: Iterable[Feature] | None
-    """What a target must take: one that is known not to is passed over."""
+    """Features that a target must take: one that is known not to is passed over."""
     call_ids: CallIds | None
     """`keep` a provider's call ids, or give every call an id of our `own`."""
     history_policy: HistoryPolicy | None
-    """What to do with calls and results that do not pair: `refuse` or `mend`."""
+    """The treatment of calls and results that do not pair: `refuse` or `mend`."""
     repair: Repair | None
-    """What to do with a typed answer that does not fit: `off`, `safe` or `ask`."""
+    """The treatment of a typed answer that does not fit: `off`, `safe` or `ask`."""
     max_repairs: int | None
     """How often `ask` sends the problems back, 0 to 10; 2 unless said."""
     retries: int | None
@@ -164,4 +164,4 @@ class Options(TypedDict, total=False):
     hedge_after_s: float | None
     """Seconds after which a chain asks its next target beside one that has not begun to answer."""
     hooks: Sequence[Hook] | None
-    """What runs before, during and after the call, as layers around it: `il.Hook`."""
+    """Hooks that run before, during and after the call, as layers around it: `il.Hook`."""

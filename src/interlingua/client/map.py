@@ -76,7 +76,7 @@ class Terms(NamedTuple):
     batch: bool | Batch
     """Whether the inputs are asked for in batches of the provider's, and how."""
     key: Callable[[Any], str] | None
-    """What an input is called."""
+    """A function that names an input."""
     retry_failed: bool
     """Whether inputs that failed in an earlier run are tried again."""
     options: Mapping[str, Any]
@@ -87,15 +87,15 @@ class Task(NamedTuple):
     """One input that has to be asked for."""
 
     key: str
-    """What it is called."""
+    """The name of the input."""
     prompt: Prompt
-    """What is to be said."""
+    """The prompt."""
     identity: str
     """Its id in the journal; empty without one."""
 
 
 class Work(Generic[T]):
-    """What is to be done with each input."""
+    """The work to be done with each input."""
 
     def __init__(self, face: Face, terms: Terms) -> None:
         """The work of one map.
@@ -133,7 +133,7 @@ class Work(Generic[T]):
             self._journal.__exit__(None, None, None)
 
     def begin(self, source: Input, position: int) -> Task | Item[T]:
-        """What has to be asked for an input; its item, where nothing has to be or can be."""
+        """The task of an input; its item, where nothing has to be or can be asked."""
         name, key = f"input {position}", None
         try:
             key = name = _key_of(source, position, self._terms.key)
@@ -315,7 +315,7 @@ class Queue(Generic[S, R]):
             future.add_done_callback(self._done.put)
 
     def take(self) -> R:
-        """What became of the next one, once it is finished."""
+        """The result of the next one, once it is finished."""
         future = self._waiting.popleft() if self._ordered else self._done.get()
         self.length -= 1
         return future.result()
@@ -339,7 +339,7 @@ def _key_of(source: Input, position: int, make: Callable[[Any], str] | None) -> 
 
 
 def _steering(settings: Settings) -> tuple[Any, ...]:
-    """What decides beside the request what is asked and what counts as an answer."""
+    """The settings that decide beside the request what is asked and what counts as an answer."""
     how = (settings.strict, settings.call_ids, settings.history_policy, settings.repair, settings.max_repairs)
     return *how, sorted(settings.allow)
 

@@ -1,4 +1,4 @@
-"""What calls have used and cost, summed over a stretch of code.
+"""Use and cost of calls, summed over a stretch of code.
 
 Rules
 - A meter counts every answer that comes while it is open, in its context: tasks and `asyncio.to_thread` inherit that,

@@ -1,4 +1,4 @@
-"""What happens in calls, chains and agents, told to whoever wants to know.
+"""Events of calls, chains and agents, for every observer that listens.
 
 Rules
 - Observers are called where things happen, one after the other in the order in which they were registered, and possibly
@@ -93,9 +93,9 @@ class CallStarted(Observed, frozen=True, kw_only=True):
     """A model is asked: one call, however many targets it takes."""
 
     targets: tuple[str, ...]
-    """Who may answer, `provider/model`, in order."""
+    """The targets that may answer, `provider/model`, in order."""
     operation: Operation = "chat"
-    """What is asked: an answer, vectors, or an order of documents."""
+    """The operation: an answer, vectors, or an order of documents."""
     stream: bool = False
     """Whether the answer comes piece by piece."""
     json: bool = False
@@ -214,7 +214,7 @@ class CallFinished(Observed, frozen=True, kw_only=True):
     attempts: tuple[Attempt, ...] = ()
     """Every try, the one that answered last."""
     changes: tuple[Change, ...] = ()
-    """What translation changed, there and back."""
+    """The changes that translation made, there and back."""
     error: str | None = None
     """Class of the error that ended it."""
     message: str | None = None
@@ -231,7 +231,7 @@ class AgentStarted(Observed, frozen=True, kw_only=True):
     """A run of an agent begins, or goes on."""
 
     targets: tuple[str, ...]
-    """Who may answer, `provider/model`, in order."""
+    """The targets that may answer, `provider/model`, in order."""
 
 
 class AgentFinished(Observed, frozen=True, kw_only=True):
@@ -284,7 +284,7 @@ _LONGEST = 300
 """Characters of one value in a line that is read by people; the event has all of them."""
 
 Observer: TypeAlias = Callable[[Observed], object]
-"""What is called with every event; what it gives is not looked at."""
+"""A function that is called with every event; its result is ignored."""
 
 
 def _short(value: object) -> str:
@@ -437,7 +437,7 @@ _log = _Log()
 
 
 def listeners() -> tuple[Observation, ...]:
-    """Who listens here, in order; nobody while an observer is at work."""
+    """The observations that listen here, in order; nobody while an observer is at work."""
     if _is_telling.get():
         return ()
     here = _here.get()

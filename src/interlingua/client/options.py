@@ -55,15 +55,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
     """Whether whatever would be dropped or approximated is refused."""
     allow: frozenset[Capability] = frozenset()
-    """What may be let go."""
+    """Kinds of content that may be let go."""
     require: frozenset[Feature] = frozenset()
-    """What a target must take; one that is known not to is passed over."""
+    """Features that a target must take; one that is known not to is passed over."""
     call_ids: CallIds = "keep"
-    """Whose call ids are used."""
+    """The source of call ids: the provider's are kept, or they are our own."""
     history_policy: HistoryPolicy = "refuse"
-    """What happens to calls and results that do not pair."""
+    """The treatment of calls and results that do not pair."""
     repair: Repair = "off"
-    """What is done with a typed answer that does not fit."""
+    """The treatment of a typed answer that does not fit."""
     max_repairs: int = 2
     """How often its problems go back to the model."""
     retries: int | None = None
@@ -73,9 +73,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hedge_after_s: float | None = None
     """After how long the next target is asked beside one that has not begun to answer; None for never."""
     hooks: tuple[Hook, ...] = ()
-    """What runs before, during and after the call, in this order."""
+    """Hooks that run before, during and after the call, in this order."""
     carrier: Carrier | None = None
-    """What carries the requests that leave the process; None for the transport of the process."""
+    """The carrier of the requests that leave the process; None for the transport of the process."""
     timing: Timing | None = None
     """The clock of one's own, and what is known of targets by it; None for those of the process."""
     raw: bool = False

@@ -1,4 +1,4 @@
-"""What a call would do: whom it would ask, what it would send, what would be changed. Nothing is sent.
+"""The plan of a call: its targets, its body, its changes. Nothing is sent.
 
 Rules
 - A target whose request cannot be encoded is skipped with the reason, as the call would skip it; so is one that is
@@ -56,7 +56,7 @@ class PlannedTarget(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     """Why it is skipped, or what it lacks; empty when there is nothing to say."""
     changes: tuple[Change, ...] = ()
-    """What would be dropped, approximated or refused for it."""
+    """The changes that it would need: dropped, approximated or refused."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,13 +65,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     targets: tuple[PlannedTarget, ...]
     """Every target in order: the one chosen, those skipped and why, those that would come next."""
     request: Request
-    """What would be asked, in canonical form."""
+    """The request, in canonical form."""
     http: HttpRequest | None = None
-    """What would be sent to the chosen target, without its key; None when every target refuses."""
+    """The HTTP request to the chosen target, without its key; None when every target refuses."""
     key: tuple[str, str] | None = None
     """The header that carries the key, and the variable that holds it."""
     changes: tuple[Change, ...] = ()
-    """What would be dropped and approximated for the chosen target."""
+    """The changes for the chosen target: dropped and approximated."""
     _most: Callable[[], float | None] | None = None
 
     @property
@@ -219,7 +219,7 @@ def _on_a_loop() -> bool:
 
 
 def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:
-    """What a request would fail for before it is sent."""
+    """The reason for which a request would fail before it is sent."""
     try:
         endpoint.http_request(encoded, headers=job.settings.headers)
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""What an answer cost: by the price that a provider was configured with, else by the price list of the [prices] extra.
+"""The cost of an answer: by the price that a provider is configured with, else by the list of the [prices] extra.
 
 Strategy: the list is genai-prices', as it was installed; nothing is fetched. Who bills is told by the address that was
 asked, so that a name of your own for a known service has its prices, and a service of your own has nobody's. A model is
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["BATCH_SHARE", "OUTPUT_TOKENS", "cost_of", "most_of", "most_written", "price_of", "window_of"]
 
 OUTPUT_TOKENS = 4_096
-"""What is reckoned for the output of a call that does not say how long it may get."""
+"""The output tokens reckoned for a call that does not say how long it may get."""
 BATCH_SHARE = 0.5
-"""What an answer from a batch costs of the usual price, where no list says it: so the vendors' pages on batches."""
+"""The share of the usual price of an answer from a batch, where no list says it: so the vendors' pages on batches."""
 
 _STANDARD = frozenset({"auto", "default", "standard", "standard_only"})
 """Words for the tier of service that the price list means when it says nothing."""
@@ -51,7 +51,7 @@ _MAX_MODELS_BYTES = 500_000
 
 
 def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
-    """What an answer cost, in US dollars; None when that is not known."""
+    """The cost of an answer, in US dollars; None when that is not known."""
     endpoint, usage = lane.endpoint, response.usage
     if usage is None:
         return None
@@ -64,7 +64,7 @@ def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
 
 
 def _batch_cost(endpoint: Endpoint, names: tuple[str | None, ...], price: Price | None, usage: Usage) -> float | None:
-    """What an answer from a batch cost: by the list's own price of batches, else a share of the usual one."""
+    """The cost of an answer from a batch: by the list's own price of batches, else a share of the usual one."""
     if endpoint.price is None and endpoint.base_url.startswith("https://"):
         listed = _LIST.price(endpoint.base_url, names, None, context=_BATCH)
         if listed is not None:
@@ -124,9 +124,9 @@ class _Sold(msgspec.Struct, frozen=True, eq=False):
     """A model of the list."""
 
     model: Any
-    """What the list says of it."""
+    """The model's entry in the list."""
     prices: dict[bool, Price | None]
-    """What it costs, by whether it writes; empty where that changes with time."""
+    """Its price, by whether it writes; empty where that changes with time."""
 
 
 class _List:
@@ -225,7 +225,7 @@ def _read(listed: Any, *, writes: bool = True) -> Price | None:
 
 
 def _rates(listed: Any, tokens: int) -> dict[str, Any]:
-    """What each kind of token costs in an answer with that many input tokens."""
+    """The price of each kind of token in an answer with that many input tokens."""
     rates = {field: _rate(getattr(listed, name), tokens) for field, name in _RATES.items()}
     return {**rates, "output": rates["output"] or 0.0}  # without a price it is that of a model that writes nothing
 

@@ -1,4 +1,4 @@
-"""What callers say, as messages: a prompt of any convenient form, and what was said before.
+"""Prompts and histories as messages: a prompt of any convenient form, and the conversation before it.
 
 Rules
 - Loose texts and parts make one user message; loose tool results make one tool message, in the order given.
@@ -45,10 +45,10 @@ class Conversation(Protocol):
 
 
 Prompt: TypeAlias = str | Part | Message | Request | Iterable[str | Part | Message]
-"""What to say: a text, a part, a message, or several of them; tool results go back as they came from the toolbox. A
+"""A text, a part, a message, or several of them; tool results go back as they came from the toolbox. A
 request is sent as it is, with its system text, its tools and its knobs."""
 History: TypeAlias = Response[Any] | Request | Conversation | Iterable[Message]
-"""What was said before: a reply, a run, messages, or a request, which brings its system text, tools and knobs along."""
+"""The earlier conversation: a reply, a run, messages, or a request, with its system text, tools and knobs."""
 
 _PARTS = get_args(Part)
 _ALONE = {Message}

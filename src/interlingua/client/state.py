@@ -1,4 +1,4 @@
-"""What calls know of each other: the health of targets, in this process or shared with others, and limits.
+"""The state that calls share: the health of targets, in this process or shared with others, and limits.
 
 Shape of a place for state: `memory`, one process by itself; `file`, all processes of a user that say so; `file:PATH`,
 the same in a file of that name; `redis://host:6379/0`, everybody who has the address (also `rediss` and `unix`).
@@ -134,14 +134,14 @@ def shared_link() -> RedisLink | None:
 
 
 def limiter() -> Limiter:
-    """What limits a call that begins here."""
+    """The limiter of a call that begins here."""
     if innermost() is None:  # the usual case, and quicker to see
         return _process.limiter or _limiter_of(_process)
     return _limiter_of(_scope() if answers_alone() else _process)
 
 
 def limiter_of(allowances: Mapping[str, Allowance]) -> Limiter:
-    """What limits the calls of a registry with these limits of its own, in this process."""
+    """The limiter of the calls of a registry with these limits of its own, in this process."""
     from interlingua.routing.limits import Limiter  # who only explains limits nothing
 
     limiter = Limiter(monotonic)
@@ -195,7 +195,7 @@ def _made() -> HealthStore:
 
 
 def _limiter_of(scope: _Scope) -> Limiter:
-    """What limits the calls of a scope, made for the first of them."""
+    """The limiter of the calls of a scope, made for the first of them."""
     from interlingua.routing.limits import Limiter  # who only explains limits nothing
 
     with _making:

@@ -36,7 +36,7 @@ class Timing:
 
 
 def _read(clock: Callable[[], object]) -> float:
-    """What a clock of the caller's says.
+    """The time on a clock of the caller's.
 
     Raises: UsageError for what it raises, and for what is no time.
     """

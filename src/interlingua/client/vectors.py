@@ -214,7 +214,7 @@ def placed(error: Error, batch: Batch, total: int) -> Error:
 
 
 def combined(answers: Sequence[Response[Embeddings]]) -> Embeddings:
-    """What the answers of several requests come to, in their order."""
+    """The embeddings of several requests, in their order."""
     usage: Usage | None = None
     for each in answers:
         usage = add_usage(usage, each.usage)

@@ -69,12 +69,12 @@ class Bridge:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What translation changed in the exchange at hand, there and back; a stream's are complete at its end."""
+        """The changes of translation in the exchange at hand, there and back; a stream's are complete at its end."""
         return tuple(self._changes)
 
     @property
     def path(self) -> str:
-        """What follows the service's base URL for the last request, such as `/messages`; empty before the first."""
+        """The path behind the service's base URL for the last request, such as `/messages`; empty before the first."""
         return self._path
 
     @property

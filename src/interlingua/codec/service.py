@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Service", "body_of", "history_of", "service_of", "tools_in", "with_tools"]
 
 _VENDORS = {"openai-chat": "openai", "openai-responses": "openai"}
-"""Whose model facts count, where the dialect has not its provider's name."""
+"""Vendors whose model facts count, where the dialect has not its provider's name."""
 _HISTORY = {"openai-responses": "input", "google": "contents"}
 """The member that holds the conversation, where it is not `messages`."""
 _TOOLS_INSIDE = {"bedrock": "toolConfig"}
@@ -34,9 +34,9 @@ class Service(NamedTuple):
     """The dialect that is written or read, and the target that it is written for."""
 
     dialect: Dialect
-    """What writes and reads it."""
+    """The codec of the dialect."""
     target: Target
-    """What the dialect has to know."""
+    """The target's row, model and facts, as the dialect needs them."""
     row: Provider | None = None
     """The provider; None for a dialect alone."""
 

@@ -72,7 +72,7 @@ DELTAS: dict[BlockKind, type[TextDelta | ThinkingDelta | RefusalDelta | ToolCall
     "refusal": RefusalDelta,
     "tool_call": ToolCallDelta,
 }
-"""What says that a block grows by some text."""
+"""The type of delta by which a block grows by some text."""
 
 
 class Block:
@@ -183,7 +183,7 @@ class StreamBuilder:
                 self._events.append(UsageUpdate(self.usage))
 
     def name(self, *, model: str, wire_model: str | None, id: str | None) -> None:
-        """What an answer is called whose names come after its first content; the end says what the start did not."""
+        """Set the names of an answer that come after its first content; the end says those that the start did not."""
         self._named = StreamStart(model, wire_model, id)
 
     def update_usage(self, usage: Usage) -> None:

@@ -39,9 +39,9 @@ __all__ = [
 ]
 
 PLACEHOLDER_IDS = frozenset({"", "null", "None"})
-"""What some servers send where they have no id."""
+"""Placeholders that some servers send where they have no id."""
 _EMPTY = frozenset({"", "null", "[]"})
-"""What some send where a call has no arguments."""
+"""Texts that some send where a call has no arguments."""
 _LONGEST = max(map(len, _EMPTY))
 
 

@@ -40,7 +40,7 @@ _DELTAS = frozenset({TextDelta, ThinkingDelta, RefusalDelta, ToolCallDelta, Data
 
 
 class _Open:
-    """What the deltas of one block add up to so far."""
+    """The sum of the deltas of one block so far."""
 
     __slots__ = ("annotations", "data", "pieces", "sealed", "start")
 
@@ -135,7 +135,7 @@ class Folder:
         return self._fold(self._end)
 
     def partial(self) -> Response[Any]:
-        """What came so far, open calls as broken ones."""
+        """The response so far, open calls as broken ones."""
         return self._fold(Response(finish_reason="error"))
 
     def _fold(self, end: Response[Any]) -> Response[Any]:

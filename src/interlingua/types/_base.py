@@ -1,4 +1,4 @@
-"""What every canonical struct shares: frozen, tagged by `type`, None and empty members omitted."""
+"""The base of every canonical struct: frozen, tagged by `type`, None and empty members omitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model takes, as a value: each capability known to be there, known not to be, or unknown, with its origin.
+"""The capabilities of a model as a value: each known to be there, known not to be, or unknown, with its origin.
 
 Rules
 - True is known yes, False is known no, None is unknown. Unknown never blocks a call.
@@ -29,13 +29,13 @@ Feature: TypeAlias = Literal[
     "n",
     "logprobs",
 ]
-"""What a request can ask of a model; `require=` takes these words."""
+"""Features that a request can ask of a model; `require=` takes these words."""
 FEATURES: tuple[Feature, ...] = get_args(Feature)
 """Every feature."""
 
 
 class Capabilities(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a model takes, as far as that is known."""
+    """The capabilities of a model, as far as they are known."""
 
     model: str = ""
     """The target, `provider/model`; empty where several are meant."""

@@ -1,4 +1,4 @@
-"""What translation changed, and the one closed table of all it may change.
+"""Changes that translation makes, and the one closed table of all that it may make.
 
 Rules
 - Every approximation, drop, repair and refusal of every dialect is one `Change` with a code from `CODES`.
@@ -32,7 +32,7 @@ class CodeRow(msgspec.Struct, frozen=True):
     action: Action
     """The action a change of this code has unless it says otherwise."""
     meaning: str
-    """What happened, in one clause."""
+    """The event, in one clause."""
 
 
 CODES: dict[str, CodeRow] = {

@@ -124,7 +124,7 @@ class AudioPart(Canonical, frozen=True, gc=False):
     media_type: str
     """MIME type, such as `audio/wav` or `audio/mpeg`."""
     transcript: str | None = None
-    """What is said in it, when the provider wrote that down."""
+    """The words of the sound, when the provider wrote them down."""
     cache: Cache | None = None
     """A cache mark after this part."""
     extra: dict[str, dict[str, Any]] = {}
@@ -152,7 +152,7 @@ class ThinkingPart(Canonical, frozen=True, gc=False):
     text: str = ""
     """Readable reasoning or its summary; empty for a redacted or omitted block."""
     sealed: Sealed | None = None
-    """What must go back to the issuer with the next request."""
+    """Signatures and sealed state that must go back to the issuer with the next request."""
     extra: dict[str, dict[str, Any]] = {}
     """Wire members without a canonical field, by dialect."""
 
@@ -161,7 +161,7 @@ class RefusalPart(Canonical, frozen=True, gc=False):
     """The model's own words of refusal."""
 
     text: str
-    """What it said."""
+    """The words of the refusal."""
     extra: dict[str, dict[str, Any]] = {}
     """Wire members without a canonical field, by dialect."""
 
@@ -226,7 +226,7 @@ class OpaquePart(Canonical, frozen=True, gc=False):
     dialect: str
     """The dialect it belongs to."""
     kind: str
-    """What it is there; `media_ref` for a URL or file id."""
+    """The kind of content; `media_ref` for a URL or file id."""
     raw: Any
     """The wire value, verbatim."""
     cache: Cache | None = None
@@ -261,9 +261,9 @@ class ServerToolPart(Canonical, frozen=True, gc=False):
     call_id: str | None = None
     """Pairs a call with a result that is a part of its own."""
     input: Any = None
-    """What the tool was called with, any JSON value; None for a result that is a part of its own."""
+    """The input of the call, any JSON value; None for a result that is a part of its own."""
     output: str | None = None
-    """What came of it, in words; None for a call whose result is a part of its own, or not known."""
+    """The output, in words; None for a call whose result is a part of its own, or not known."""
     sources: tuple[Source, ...] = ()
     """The pages and files that it found or read."""
     status: ServerToolStatus = "completed"
@@ -275,7 +275,7 @@ class ServerToolPart(Canonical, frozen=True, gc=False):
 
 
 class ToolResult(Canonical, frozen=True, gc=False):
-    """What a tool answered."""
+    """The answer of a tool to a call."""
 
     call_id: str
     """The id of the call it answers."""

@@ -27,7 +27,7 @@ Context: TypeAlias = Annotated[T, ContextMark()]
 
 
 class WantedContext(NamedTuple):
-    """What a parameter takes as its context."""
+    """The context that a parameter takes."""
 
     kind: Any
     """The type it must be an instance of, where that is a class."""
@@ -36,7 +36,7 @@ class WantedContext(NamedTuple):
 
 
 def wanted_context(annotation: object) -> WantedContext | None:
-    """What a parameter with this annotation takes as its context; None for one that is the model's to fill."""
+    """The context that a parameter with this annotation takes; None for one that is the model's to fill."""
     if typing.get_origin(annotation) is Annotated:
         kind, *marks = typing.get_args(annotation)
         marked = any(isinstance(mark, ContextMark) for mark in marks)

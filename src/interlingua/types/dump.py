@@ -36,9 +36,9 @@ VERSION = 1
 """The major version of canonical JSON."""
 
 Dumpable: TypeAlias = Request | Response[Any] | RunRecord | Recorded | Iterable[Message] | Iterable[Event]
-"""What has a canonical JSON."""
+"""Values that have a canonical JSON."""
 Loaded: TypeAlias = Any
-"""What `load` gives back: messages or events in a tuple, a `Request`, a `Response`, a `RunRecord`; the text says it."""
+"""The values of `load`: messages or events in a tuple, a `Request`, a `Response`, a `RunRecord`; as the text says."""
 
 _EVENTS = get_args(Event)
 _MAX_DEPTH = MAX_DEPTH + 16
@@ -46,7 +46,7 @@ _MAX_DEPTH = MAX_DEPTH + 16
 
 
 class _Head(msgspec.Struct):
-    """What every document begins with."""
+    """The members with which every document begins."""
 
     interlingua: int
     kind: str
@@ -82,7 +82,7 @@ def dump(value: Dumpable) -> str:
 
 
 def load(text: str | bytes) -> Loaded:
-    """What `dump` wrote: a tuple of messages, a request, a response, the record of a run or a tuple of events.
+    """The value that `dump` wrote: a tuple of messages or events, a request, a response, the record of a run.
 
     Raises: DecodeError with the first bad place, for a text that is no canonical JSON, a kind that is not known here,
     or a later version; LimitExceededError; UsageError for what is no text.

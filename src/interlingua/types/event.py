@@ -46,7 +46,7 @@ __all__ = [
 BlockKind: TypeAlias = Literal[
     "text", "thinking", "refusal", "tool_call", "server_tool", "audio", "image", "document", "opaque"
 ]
-"""What kind of part a block becomes; `tool_call` covers calls that turn out broken."""
+"""The kind of part that a block becomes; `tool_call` covers calls that turn out broken."""
 
 
 class StreamStart(Canonical, frozen=True):
@@ -68,7 +68,7 @@ class BlockStart(Canonical, frozen=True):
     index: int
     """Its place in the parts of its choice."""
     block: BlockKind
-    """What kind of part it becomes."""
+    """The kind of part that it becomes."""
     id: str | None = None
     """Call id, of a tool call."""
     name: str | None = None
@@ -87,7 +87,7 @@ class TextDelta(Canonical, frozen=True, gc=False):
     index: int
     """The block."""
     text: str
-    """What was added, never empty."""
+    """The added text, never empty."""
     choice: int = 0
     """Which choice it belongs to."""
 
@@ -98,7 +98,7 @@ class ThinkingDelta(Canonical, frozen=True, gc=False):
     index: int
     """The block."""
     text: str
-    """What was added, never empty."""
+    """The added text, never empty."""
     choice: int = 0
     """Which choice it belongs to."""
 
@@ -109,7 +109,7 @@ class ToolCallDelta(Canonical, frozen=True, gc=False):
     index: int
     """The block."""
     arguments: str
-    """What was added, never empty."""
+    """The added text, never empty."""
     choice: int = 0
     """Which choice it belongs to."""
 
@@ -120,7 +120,7 @@ class RefusalDelta(Canonical, frozen=True, gc=False):
     index: int
     """The block."""
     text: str
-    """What was added, never empty."""
+    """The added text, never empty."""
     choice: int = 0
     """Which choice it belongs to."""
 
@@ -221,7 +221,7 @@ class StreamError(Canonical, frozen=True):
     request_id: str | None = None
     """The provider's id of the request."""
     partial: Response[Any] | None = None
-    """What had come."""
+    """The response up to the error."""
 
 
 Delta: TypeAlias = TextDelta | ThinkingDelta | ToolCallDelta | RefusalDelta | DataDelta | Annotation | Seal

@@ -1,4 +1,4 @@
-"""What a provider says of its own rate limits."""
+"""The state of a provider's own rate limits, as it reports it."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from interlingua.types.content import (
 __all__ = ["Content", "Message", "Role", "assistant", "parts_of", "system", "text_of", "thinking_of", "user"]
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
-"""Who speaks; a message of role `tool` holds the results of one step."""
+"""The speaker; a message of role `tool` holds the results of one step."""
 Content: TypeAlias = str | Part
-"""What the message builders take: text, or a part."""
+"""The values that message builders take: text, or a part."""
 
 
 def text_of(parts: tuple[Part, ...]) -> str:
@@ -59,7 +59,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     role: Role
     """system, user, assistant or tool."""
     parts: tuple[Part, ...] = ()
-    """What it says, in order."""
+    """The content, in order."""
     name: str | None = None
     """The author's name, where a dialect has one."""
     extra: dict[str, dict[str, Any]] = {}
@@ -74,7 +74,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
             no_attribute(self, name)
 
     def __str__(self) -> str:
-        """What it says; the value itself, as `repr` shows it, where it says nothing."""
+        """The text; the value itself, as `repr` shows it, where it has none."""
         return self.text or repr(self)
 
     @property

@@ -34,7 +34,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     system: tuple[TextPart, ...] = ()
     """The system text; system messages in the history are accepted too."""
     tools: tuple[Tool | OpaqueTool, ...] = ()
-    """What the model may call."""
+    """The tools that the model may call."""
     tool_choice: ToolChoice | None = None
     """Whether and what it must call."""
     output_schema: dict[str, Any] | None = None
@@ -42,7 +42,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     schema_name: str | None = None
     """The schema's name, where a provider wants one (`response` when not said)."""
     schema_description: str | None = None
-    """What the answer is, for the model."""
+    """The purpose of the answer, for the model."""
     schema_strict: bool | None = None
     """Whether the provider must hold the model to the schema; None is not said."""
     json_mode: bool = False
@@ -66,7 +66,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     frequency_penalty: float | None = None
     """Penalty on tokens by how often they appeared."""
     logit_bias: dict[str, float] | None = None
-    """What is added to the logit of a token, by the provider's token id."""
+    """The number added to the logit of a token, by the provider's token id."""
     logprobs: int | None = None
     """Log probabilities wanted: 0 for the chosen token alone, n for n alternatives."""
     n: int | None = None
@@ -94,7 +94,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_default
     cache: Cache | None = None
     """Prompt caching for the whole request."""
     cache_key: str | None = None
-    """What requests with the same prompt prefix have in common, for the provider's cache routing."""
+    """A name shared by requests with the same prompt prefix, for the provider's cache routing."""
     continues: ServerState | None = None
     """The conversation at the provider that this request goes on with."""
     extra: dict[str, dict[str, Any]] = {}

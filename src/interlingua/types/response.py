@@ -68,7 +68,7 @@ class Alternative(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_def
     """A further choice of the same answer."""
 
     parts: tuple[Part, ...] = ()
-    """What it says, in order."""
+    """The content, in order."""
     finish_reason: FinishReason = "other"
     """Why it ended."""
     finish_reason_raw: str | None = None
@@ -102,7 +102,7 @@ class Response(
     """One answer."""
 
     parts: tuple[Part, ...] = ()
-    """What it says, in order."""
+    """The content, in order."""
     finish_reason: FinishReason = "other"
     """Why it ended."""
     finish_reason_raw: str | None = None
@@ -122,7 +122,7 @@ class Response(
     alternatives: tuple[Alternative, ...] = ()
     """Further choices."""
     changes: tuple[Change, ...] = ()
-    """What translation changed, there and back."""
+    """The changes that translation made, there and back."""
     attempts: tuple[Attempt, ...] = ()
     """Every try, the one that served last."""
     raw_reply: RawReply | None = None
@@ -193,7 +193,7 @@ class Response(
             no_attribute(self, name)
 
     def __str__(self) -> str:
-        """What it says; the value itself, as `repr` shows it, where it says nothing."""
+        """The text; the value itself, as `repr` shows it, where it has none."""
         return self.text or repr(self)
 
     def _repr_markdown_(self) -> str:

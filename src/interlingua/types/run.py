@@ -51,12 +51,12 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=T
 
 
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
-    """What was decided about one call."""
+    """The decision about one call."""
 
     approved: bool
     """Whether it may run."""
     why: str = ""
-    """What the model is told of a denial."""
+    """The reason of a denial that the model reads."""
 
 
 class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, kw_only=True):
@@ -71,7 +71,7 @@ class RunRecord(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defau
     pending: tuple[ToolCall, ...] = ()
     """The calls that wait for an approval."""
     decisions: dict[str, Decision] = {}
-    """What was decided about them so far, by call id."""
+    """The decisions about them so far, by call id."""
     injected: tuple[Message, ...] = ()
     """Messages that were put in and have not been sent yet."""
     tool_counts: dict[str, int] = {}
@@ -99,5 +99,5 @@ class Recorded(Protocol):
 
     @property
     def record(self) -> RunRecord:
-        """What it came to so far."""
+        """The record of the run so far."""
         ...

@@ -37,11 +37,11 @@ class Tool(Canonical, frozen=True, kw_only=True):
     name: str
     """Its name."""
     description: str | None = None
-    """What it does, for the model."""
+    """The purpose of the tool, for the model."""
     parameters: dict[str, Any] = msgspec.field(default_factory=empty_parameters)
     """JSON Schema of the arguments; the caller's own, unless the target cannot take it."""
     handler: Callable[..., Any] | None = None
-    """What runs it; never sent, and no part of canonical JSON."""
+    """The function that runs it; never sent, and no part of canonical JSON."""
     strict: bool | None = None
     """Whether the provider must hold the model to the schema; None is not said."""
     cache: Cache | None = None

@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 InputType: TypeAlias = Literal["query", "document", "similarity", "classification", "clustering"]
-"""What a text is embedded for: to search with, to be found, or to be compared, sorted or grouped with others."""
+"""The purpose of an embedded text: to search with, to be found, or to be compared, sorted or grouped with others."""
 EmbedInput: TypeAlias = str | OpaquePart
 """A text, or an input that only the dialect understands in which it came: tokens, a picture."""
 Packed: TypeAlias = list[float] | bytes
@@ -64,11 +64,11 @@ class EmbedRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Texts that are to become vectors."""
 
     inputs: tuple[EmbedInput, ...]
-    """What is embedded, one vector each."""
+    """The inputs to embed, one vector each."""
     dimensions: int | None = None
     """How many numbers a vector has; None: as many as the model gives."""
     input_type: InputType | None = None
-    """What the texts are embedded for, where the model makes a difference."""
+    """The purpose of the texts, where the model makes a difference."""
     user: str | None = None
     """A stable id of the end user, for the provider's abuse checks."""
     extra: dict[str, dict[str, Any]] = {}
@@ -89,7 +89,7 @@ class Embeddings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     cost_usd: float | None = None
     """Price in US dollars; None when unknown."""
     changes: tuple[Change, ...] = ()
-    """What translation changed, there and back."""
+    """The changes that translation made, there and back."""
     attempts: tuple[Attempt, ...] = ()
     """Every try, of all requests that it took."""
     extra: dict[str, dict[str, Any]] = {}
@@ -152,7 +152,7 @@ class RerankRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Documents that are to be put in the order of their relevance."""
 
     query: str
-    """What is looked for."""
+    """The text to search for."""
     documents: tuple[str, ...]
     """The documents."""
     top_n: int | None = None
@@ -186,7 +186,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost_usd: float | None = None
     """Price in US dollars; None when unknown."""
     changes: tuple[Change, ...] = ()
-    """What translation changed, there and back."""
+    """The changes that translation made, there and back."""
     attempts: tuple[Attempt, ...] = ()
     """Every try."""
     extra: dict[str, dict[str, Any]] = {}

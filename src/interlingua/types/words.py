@@ -1,4 +1,4 @@
-"""What other libraries call things, answered with our own words when somebody asks for them."""
+"""Names that other libraries use, answered with our own words when somebody asks for them."""
 
 from __future__ import annotations
 

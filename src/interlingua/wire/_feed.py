@@ -1,4 +1,4 @@
-"""What the incremental decoders share: pieces in, whole things out, and a fault only after what came before it.
+"""The base of the incremental decoders: pieces in, whole things out, and a fault only after the things before it.
 
 Rules
 - `feed` and `close` give back what became whole; where a fault follows whole things in the same piece, they are given
@@ -35,7 +35,7 @@ class Feed(ABC, Generic[E]):
         self.max_event_bytes = max_event_bytes
 
     def feed(self, data: bytes) -> list[E]:
-        """What became whole with this piece, in order.
+        """The things that became whole with this piece, in order.
 
         Raises: DecodeError, LimitExceededError.
         """
@@ -51,7 +51,7 @@ class Feed(ABC, Generic[E]):
         return whole
 
     def close(self) -> list[E]:
-        """What the end of the stream made whole; `cut` is known from here on.
+        """The things that the end of the stream made whole; `cut` is known from here on.
 
         Raises: DecodeError, LimitExceededError.
         """

@@ -20,7 +20,7 @@ class KeptTexts:
         self._texts: list[bytes] = []
 
     def place(self, text: bytes) -> msgspec.Raw:
-        """What stands in a wire object for `text`."""
+        """The placeholder of `text` in a wire object."""
         self._texts.append(text)
         return msgspec.Raw(b"\0%d\0" % (len(self._texts) - 1))
 

@@ -59,7 +59,7 @@ def find_leaf(value: object, is_bad: Callable[[object], bool]) -> tuple[str | in
 
 
 def _children(value: object, is_bad: Callable[[object], bool]) -> Iterable[tuple[str | int | None, object]]:
-    """What lies below `value`; members of `extra` stand beside the others, fields without floats are passed over."""
+    """The values below `value`; members of `extra` stand beside the others, fields without floats are passed over."""
     if not isinstance(value, msgspec.Struct):
         if isinstance(value, dict):
             return cast("dict[str, object]", value).items()

@@ -91,7 +91,7 @@ def _below(shape: Shape | None, step: str) -> Shape | None:
 
 
 def _read(text: bytes, shape: Shape | None, expected: frozenset[str]) -> object:
-    """What a value stands for that is not empty; None where it says nothing."""
+    """The value for which a value that is not empty stands; None where it says nothing."""
     most = next((one for one in expected if one.startswith("<=")), None)
     if most is not None:
         return msgspec.Raw(most[2:].encode())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["holds_null", "is_told_by"]
 
 holds_null: Callable[[bytes], object] = re.compile(b"null").search
-"""What is there if a text has a null in it, or what looks like one; in a text of 5 kB it takes a third of `in`."""
+"""A match if a text has a null in it, or something like one; in a text of 5 kB it takes a third of `in`."""
 
 
 def is_told_by(text: bytes, value: object) -> bool:

@@ -36,17 +36,17 @@ __all__ = [
 ]
 
 Decoder: TypeAlias = msgspec.json.Decoder[Any]
-"""What reads texts of one type."""
+"""The reader of texts of one type."""
 Unfit: TypeAlias = Callable[[msgspec.ValidationError, bytes, list[str] | None], Any]
-"""What is made of a JSON text that does not fit its type, given the error, the text and the repairs."""
+"""Makes a value of a JSON text that does not fit its type, given the error, the text and the repairs."""
 
 FOREIGN = (msgspec.DecodeError, RecursionError)
-"""What a decoder raises; a text that does not fit its type raises a kind of the first."""
+"""Exceptions of a decoder; a text that does not fit its type raises a kind of the first."""
 
 _LONE_SURROGATE = "lone_surrogate"
 """The repair that replaces half of a surrogate pair by U+FFFD."""
 _PLAINER = {"input data was truncated": "it is empty, or ends in the middle"}
-"""What msgspec says in words of its own."""
+"""Plainer words for msgspec's own."""
 _PLACE = r" - at `(?:key` in `)?\$(?P<path>[^`]*)`$"
 _STEP = r"\[(?P<index>\d+)\]|\.(?P<name>[^.\[]+)|\[\.\.\.\]"
 _one_at_a_time = RLock()

@@ -23,7 +23,7 @@ _AFTER_TOKEN = (
     *("", "0", "null", ":null", '"":null'),
     *("rue", "ue", "e", "alse", "lse", "se", "ull", "ll", "l"),
 )
-"""What may stand between a cut outside strings and the closing brackets."""
+"""Characters that may stand between a cut outside strings and the closing brackets."""
 
 
 def completions(text: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ __all__ = ["EXTRA_NAME", "Extra", "WireStruct", "parse_wire", "spread", "strict_
 W = TypeVar("W", bound=msgspec.Struct)
 
 EXTRA_NAME = EXTRA.encode()
-"""What stands in a text that was written while unknown members are still in the `extra` of their object."""
+"""A name that stands in a text that was written while unknown members are still in the `extra` of their object."""
 _UNKNOWN_MEMBER = "Object contains unknown field"
 _RESERVED = f"{EXTRA} is our own name"
 _MEMBERS: Decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -39,7 +39,7 @@ class WireStruct(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True,
     """
 
     plain_text: ClassVar[dict[str, str]] = {}
-    """What a text in the place of this object stands for in an answer: its members, the text in the empty one."""
+    """The members for which a text in the place of this object stands in an answer, the text in the empty one."""
     extra: Extra | None = msgspec.field(default=None, name=EXTRA)
     """Members without a field, written back beside the others; a field of the same name wins."""
 
@@ -66,7 +66,7 @@ def _collected(
 
 
 def spread(body: bytes, type: type) -> object:
-    """What to write for a wire struct that was written as `body`: its unknown members beside the others."""
+    """The value to write for a wire struct that was written as `body`: its unknown members beside the others."""
     return _along(body, shape_of(type), _SPREAD, None)
 
 

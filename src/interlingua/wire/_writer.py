@@ -1,4 +1,4 @@
-"""What msgspec writes, with an error of ours for what JSON cannot say."""
+"""The JSON writer: msgspec, with an error of ours for values that JSON cannot say."""
 
 from __future__ import annotations
 

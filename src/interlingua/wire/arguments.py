@@ -26,7 +26,7 @@ _BOM = b"\xef\xbb\xbf"
 _DEEP = MAX_DEPTH - 16
 """So deep may be what stands somewhere in a body, so that the body is not too deep; beyond it, somebody else looks."""
 SHORT = 2 * _DEEP
-"""What is not longer than this cannot be deeper."""
+"""The length up to which a text cannot be too deep."""
 _MANY = 1 << 60
 """More nulls than a text can hold: all of them are meant, since no number that was read is not finite."""
 

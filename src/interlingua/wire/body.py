@@ -74,7 +74,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 class BodyRules(msgspec.Struct, frozen=True):
-    """What a reader has to know of the bodies of one kind."""
+    """The rules by which a reader understands bodies of one kind."""
 
     known: frozenset[str] = frozenset()
     """The member names that the format defines at the top level."""
@@ -83,7 +83,7 @@ class BodyRules(msgspec.Struct, frozen=True):
     folded: dict[str, str] = {}
     """The known names by what they are without case and underscores."""
     shapes: dict[str, Decoder] = {}
-    """What decodes the usual form of a top-level member: structs of which each member is known, and says if it is
+    """Decoders of the usual form of a top-level member: structs of which each member is known, and says if it is
     absent (`UNSET`)."""
 
 
@@ -123,7 +123,7 @@ class Body:
         self.places: list[tuple[int, int]] = places
         """Where the text of each begins and ends."""
         self.repairs: tuple[str, ...] = repairs
-        """What had to be mended in the text: `lone_surrogate`."""
+        """Repairs of the text: `lone_surrogate`."""
         self.repeats_in_data: bool = False
         """Whether a name stands twice in an object inside data: such a text means two things to two readers."""
         self.shaped: dict[str, Any] = {}
@@ -424,7 +424,7 @@ def _gather(values: Iterable[Any], data: frozenset[str], objects: list[Any]) -> 
 
 
 def folded(name: str) -> str:
-    """What a reader that looks at neither case nor underscores takes a name for."""
+    """The name that a reader sees who looks at neither case nor underscores."""
     return name.casefold().replace("_", "")
 
 

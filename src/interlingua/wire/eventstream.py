@@ -47,7 +47,7 @@ class EventFrame(NamedTuple):
     headers: dict[str, str]
     """The headers whose values are texts."""
     payload: bytes
-    """What the frame holds."""
+    """The content of the frame."""
 
 
 class EventStreamDecoder(Feed[EventFrame]):

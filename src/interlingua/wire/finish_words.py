@@ -25,11 +25,11 @@ class FinishWords(NamedTuple):
     dialect: str
     """The wire."""
     reason: FinishReason
-    """What they mean."""
+    """Their meaning."""
     words: tuple[str, ...]
     """The words on the wire; for Responses a status, with the reason of an incomplete one after a slash."""
     source: str
-    """Who says so: a recorded exchange, our notes on a vendor's page or types, or that nobody does."""
+    """The source: a recorded exchange, our notes on a vendor's page or types, or nobody."""
 
 
 CHAT, RESPONSES, ANTHROPIC, GOOGLE, OLLAMA = "openai-chat", "openai-responses", "anthropic", "google", "ollama"

@@ -83,11 +83,11 @@ JsonValue: TypeAlias = Any
 WHOLE_NUMBER = "whole_number"
 """The repair that reads `12.0` and `"12"` where a whole number belongs."""
 _NOT_EXACT = (ValueError, RecursionError)
-"""What a decoder raises, and what bytes or characters raise that are no UTF-8."""
+"""Exceptions of a decoder, and of bytes or characters that are no UTF-8."""
 _UNSAID = (*_NOT_EXACT, TypeError)
-"""What the encoder raises for what JSON cannot say."""
+"""Exceptions of the encoder for values that JSON cannot say."""
 _NOT_WHOLE = r"expected `(?:int\b|[^`]*\| int\b)[^`]*`, got `(?:float|str)`"
-"""What we say of another number, or a text, in the place of a whole number."""
+"""Our words for another number, or a text, in the place of a whole number."""
 
 
 class ExactStruct(msgspec.Struct, forbid_unknown_fields=True, gc=False):

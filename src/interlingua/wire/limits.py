@@ -54,7 +54,7 @@ def tells_limit(name: str) -> bool:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """What a header says of a limit, and of which one."""
+    """The value of a limit in a header, and its name."""
     if name.startswith(_OPENAI):
         word, _, limit = name.removeprefix(_OPENAI).partition("-")
         return word, limit or "requests"

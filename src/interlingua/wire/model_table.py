@@ -1,4 +1,4 @@
-"""What families of models take, with the evidence: one table for the product and for the strict upstream.
+"""The model families and their abilities, with the evidence: one table for the product and for the strict upstream.
 
 Rules
 - None means that nobody said, which is taken. A refusal stands here only with a source.
@@ -23,14 +23,14 @@ CacheLife = Literal["prompt_cache_retention", "prompt_cache_options"]
 
 
 class ModelRow(NamedTuple):
-    """What one family takes, and who says so."""
+    """The abilities of one family, and their sources."""
 
     vendor: str
-    """Whose family it is: `openai`, `anthropic` or `google`."""
+    """The vendor of the family: `openai`, `anthropic` or `google`."""
     models: str
     """A regular expression of the whole model id."""
     source: str
-    """Who says so: our notes on a vendor's page, and the ids of recorded exchanges."""
+    """The source: our notes on a vendor's page, and the ids of recorded exchanges."""
     sampling: bool | None = None
     """Whether temperature, top_p, penalties and log probabilities are taken."""
     sampling_efforts: frozenset[str] = frozenset()

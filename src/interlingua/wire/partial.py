@@ -54,7 +54,7 @@ class Open:
     def __init__(self, container: dict[str, Any] | list[Any]) -> None:
         """An empty one."""
         self.container: dict[str, Any] | list[Any] = container
-        """What is in it; the container below it on the path is there, too."""
+        """Its value so far; the container below it on the path is there, too."""
         self.key: str | None = None
         """Of an object: the name whose value comes next or is coming."""
 
@@ -76,7 +76,7 @@ class JsonReader:
         self.path: list[Open] = []
         """The open containers, outermost first."""
         self.leniencies: set[Leniency] = set()
-        """What was accepted beyond JSON."""
+        """The forms beyond JSON that were accepted."""
         self.consumed: int = 0
         """Characters up to and with the last one that was understood."""
         self.growth: int = 0
@@ -101,7 +101,7 @@ class JsonReader:
 
     @property
     def edge(self) -> str | None:
-        """What has come of a string that is a value and has not ended; None where there is none."""
+        """The start of a string that is a value and has not ended; None where there is none."""
         if self._state != "text" or self._is_key:
             return None
         self._pieces = ["".join(self._pieces)]

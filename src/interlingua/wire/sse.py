@@ -32,7 +32,7 @@ DONE = b"[DONE]"
 """The data with which OpenAI-like servers end a stream."""
 
 BodyKind: TypeAlias = Literal["sse", "ndjson", "json", "json-array", "html", "other"]
-"""What a body looks like, whatever its content type claims."""
+"""The kind of a body, whatever its content type claims."""
 
 _BOM = b"\xef\xbb\xbf"
 _LF, _CR = b"\n\r"  # numbers: to look for one in bytes costs a quarter of looking for a byte string
@@ -253,7 +253,7 @@ _SSE_BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 def sniff(content_type: str | None, head: bytes) -> BodyKind:
-    """What a body is, from its content type and its first bytes; where they disagree, the bytes are right.
+    """The kind of a body, from its content type and its first bytes; where they disagree, the bytes are right.
 
     An event stream that begins with `{` or `[` is a JSON body under a wrong name, one that begins with `<` a page.
     """

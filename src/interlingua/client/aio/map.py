@@ -109,7 +109,7 @@ class Queue(Generic[T]):
             task.add_done_callback(self._done.put_nowait)
 
     async def take(self) -> T:
-        """What became of the next one, once it is finished."""
+        """The result of the next one, once it is finished."""
         task = self._waiting.popleft() if self._ordered else await self._done.get()
         try:
             return await task

@@ -245,7 +245,7 @@ class AsyncModel(Face):
         output: object = None,
         **options: Unpack[Options],
     ) -> Plan:
-        """What `generate` would send, to whom, and what would be changed; nothing is sent.
+        """The plan of a `generate`: the body, its targets and the changes; nothing is sent.
 
         Raises: UsageError and its kinds, but not what a target refuses: that is in the plan.
         """

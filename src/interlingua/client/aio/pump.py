@@ -40,7 +40,7 @@ _places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakK
 
 
 async def carried_out(steps: Steps[R]) -> R:
-    """What steps come to; as long as they ask for whole exchanges, nothing is open between them and no pump needed."""
+    """The result of steps; as long as they ask for whole exchanges, nothing is open between them and no pump needed."""
     try:
         effect = next(steps)
         while type(effect) is Fetch:
@@ -75,7 +75,7 @@ class AsyncPump(Generic[R]):
         """Whether nothing more will come."""
 
     async def run(self) -> R:
-        """What the steps come to."""
+        """The result of the steps."""
         while await self.pull() is not None:
             pass
         return cast("R", self._value)
@@ -220,7 +220,7 @@ class AsyncPump(Generic[R]):
         return self._reply
 
     async def _settle(self, effect: Sleep | Consult | Enter | Work | Ask | Race) -> Any:
-        """What the chain asks beside its exchanges."""
+        """The answer to an effect of the chain that is no exchange."""
         match effect:
             case Sleep(seconds=seconds):
                 await self._drop()
@@ -272,7 +272,7 @@ async def _read_within(reply: AsyncReply, within_s: float) -> bytes:
 
 
 async def _worked(function: Callable[[], Any]) -> Any:
-    """What a function gives, worked out in a thread that ends with it; so many at once as there are processors."""
+    """The result of a function in a thread that ends with it; as many run at once as there are processors."""
     loop = asyncio.get_running_loop()
     places = _places.get(loop)
     if places is None:

@@ -19,7 +19,7 @@ __all__ = ["race"]
 
 
 async def race(effect: Race) -> tuple[tuple[Any, bool], AsyncReply | None]:
-    """What the race came to, whether both had begun, and the exchange that the winner has left open.
+    """The result of the race, whether both had begun, and the exchange that the winner has left open.
 
     Raises: the error that ended one of the ways.
     """

@@ -180,7 +180,7 @@ class AsyncModelStream(Generic[T]):
 
     @property
     def partial(self) -> Response[Any] | None:
-        """What had come when the stream failed; None for a stream that did not fail."""
+        """The response up to the failure of the stream; None for a stream that did not fail."""
         return self._outcome.partial
 
     async def close(self) -> None:

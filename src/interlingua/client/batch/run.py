@@ -62,18 +62,18 @@ __all__ = ["BatchRun", "Order", "Outcome"]
 T = TypeVar("T")
 
 MAX_ANSWER_BYTES = 48 * 1024 * 1024
-"""What the answers of one batch may come to; the transport's own bound of a body is 64 MiB."""
+"""The most bytes of the answers of one batch; the transport's own bound of a body is 64 MiB."""
 _BYTES_A_TOKEN = 4
 _BYTES_AROUND = 1_024
 
 
 class Outcome(NamedTuple):
-    """What became of one input."""
+    """The outcome of one input."""
 
     position: int
     """Which one it is."""
     task: Task
-    """What was asked."""
+    """The task of the input."""
     reply: HttpReply | None = None
     """The reply that its batch has; None: it is to be asked live, unless there is an error."""
     error: Error | None = None
@@ -262,7 +262,7 @@ class BatchRun(Generic[T]):
     # After
 
     def next(self) -> Steps[list[Outcome] | None]:
-        """What became of the inputs of the next batch that has ended; None when there is none left.
+        """The outcomes of the inputs of the next batch that has ended; None when there is none left.
 
         Raises: APITimeoutError when the batches take longer than they may; the last failure of a look.
         """

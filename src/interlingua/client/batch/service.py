@@ -80,7 +80,7 @@ class BatchService(NamedTuple):
     lane: Lane
     """The target."""
     batches: Batches
-    """What its service says of batches."""
+    """The batch operations of its service's dialect."""
     poll_s: float
     """The longest pause between two looks."""
     wait_s: float
@@ -105,7 +105,7 @@ class BatchService(NamedTuple):
         return reply
 
     def look(self, call: BatchCall, read: Callable[[HttpReply], R], *, is_heavy: bool = False) -> Steps[R]:
-        """What the reply to a call says that only looks, which is asked again when it fails.
+        """The value of the reply to a call that only looks; the call is repeated when it fails.
 
         `is_heavy` reads the reply off the event loop.
 
@@ -131,7 +131,7 @@ class BatchService(NamedTuple):
         yield from self.ask(self.batches.cancel(name))
 
     def results(self, call: BatchCall) -> Steps[list[BatchResult]]:
-        """What a call for results tells; a file that was cut off is fetched again. Raises: as `look`."""
+        """The results of a batch; a file that was cut off is fetched again. Raises: as `look`."""
         return (yield from self.look(call, lambda reply: list(self.batches.results(reply)), is_heavy=True))
 
     def list(self, most: int) -> Steps[list[BatchInfo]]:

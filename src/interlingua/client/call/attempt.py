@@ -55,13 +55,13 @@ class Sent(NamedTuple):
     """A request that was sent to one target, and the head of its reply."""
 
     job: Job
-    """What is asked."""
+    """The job of the call."""
     lane: Lane
     """Of whom."""
     encoded: Encoded
-    """What was sent."""
+    """The encoded request."""
     reply: Reply | AsyncReply
-    """What came; its body is still to be read."""
+    """The reply; its body is still to be read."""
 
 
 def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
@@ -80,7 +80,7 @@ def prepared(job: Job, lane: Lane, *, stream: bool) -> Steps[Encoded]:
 
 
 def context_of(job: Job, lane: Lane, encoded: Encoded) -> DecodeContext:
-    """What the dialect of a target has to know in order to read what it answers."""
+    """The context with which the dialect of a target reads its answer."""
     return DecodeContext(
         target=lane.endpoint.target, undo=encoded.undo, make_id=job.make_id, provider_ids=job.provider_ids
     )

@@ -74,11 +74,11 @@ _ONLY_READ = frozenset({"cachedContent"})
 _ONCE, _NEVER = Retry(), Retry(retries=0)
 _TRAFFIC = Traffic()
 _NOTHING: Any = object()
-"""What a target gives that gives no answer."""
+"""The value of a target that gives no answer."""
 
 
 def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A, tuple[Attempt, ...]]]:
-    """What the first target gives that can, with every try.
+    """The answer of the first target that has one, with every try.
 
     An answer that goes on after this is a `Lasting`: whoever reads it tells its `visit` how it ended.
 
@@ -104,7 +104,7 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
 
 
 def _straight(job: Job) -> _Straight | None:
-    """What has to be known of the only target of a call that may be asked straight away.
+    """The health store, the limits and the time of a call's only target, if that may be asked straight away.
 
     None where there are others, where health or a limit has to be asked first, and where somebody looks on.
     """

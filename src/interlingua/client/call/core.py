@@ -58,7 +58,7 @@ _LAST_READ = Read(GRACE_S, needed=False)
 
 
 class Outcome:
-    """What a stream came to; filled in while it runs."""
+    """The outcome of a stream; filled in while it runs."""
 
     __slots__ = ("given_up", "partial", "response")
 
@@ -69,7 +69,7 @@ class Outcome:
         self.response: Response[Any] | None = None
         """The whole response, once the stream came to its end."""
         self.partial: Response[Any] | None = None
-        """What had come when the stream failed."""
+        """The response up to the failure of the stream."""
 
     def ended(self, response: Response[Any]) -> None:
         """Take the response of a stream that came to its end; who goes on with it leaves `response` None."""
@@ -96,7 +96,7 @@ def _counted(response: Response[Any]) -> Response[Any]:
 
 
 def closed_early() -> UsageError:
-    """What reading a stream comes to that its reader has closed: half an answer must not look like a whole one."""
+    """The error of a reader of a stream that it has closed: half an answer must not look like a whole one."""
     return UsageError(
         "this stream was closed before its end: nothing more can be read; call finish() before it is closed"
     )
@@ -174,14 +174,14 @@ def follow(job: Job, live: Live, attempts: tuple[Attempt, ...], outcome: Outcome
 
 
 def _read_by(job: Job, live: Live) -> Read:
-    """What asks for the next piece of a stream; its decoder goes along where nobody is between that and the reader."""
+    """Reads the next piece of a stream, with its decoder where nobody is between that and the reader."""
     is_watched = job.watch is not None or job.hooking is not None
     is_between = is_watched or not job.tool_deltas or live.unwrapper is not None or type(live) is not Live
     return NEXT if is_between else Read(decoder=live.decoder)
 
 
 def _next_read(job: Job, live: Live, read: Read) -> Read:
-    """What asks for the next piece, or for the rest behind the terminal signal while that is waited for."""
+    """The effect that reads the next piece, or the rest behind the terminal signal while that is waited for."""
     if live.decoder is None or not live.decoder.terminal:
         return read
     if live.drain_until is None:

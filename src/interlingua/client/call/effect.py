@@ -1,4 +1,4 @@
-"""What the steps of a call ask of their driver.
+"""Effects: the requests of a call's steps to their driver.
 
 Strategy: a call is a generator that yields effects and is sent their results. A driver performs them on a blocking or
 an awaited transport and throws into the generator what went wrong. A yielded list of events is what a stream gives.
@@ -42,22 +42,22 @@ class Open(Struct, frozen=True):
     """Effect: open an exchange; its result is the reply."""
 
     request: HttpRequest
-    """What to send."""
+    """The request to send."""
     timeouts: Timeouts
     """Its deadlines."""
     carrier: Carrier | None = None
-    """What carries it; None for the transport that its address names."""
+    """The carrier of the request; None for the transport that its address names."""
 
 
 class Fetch(Struct, frozen=True):
     """Effect: a whole exchange; its result is the `HttpReply` with all of its body, and nothing is left open."""
 
     request: HttpRequest
-    """What to send."""
+    """The request to send."""
     timeouts: Timeouts
     """Its deadlines."""
     carrier: Carrier | None = None
-    """What carries it; None for the transport that its address names."""
+    """The carrier of the request; None for the transport that its address names."""
 
 
 class Read(Struct, frozen=True):
@@ -68,7 +68,7 @@ class Read(Struct, frozen=True):
     needed: bool = True
     """Whether the answer depends on it; a driver that cannot give up in time leaves out what is not needed."""
     decoder: StreamDecoder | None = None
-    """What reads the pieces, for a driver that does so where they come. A piece that is one piece of text, with which
+    """The decoder, for a driver that reads the pieces where they come. A piece that is one piece of text, with which
     nothing ends, needs the steps no more then; of any other one they are sent the events in its place."""
 
 
@@ -100,9 +100,9 @@ class Enter(Struct, frozen=True):
     """Effect: wait until a limit of our own lets a call through; its result is the ticket."""
 
     limits: Limiter
-    """Whose limit."""
+    """The limits."""
     target: str
-    """Who is to be asked."""
+    """The target to enter."""
     tokens: int
     """About how many tokens it takes."""
     within_s: float | None
@@ -136,11 +136,11 @@ class Race(Struct, frozen=True):
     second: Callable[[], Steps[Any]]
     """Begins when the first has not come to its end in time."""
     after_s: float
-    """What that is."""
+    """The time that the first has, in seconds."""
     nothing: object
-    """What a way gives that has not won."""
+    """The result of a way that has not won."""
 
 
 Effect: TypeAlias = "Fetch | Open | Read | Rest | Sleep | Consult | Enter | Work | Ask | Race | list[Event]"
-"""What a driver has to do; a list of events is given to the reader of the stream."""
+"""Effects that a driver carries out; a list of events is given to the reader of the stream."""
 Steps: TypeAlias = Generator[Effect, Any, R]

@@ -36,14 +36,14 @@ class Lane(Struct, frozen=True):
     dialect: Dialect
     """How it is spoken to."""
     said: frozenset[str] = frozenset()
-    """What it has said that it lacks, where nobody has read the request yet that may need it."""
+    """Features that the target has refused, where nobody has read the request yet that may need them."""
 
 
 class Job(Struct, frozen=True, eq=False):
     """One call: what is asked, of whom, and how."""
 
     request: Request
-    """What is asked."""
+    """The request."""
     settings: Settings
     """How."""
     lanes: tuple[Lane, ...]
@@ -67,19 +67,19 @@ class Job(Struct, frozen=True, eq=False):
     health: HealthStore | None = None
     """Where the health of targets is kept; None for the store of the process."""
     limits: Limiter | None = None
-    """What limits the calls; None for the limits of the process."""
+    """The limits of the calls; None for the limits of the process."""
     chance: Callable[[], float] | None = None
     """Gives random numbers from 0 to 1; None for those of the process."""
     ranking: Ranking | None = None
     """The rules by which the targets are put in order; None where they are asked as they are named."""
     traffic: Traffic | None = None
-    """What such rules measure; None for what this process has measured."""
+    """The measurements behind such rules; None for those of this process."""
     input_tokens: int | None = None
     """About how many tokens the request has, where that is known without reading it; None to count them."""
     writer: Writer | None = None
     """Encodes the request outside of this process, since it would take long; None: here."""
     operation: Operation = "chat"
-    """What is asked; of anything but an answer, the texts are the parts of the request's only message."""
+    """The operation; of anything but an answer, the texts are the parts of the request's only message."""
     is_batched: bool = False
     """Whether the answer comes from a batch, at the price of batches."""
     answer_by_s: float | None = None

@@ -82,19 +82,19 @@ class Live(Lasting):
         """A stream of which nothing was read; one without a decoder is a whole answer."""
         super().__init__()
         self.lane: Lane = lane
-        """Who gives it."""
+        """The target that gives it."""
         self.encoded: Encoded = encoded
-        """What was sent."""
+        """The encoded request."""
         self.headers: Headers = headers
         """The headers of the reply."""
         self.decoder: StreamDecoder | None = decoder
-        """What makes events of the body's pieces; None for a whole answer."""
+        """The decoder that makes events of the body's pieces; None for a whole answer."""
         self.first: list[Event] = []
         """The first events."""
         self.at_end: bool = decoder is None
         """Whether the body has been read to its end."""
         self.broken_by: Error | None = None
-        """What broke the body."""
+        """The error that broke the body."""
         self.drain_until: float | None = None
         """The time at which the rest after the terminal signal is given up."""
         self.job: Job | None = None
@@ -214,7 +214,7 @@ def _begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live
 
 
 def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
-    """What begins with a piece that is not content yet, or is of no stream.
+    """The answer that begins with a piece that is not content yet, or is of no stream.
 
     Raises: as `begin`.
     """

@@ -1,4 +1,4 @@
-"""What a target sent in the place of an answer: a redirect, a page, nothing, or a text that is no JSON.
+"""Replies of a target that are no answers: a redirect, a page, nothing, or a text that is no JSON.
 
 Mostly the address is wrong, or a proxy spoke for the target; so the sentence says who sent it, and how it begins.
 """

@@ -1,4 +1,4 @@
-"""What a request needs of a target, and whether a target is known not to take it.
+"""The needs of a request, and whether a target is known to lack one of them.
 
 Rules
 - Only what is known not to be taken keeps a request away from a target: by its facts, by what the target has said
@@ -33,13 +33,13 @@ __all__ = ["has_need", "is_required", "narrowed", "needs_of", "shortfall"]
 
 _MEDIA: dict[type, Feature] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 _NEEDED: tuple[Feature, ...] = ("images", "audio", "documents", "tools")
-"""What a request can need, so that a target without it is passed over."""
+"""Features that a request can need, so that a target without them is passed over."""
 _CHOICES = frozenset({"provider", "models", "route", "plugins", "preset", "transforms"})
 """Members by which a request chooses who answers behind a target. Source: OpenRouter "Provider Routing"."""
 
 
 def needs_of(request: Request) -> dict[Feature, str]:
-    """What a request needs, with the first place that needs it, as a JSON pointer."""
+    """The features that a request needs, each with the first place that needs it, as a JSON pointer."""
     needs: dict[Feature, str] = {}
     if has_media(request.messages):
         for place, message in enumerate(request.messages):

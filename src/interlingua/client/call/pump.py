@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 def carried_out(steps: Steps[R]) -> R:
-    """What steps come to; as long as they ask for whole exchanges, nothing is open between them and no pump needed."""
+    """The result of steps; as long as they ask for whole exchanges, nothing is open between them and no pump needed."""
     try:
         effect = next(steps)
         while type(effect) is Fetch:
@@ -58,7 +58,7 @@ class Pump(Generic[R]):
         """Whether nothing more will come."""
 
     def run(self) -> R:
-        """What the steps come to."""
+        """The result of the steps."""
         while self.pull() is not None:
             pass
         return cast("R", self._value)
@@ -117,7 +117,7 @@ class Pump(Generic[R]):
         return self._settle(effect)
 
     def _settle(self, effect: Sleep | Consult | Enter | Work | Ask | Race) -> Any:
-        """What the chain asks beside its exchanges."""
+        """The answer to an effect of the chain that is no exchange."""
         match effect:
             case Sleep(seconds=seconds):
                 self._drop()

@@ -20,7 +20,7 @@ __all__ = ["race"]
 
 
 def race(effect: Race) -> tuple[tuple[Any, bool], Reply | None]:
-    """What the race came to, and the exchange that the winner has left open.
+    """The result of the race, whether both had begun, and the exchange that the winner has left open.
 
     Raises: the error that ended one of the ways.
     """

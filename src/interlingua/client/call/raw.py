@@ -80,7 +80,7 @@ class FrameTap:
 
     @property
     def changes(self) -> Changes:
-        """What reading has changed so far."""
+        """The changes of the reading so far."""
         return self._decoder.changes
 
     @property

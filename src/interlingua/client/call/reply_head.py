@@ -1,4 +1,4 @@
-"""What the head of an answer says of the call: the provider's id of the request, and its rate limits.
+"""The head of an answer as far as it speaks of the call: the provider's id of the request, and its rate limits.
 
 Strategy: a server says the same things in the same order in every answer, so where they stand is found once for a list
 of names.

@@ -1,4 +1,4 @@
-"""What is told about a call: its tries, the targets that were passed over, and changes as Python warnings.
+"""Reports of a call: its tries, the targets that were passed over, and changes as Python warnings.
 
 Rules
 - `ChangeWarning` speaks only of what the caller set, at the caller's own line; Python shows it once per line and text.

@@ -1,4 +1,4 @@
-"""Whose an error is: its target is named in it, and what the target was sent in secret is cut out of its sentence.
+"""Secrets and names in errors: the target is named, and everything secret that it was sent is cut out of the sentence.
 
 Rules
 - Servers repeat what they were given.
@@ -41,7 +41,7 @@ def attribute(error: Error, endpoint: Endpoint, headers: Headers) -> None:
 
 
 def secret_parts(values: Iterable[str]) -> list[str]:
-    """What to look for of secret values: themselves, and each word behind the first, as the key behind `Bearer`."""
+    """Secret texts to search for: themselves, and each word behind the first, as the key behind `Bearer`."""
     parts = [part for value in values for part in (value, *value.split()[1:])]
     return [part for part in parts if len(part) >= SHORTEST_SECRET]
 

@@ -21,7 +21,7 @@ _REMOTE = ("https:", "http:")
 
 
 def carrier_of(job: Job, lane: Lane) -> Carrier | None:
-    """What carries the requests of a call to a target; None for the transport that its address names.
+    """The carrier of a call's requests to a target; None for the transport that its address names.
 
     A transport that the caller hands in carries what leaves the process, and nothing else.
     """
@@ -55,7 +55,7 @@ def async_transport_for(url: str, carrier: Carrier | None = None) -> AsyncTransp
 
 
 def async_fetch_for(url: str, carrier: Carrier | None = None) -> AsyncFetch:
-    """What gives whole replies to requests for `url`, awaited."""
+    """The function that fetches whole replies to requests for `url`, awaited."""
     if carrier is None and is_bare() and url.startswith(_REMOTE):  # the usual case, and quicker to see
         return default_async_transport().fetch
     return async_fetch_of(async_transport_for(url, carrier))

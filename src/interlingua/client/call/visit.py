@@ -69,7 +69,7 @@ class Visit:
     ) -> None:
         """A try that begins now, let through as `standing` says."""
         self.lane: Lane = lane
-        """Whom it asks."""
+        """The target of the try."""
         self.number: int = number
         """Which try of the call, from 1."""
         self.started_s: float = started_s

@@ -262,7 +262,7 @@ _TOLD = ("model", "wire_model", "finish_reason", "usage", "cost_usd", "request_i
 
 
 def _parameters(request: Request) -> dict[str, Any]:
-    """What was set of the request, content aside."""
+    """The parameters that the request sets, content aside."""
     pairs = [(name, getattr(request, name)) for name in _PARAMETERS]
     return {name: value for name, value in pairs if value is not None and value != () and value is not False}
 

@@ -48,7 +48,7 @@ class ResponseCache(Hook):
     """Answers a request that was answered before; put it last, so that it sees what would be sent."""
 
     sees_everything: bool = False
-    """What cannot be read is not kept, and goes on."""
+    """An answer that cannot be read is not stored, and goes on."""
 
     def __init__(
         self,

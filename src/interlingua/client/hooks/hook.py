@@ -30,9 +30,9 @@ class HookContext(msgspec.Struct, kw_only=True):
     model: str
     """The model as it was asked for: an alias, `provider/model`, or a chain."""
     targets: tuple[str, ...] = ()
-    """What that stands for, each as `provider/model`, in the order in which they are named."""
+    """The targets for which that stands, each as `provider/model`, in the order in which they are named."""
     operation: Operation = "chat"
-    """What is asked: an answer, vectors, or an order of documents.
+    """The operation: an answer, vectors, or an order of documents.
 
     Of the latter two the texts are the parts of the request's only message, and the answer says nothing: its `output`
     holds what came.
@@ -50,9 +50,9 @@ class HookContext(msgspec.Struct, kw_only=True):
     account: str = ""
     """The keys that the targets would be asked with, as a digest; empty where there are none."""
     cache: Literal["", "hit", "miss"] = ""
-    """What came of a look into a cache; the gateway tells its client so."""
+    """The result of a look into a cache; the gateway tells its client so."""
     memo: dict[str, Any] = {}
-    """What hooks remember from one step of this call to the next, by names of their own."""
+    """Values that hooks remember from one step of this call to the next, by names of their own."""
 
 
 class Hook:
@@ -63,7 +63,7 @@ class Hook:
 
     @property
     def name(self) -> str:
-        """What it is called in `changes` and in errors."""
+        """Its name in `changes` and in errors."""
         return type(self).__name__
 
     def before(

@@ -85,9 +85,9 @@ class Hooking:
     def __init__(self, hooks: tuple[Hook, ...], context: HookContext) -> None:
         """Of a call that has not begun."""
         self.context: HookContext = context
-        """What they are told of it."""
+        """The context of the call that the hooks read."""
         self.changes: list[Change] = []
-        """What they have changed, and nobody was told yet."""
+        """The changes of the hooks that nobody was told yet."""
         self._hooks = hooks
         self._around: list[Hook] = []
         self._texts: dict[tuple[int, int], _Text] = {}
@@ -95,7 +95,7 @@ class Hooking:
 
     @property
     def told(self) -> tuple[Change, ...]:
-        """What they have changed since this was asked for last."""
+        """The changes of the hooks since the last such call."""
         changes, self.changes = tuple(self.changes), []
         return changes
 
@@ -243,7 +243,7 @@ class Hooking:
         return tuple([self._parts.get((choice, index), part) for index, part in enumerate(parts)])
 
     def _asked(self, hook: Hook, step: str, value: object) -> Steps[Any]:
-        """What a step of a hook gives."""
+        """The result of a step of a hook."""
         return (yield Ask(partial(self._call, hook, step, value)))
 
     def _call(self, hook: Hook, step: str, value: object, is_async: bool) -> Any:  # noqa: FBT001 - the driver says it
@@ -291,7 +291,7 @@ def _wrong(hook: Hook, step: str, result: Any, expected: str) -> UsageError:
 
 
 def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", client: str = "") -> HookContext:
-    """What the hooks of a call are told of it; without `model` it is the targets that were asked for."""
+    """The context of a call for its hooks; without `model` it is the targets that were asked for."""
     targets, settings = tuple([lane.endpoint.spec for lane in job.lanes]), job.settings
     headers = [pair for pair in settings.headers if pair[0].lower() not in _TRACING]
     places = [(lane.endpoint.base_url, lane.endpoint.dialect, lane.endpoint.query) for lane in job.lanes]

@@ -27,7 +27,7 @@ __all__ = ["MAX_ENTRY_BYTES", "CacheStore", "MemoryAnswers", "RedisAnswers", "Sq
 MAX_ENTRY_BYTES = 8 * 1024 * 1024
 """The largest answer that is kept."""
 OVERHEAD_BYTES = 400
-"""What keeping an answer costs beside its bytes."""
+"""The bytes that a stored answer takes beside its own."""
 _BUSY_S = 0.25
 """How long a file that another process writes is waited for."""
 _SCHEMA = """
@@ -42,7 +42,7 @@ class CacheStore(Protocol):
     """Keeps bytes by key for a while; `is_async` says that its caller can await what it gives."""
 
     def get(self, key: str, *, is_async: bool) -> bytes | Awaitable[bytes | None] | None:
-        """What is kept under a key."""
+        """The value stored under a key."""
         ...
 
     def put(self, key: str, body: bytes, ttl_s: float, *, is_async: bool) -> Awaitable[None] | None:
@@ -66,7 +66,7 @@ class MemoryAnswers:
         self._lock = threading.Lock()
 
     def get(self, key: str, *, is_async: bool = False) -> bytes | None:
-        """What is kept under a key; it counts as just used."""
+        """The value stored under a key; it counts as just used."""
         del is_async
         with self._lock:
             ends_s, body = self._answers.get(key, (0.0, b""))
@@ -134,7 +134,7 @@ class SqliteAnswers:
             raise ConfigError(f"{where.name} is no cache of answers: {reason_of(error)}") from None
 
     def get(self, key: str, *, is_async: bool = False) -> bytes | None:
-        """What is kept under a key; it counts as just used."""
+        """The value stored under a key; it counts as just used."""
         del is_async
         now = self._now()
         try:
@@ -192,7 +192,7 @@ class RedisAnswers:
         self._log = _Once(f"the cache of answers in {link.address}")
 
     def get(self, key: str, *, is_async: bool) -> bytes | Awaitable[bytes | None] | None:
-        """What is kept under a key."""
+        """The value stored under a key."""
         return self._run(_got(f"{self._link.prefix}answer:{key}"), is_async=is_async)
 
     def put(self, key: str, body: bytes, ttl_s: float, *, is_async: bool) -> Awaitable[None] | None:

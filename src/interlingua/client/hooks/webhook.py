@@ -158,7 +158,7 @@ class Webhook(Hook):
         return headers if key is None else (*headers, ("authorization", f"Bearer {key}"))
 
     def _settled(self, reply: HttpReply, read: Callable[[dict[str, Any]], Any], same: object) -> Any:
-        """What the service wants.
+        """The value that the service decides on: the same, or its change.
 
         Raises: ContentPolicyViolationError where it refuses; InternalServerError for what is no answer.
         """
@@ -180,7 +180,7 @@ class Webhook(Hook):
         raise ContentPolicyViolationError(sentence, status=400, code="webhook_refused")
 
     def _failed(self, error: Error, same: object) -> Any:
-        """What there was, where failures are let through.
+        """The value as it was, where failures are let through.
 
         Raises: InternalServerError where they are not.
         """

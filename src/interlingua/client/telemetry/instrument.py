@@ -66,7 +66,7 @@ class _Open(NamedTuple):
 
 
 class _Recorder:
-    """What is called with every event."""
+    """An observer that records every event."""
 
     def __init__(
         self, tracer_provider: TracerProvider | None, meter_provider: MeterProvider | None, *, sentences: bool
@@ -267,14 +267,14 @@ _MEASURED = (NAMES["error"], NAMES["response_model"])
 
 
 def _name_of(facts: dict[str, Any]) -> str:
-    """What a span is called; an agent has no name of its own, and its model is not one."""
+    """The name of a span; an agent has no name of its own, and its model is not one."""
     operation = facts[NAMES["operation"]]
     name = facts.get(NAMES["tool" if operation == "execute_tool" else "model"])
     return operation if name is None or operation == "invoke_agent" else f"{operation} {name}"
 
 
 def _asked(operation: str, targets: tuple[str, ...]) -> dict[str, Any]:
-    """What is known of a call or a run when it begins."""
+    """The attributes of a call or a run at its beginning."""
     return {NAMES["operation"]: operation, **(_target(targets[0]) if targets else {})}
 
 

@@ -101,11 +101,11 @@ class Metric(NamedTuple):
     """A histogram."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     unit: str
     """Its unit."""
     description: str
-    """What it counts."""
+    """Its description: the thing that it counts."""
     boundaries: tuple[float, ...]
     """Where its buckets end."""
 

@@ -1,4 +1,4 @@
-"""What was asked and answered, as OpenTelemetry wants it written: JSON texts of messages, tools, arguments, results.
+"""Requests and answers as OpenTelemetry wants them written: JSON texts of messages, tools, arguments, results.
 
 Loss: media are their type and size, sealed state and what has no form here are left out.
 Source: the JSON schemas of the GenAI semantic conventions (input messages, output messages, system instructions).

@@ -117,7 +117,7 @@ def _free_name(request: Request) -> str:
 
 
 def _choice(choice: ToolChoice | None, request: Request, name: str) -> ToolChoice:
-    """What makes the model answer by a call, the caller's own tools among those that it may call."""
+    """The tool choice that makes the model answer by a call, the caller's own tools among those that it may call."""
     match choice:
         case NamedTool():
             return choice

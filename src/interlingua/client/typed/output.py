@@ -107,7 +107,7 @@ def _error(response: Response[Any], fault: OutputFault, why: str) -> OutputError
 
 
 class Partials:
-    """What the events of a stream say of a typed answer, as it grows."""
+    """The typed answer in the events of a stream, as it grows."""
 
     def __init__(self, kind: object, repair: Repair, *, is_begun: bool = False) -> None:
         """Of the first choice of one stream.
@@ -170,7 +170,7 @@ def settled(job: Job, kind: object, response: Response[Any]) -> Steps[Response[A
 
 
 def problems_told(error: OutputError) -> Message:
-    """What is said to a model whose answer does not fit."""
+    """The message to a model whose answer does not fit."""
     why = error.__cause__.message if isinstance(error.__cause__, DecodeError | LimitExceededError) else error.message
     return Message("user", (TextPart(f"{why[:1].upper()}{why[1:]}. {AGAIN}"),))
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["AG_UI", "AgUiEncoder"]
 
 AG_UI = "ag-ui"
-"""What it is called where a dialect is named."""
+"""Its name where a dialect is named."""
 
 
 def _event(kind: str, **members: object) -> bytes:
@@ -163,7 +163,7 @@ class AgUiEncoder:
         return b""
 
     def progress(self, call: ToolCall | BrokenToolCall, text: str) -> bytes:
-        """What a tool tells while it runs."""
+        """The bytes of a tool's progress while it runs."""
         return self._start() + _event("CUSTOM", name="tool-progress", value={"toolCallId": call.id, "text": text})
 
     def result(self, call_id: str, content: object, *, is_error: bool) -> bytes:

@@ -131,7 +131,7 @@ def _result(members: Mapping[str, Any], path: str, names: Mapping[str, str]) -> 
 def _approvals(
     body: Mapping[str, Any], thread_id: str, calls: list[tuple[ToolCall | BrokenToolCall, str]], signer: Signer
 ) -> dict[str, bool | str]:
-    """What `resume` says of the calls of the last turn."""
+    """The decisions in `resume` on the calls of the last turn."""
     mine = {call.id: (call, path) for call, path in calls if isinstance(call, ToolCall)}
     approvals: dict[str, bool | str] = {}
     for place, entry in enumerate(list_of(body, "resume", "")):

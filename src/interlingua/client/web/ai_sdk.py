@@ -56,11 +56,11 @@ if TYPE_CHECKING:
 __all__ = ["AI_SDK", "AI_SDK_HEADERS", "DONE", "UiMessageEncoder", "part"]
 
 AI_SDK = "ai-sdk"
-"""What it is called where a dialect is named."""
+"""Its name where a dialect is named."""
 AI_SDK_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
-"""What its clients know it by."""
+"""The header by which its clients know it."""
 DONE = b"data: [DONE]\n\n"
-"""What follows the last part."""
+"""The bytes behind the last part."""
 
 _FINISH: dict[FinishReason, str] = {
     "stop": "stop",
@@ -187,7 +187,7 @@ class UiMessageEncoder:
         return part("tool-approval-request", approvalId=call.id, toolCallId=call.id)
 
     def progress(self, call: ToolCall | BrokenToolCall, text: str) -> bytes:
-        """What a tool tells while it runs."""
+        """The bytes of a tool's progress while it runs."""
         return self._begin() + part("tool-output-available", toolCallId=call.id, output=text, preliminary=True)
 
     def result(self, call_id: str, content: object, *, is_error: bool) -> bytes:

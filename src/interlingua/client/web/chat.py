@@ -1,4 +1,4 @@
-"""What a web page sends of its conversation, read to canonical values: `il.web_chat`.
+"""Conversations that web pages send, read to canonical values: `il.web_chat`.
 
 Rules
 - Everything in it is what the page says: an application that does not believe its pages keeps the conversation itself
@@ -27,14 +27,14 @@ from interlingua.types.tool import Tool
 __all__ = ["Protocol", "WebChat", "answered", "web_chat"]
 
 Protocol: TypeAlias = Literal["ai-sdk", "ag-ui"]
-"""What a page speaks: UI messages of the AI SDK 5 to 7, or AG-UI 1.0."""
+"""Protocols of pages: UI messages of the AI SDK 5 to 7, or AG-UI 1.0."""
 
 
 class WebChat(msgspec.Struct, frozen=True, kw_only=True):
     """A conversation as a web page sent it; a history for `model.stream`, and what `agent.stream` goes on with."""
 
     protocol: Protocol
-    """What the page speaks, and what `sse` answers in."""
+    """The protocol of the page, and of the answer of `sse`."""
     id: str
     """The page's id of the conversation; empty when it has none."""
     run_id: str = ""
@@ -42,7 +42,7 @@ class WebChat(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     """All that was said, oldest first."""
     approvals: dict[str, bool | str] = {}
-    """What was decided, by call id: whether the call may run; a text denies with that reason."""
+    """The decisions, by call id: whether the call may run; a text denies with that reason."""
     tools: tuple[Tool, ...] = ()
     """Tools that the page itself runs (AG-UI)."""
     regenerates: bool = False
@@ -52,7 +52,7 @@ class WebChat(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> Message | None:
-        """What the user said last; None where an approval or a result came last."""
+        """The last message of the user; None where an approval or a result came last."""
         return self.messages[-1] if self.messages and self.messages[-1].role == "user" else None
 
     @property

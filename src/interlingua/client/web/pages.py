@@ -1,4 +1,4 @@
-"""Whom a stream is told to: a web page, by the name of its protocol or by what it sent."""
+"""The page that a stream is written for, by the name of its protocol or by its request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PageEncoder(Protocol):
     """Bytes for a page, from the events of an answer and of a run."""
 
     def opening(self) -> bytes:
-        """What comes before the first event."""
+        """The bytes before the first event."""
         ...
 
     def encode(self, event: Event) -> bytes:

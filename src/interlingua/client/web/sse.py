@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["STREAM_HEADERS", "BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
 
 STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
-"""What keeps a stream from being held back, or compressed, on its way."""
+"""Headers that keep a stream from being held back, or compressed, on its way."""
 
 
 class Teller:
@@ -67,7 +67,7 @@ class Teller:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What telling it dropped and approximated so far."""
+        """The changes of the writing so far: dropped and approximated."""
         return tuple(self._changes)
 
     def tell(self, event: object) -> bytes:
@@ -109,7 +109,7 @@ def answer_ids(dialect: str) -> Callable[[], str]:
 
 
 def begun_before() -> UsageError:
-    """What telling a stream comes to of which something was read before."""
+    """The error for a stream of which something was read before."""
     return UsageError("sse() tells a stream from its beginning, and something of this one was read already")
 
 
@@ -122,7 +122,7 @@ class _Source(Protocol):
 
 
 class BodyFace:
-    """What the blocking and the awaited bytes of a stream share."""
+    """The shared face of the blocking and the awaited bytes of a stream."""
 
     def __init__(self, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
         """Bytes that `teller` makes; `partial` gives what had come of a stream that broke."""
@@ -137,7 +137,7 @@ class BodyFace:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What telling it dropped and approximated so far; what translation changed before is in the response."""
+        """The changes of the writing so far; those of the translation before it are in the response."""
         return self._teller.changes
 
     def _end(self) -> bytes:
