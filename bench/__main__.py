@@ -1,8 +1,8 @@
 """`python -m bench [--full] [--strict] [row…]`: every row with its bar, as lines, as JSON and as a page.
 
-A whole run with `--full` writes `bench/RESULTS.md`, `bench/results/full/latest.json`, `bench/growth.png` and the
-numbers of the README; every other one writes the first three into `bench/results/local`. What is measured is kept after
-each row, so that a run that is broken off leaves what it has.
+A whole run with `--full` writes `bench/RESULTS.md`, `bench/results/full/latest.json`, `bench/growth.svg`, and the
+numbers of the README with their picture; every other one writes the first three into `bench/results/local`. Each row is
+kept as soon as it is measured, so that a run that is broken off leaves what it has.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from typing import Any
 import interlingua
 from bench import growth
 from bench.gateways import GATEWAYS
-from bench.headline import with_numbers
+from bench.headline import SPEED, speed, with_numbers
 from bench.measure import Measured, cpu_us
 from bench.outcomes import Outcome, facts, line, measure
 from bench.peers import PEERS, version
-from bench.plot import picture
 from bench.report import markdown
 from bench.rows import Row, all_rows
 
@@ -52,7 +51,7 @@ def conditions(*, full: bool) -> dict[str, Any]:
         "machine": f"{_processor()}, {cores} cores, {platform.system()} {platform.release()}",
         "software": f"interlingua {interlingua.__version__}, Python {platform.python_version()}",
         "load_before": os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0,
-        "peers": {"nginx": _nginx(), **({name: version(name) for name in PEERS if name != "plots"} if full else {})},
+        "peers": {"nginx": _nginx(), **({name: version(name) for name in PEERS} if full else {})},
         "settings": {"nginx": NGINX, **{name: settings(name) for name in PEERS}},
     }
 
@@ -121,17 +120,18 @@ def publish(place: Path, page: Path, drawing: Path) -> None:
     charts = growth.charts()
     if charts:
         (place / "growth.txt").write_text(growth.told(), encoding="utf-8")
-        undrawn = picture(charts, drawing)
-        told["picture"] = None if undrawn else drawing.name
-        print(f"no picture: {undrawn}" if undrawn else f"drawn: {drawing.name}")
+        told |= {"picture": drawing.name, "growth": charts}
+        _keep(kept, told)
+        drawing.write_text(growth.drawn(charts), encoding="utf-8")
     page.write_text(markdown(told), encoding="utf-8")
 
 
 def retell(kept: Path, readme: Path) -> None:
-    """Write the numbers of the README anew, from what a whole run kept."""
+    """Write the numbers of the README and their picture anew, from what a whole run kept."""
     if kept.exists():
         told = json.loads(kept.read_text(encoding="utf-8"))
         readme.write_text(with_numbers(readme.read_text(encoding="utf-8"), told), encoding="utf-8")
+        (readme.parent / SPEED).write_text(speed(told), encoding="utf-8")
 
 
 def main() -> int:
@@ -151,7 +151,7 @@ def main() -> int:
     try:
         outcomes += run(wanted, full=options.full, minutes=options.minutes, place=place)
     finally:
-        publish(place, published / "RESULTS.md", published / "growth.png")
+        publish(place, published / "RESULTS.md", published / "growth.svg")
         if is_whole:
             retell(place / "latest.json", README)
     missed = sum(outcome.verdict == "missed" for outcome in outcomes)

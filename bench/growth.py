@@ -10,21 +10,21 @@ import argparse
 import itertools
 import statistics
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.canned import MARK, PIECES, TEXT, around_a_number, request_body
 from bench.measure import Measured, NotRun, beside, cpu_us, once
-from bench.plot import Chart, Line, picture, text
+from bench.plot import Chart, Line, lines, text
 from bench.stage import LENGTHS, NUMBERS, Load, Server, crowd_gateway, gateway, grown_gateway, load
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
 
-__all__ = ["AXES", "FACTOR", "Axis", "charts", "cliffs", "factor", "told", "workers"]
+__all__ = ["AXES", "FACTOR", "Axis", "charts", "cliffs", "drawn", "factor", "told", "workers"]
 
 KEPT = Path(__file__).parent / "results" / "local"
 FACTOR = 3.0
@@ -47,6 +47,10 @@ class Axis(NamedTuple):
     """How many."""
     lines: dict[str, Callable[[int], float]]
     """Processor microseconds of one unit at a point, by what is measured."""
+    sentence: str
+    """What the picture shows, with the last point of the highest line as x and y."""
+    whole: str = ""
+    """What all units of a point make together, for a picture of that; else it shows one unit."""
 
 
 # Requests that grow. Bodies that came before are known again up to some size and read above it, which is a step that
@@ -141,9 +145,18 @@ def _lines(make: Callable[[str, int], dict[str, object]]) -> dict[str, Callable[
 
 
 AXES = {
-    "size": Axis("kB of a request", "kB", (1, 10, 100, 1_000, 10_000), _lines(_sized)),
-    "tools": Axis("tools of a request", "tool", (1, 5, 20, 100, 500), _lines(_tooled)),
-    "messages": Axis("messages of a request", "message", (1, 10, 100, 300, 1_000), _lines(_said)),
+    "size": Axis(
+        "kB of a request", "kB", (1, 10, 100, 1_000, 10_000), _lines(_sized),
+        "A request of {x:,.0f} kB takes up to {y:.3g} ms", "a request",
+    ),
+    "tools": Axis(
+        "tools of a request", "tool", (1, 5, 20, 100, 500), _lines(_tooled),
+        "A request with {x:,.0f} tools takes up to {y:.3g} ms", "a request",
+    ),
+    "messages": Axis(
+        "messages of a request", "message", (1, 10, 100, 300, 1_000), _lines(_said),
+        "A request of {x:,.0f} messages takes up to {y:.3g} ms", "a request",
+    ),
     "events": Axis(
         "events of a stream", "event", LENGTHS,
         {
@@ -151,6 +164,7 @@ AXES = {
             "gateway, translated": partial(_streamed, "claude"),
             "translation alone": _retold,
         },
+        "A stream of {x:,.0f} events takes up to {y:.3g} ms", "a stream",
     ),
     "streams": Axis(
         "paced streams at once", "event", (1, 10, 100, 500, 1_000, 2_000),
@@ -158,6 +172,7 @@ AXES = {
             "gateway, passed through": partial(_crowded, PASSED),
             "gateway, translated": partial(_crowded, TRANSLATED),
         },
+        "With {x:,.0f} streams at once an event takes up to {y:.3g} µs",
     ),
 }  # fmt: skip
 """What grows, by the name of its row."""
@@ -171,7 +186,7 @@ def chart(name: str) -> Chart:
     lines = tuple(
         Line(what, tuple((count, point(count)) for count in axis.points)) for what, point in axis.lines.items()
     )
-    _MEASURED[name] = Chart(f"growth/{name}", axis.x, f"µs a {axis.unit}", lines, is_logarithmic=True)
+    _MEASURED[name] = Chart(f"growth/{name}", axis.x, f"µs a {axis.unit}", lines)
     return _MEASURED[name]
 
 
@@ -185,11 +200,11 @@ def factors(name: str) -> dict[str, float]:
     return {line.name: factor(line) for line in chart(name).lines}
 
 
-def cliffs(drawn: Chart) -> list[str]:
+def cliffs(chart: Chart) -> list[str]:
     """Where a unit takes more than the factor of what it took at the point before, in a sentence each."""
     return [
-        f"{drawn.title}: {line.name}: {after / before:.1f} times as much a unit at {x:,.0f} as at {less:,.0f}"
-        for line in drawn.lines
+        f"{chart.title}: {line.name}: {after / before:.1f} times as much a unit at {x:,.0f} as at {less:,.0f}"
+        for line in chart.lines
         for (less, before), (x, after) in _pairs(line)
         if after > before * FACTOR
     ]
@@ -204,9 +219,22 @@ def charts() -> list[Chart]:
     return list(_MEASURED.values())
 
 
+def drawn(measured: Sequence[Chart]) -> str:
+    """A picture of charts: what a whole request or stream takes, in ms, or one event of many streams, in µs."""
+    return lines([_whole(chart, AXES[chart.title.removeprefix("growth/")]) for chart in measured])
+
+
+def _whole(chart: Chart, axis: Axis) -> Chart:
+    if axis.whole:
+        sums = [line._replace(points=tuple((x, x * y / 1_000) for x, y in line.points)) for line in chart.lines]
+        chart = chart._replace(y=f"ms {axis.whole}", lines=tuple(sums))
+    x, y = max([line.points[-1] for line in chart.lines])
+    return chart._replace(sentence=axis.sentence.format(x=x, y=y))
+
+
 def told() -> str:
-    """The same as text, with the cliffs."""
-    found = [sentence for drawn in charts() for sentence in cliffs(drawn)]
+    """The charts as text, with the cliffs."""
+    found = [sentence for one in charts() for sentence in cliffs(one)]
     return (
         "\n\n".join([*map(text, charts()), "\n".join(found) or f"no cliff: never {FACTOR:g} times the point before"])
         + "\n"
@@ -239,9 +267,10 @@ def main() -> int:
         status |= any(found > FACTOR for found in factors(name).values())
     KEPT.mkdir(parents=True, exist_ok=True)
     (KEPT / "growth.txt").write_text(told(), encoding="utf-8")
-    undrawn = picture(charts(), KEPT / "growth.png")
-    print("\n".join(sentence for drawn in charts() for sentence in cliffs(drawn)) or "no cliff")
-    print(f"no picture: {undrawn}" if undrawn else "drawn: bench/results/local/growth.png")
+    if charts():
+        (KEPT / "growth.svg").write_text(drawn(charts()), encoding="utf-8")
+        print("drawn: bench/results/local/growth.svg")
+    print("\n".join(sentence for one in charts() for sentence in cliffs(one)) or "no cliff")
     return int(status)
 
 

@@ -1,17 +1,22 @@
 """The numbers of the README: some rows of the last whole run, ours beside those of others.
 
-`make bench-full` writes them between `<!-- numbers -->` and `<!-- /numbers -->`, together with RESULTS.md. They are
-made of the JSON that the run keeps and of nothing else, misses included.
+`make bench-full` writes them between `<!-- numbers -->` and `<!-- /numbers -->`, and their picture, together with
+RESULTS.md. They are made of the JSON that the run keeps and of nothing else, misses included.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.outcomes import shown
+from bench.plot import Bar, Group, bars
 
-__all__ = ["headline", "with_numbers"]
+__all__ = ["SPEED", "headline", "speed", "with_numbers"]
+
+SPEED = Path("docs", "assets", "speed.svg")
+"""The picture of the numbers, from the README."""
 
 _PLACE = re.compile(r"(<!-- numbers -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 
@@ -55,6 +60,34 @@ def headline(run: dict[str, Any]) -> str:
     return "\n\n".join([*tables, f"Measured on {run['measured_at'][:10]}: {told}"])
 
 
+def speed(run: dict[str, Any]) -> str:
+    """The picture: ours beside others, a group of bars for each line that has peers."""
+    rows: dict[str, dict[str, Any]] = {row["name"]: row for row in run["rows"]}
+    shown_lines = [(LIBRARIES, line) for line in LIBRARY_LINES[:3:2]] + [(LIBRARIES, LIBRARY_LINES[3])]
+    groups = [_bars(line, peers, rows) for peers, line in (*shown_lines, (GATEWAYS, GATEWAY_LINES[0]))]
+    return bars([group for group in groups if group is not None])
+
+
+def _bars(line: Line, peers: tuple[str, ...], rows: dict[str, dict[str, Any]]) -> Group | None:
+    """Ours as 1, and each peer that was measured by how many times ours it takes."""
+    ratios = {peer: ratio for peer in peers if (ratio := _ratio(line, peer, rows)) is not None}
+    if not ratios:
+        return None
+    least, most = [f"{_rounded(value):,g}" for value in (min(ratios.values()), max(ratios.values()))]
+    ours = Bar("interlingua", 1, _number(line.ours, rows))
+    theirs = [Bar(peer, ratio, f"{_rounded(ratio):,g}×") for peer, ratio in ratios.items()]
+    return Group(line.what.capitalize(), f"others take {least} to {most} times as much", (ours, *theirs))
+
+
+def _ratio(line: Line, peer: str, rows: dict[str, dict[str, Any]]) -> float | None:
+    name = line.theirs.replace("*", peer)
+    if line.cells_are_numbers:
+        ours, theirs = _measured(line.ours, rows), _measured(name, rows)
+        return theirs / ours if ours and theirs else None
+    measured = _measured(name, rows)
+    return 1 / measured if measured else None
+
+
 def with_numbers(document: str, run: dict[str, Any]) -> str:
     """The document with its numbers made anew."""
     return _PLACE.sub(lambda place: f"{place[1]}{headline(run)}\n{place[2]}", document)
@@ -82,10 +115,15 @@ def _their(line: Line, peer: str, rows: dict[str, dict[str, Any]]) -> str:
 
 
 def _number(name: str, rows: dict[str, dict[str, Any]]) -> str:
+    measured = _measured(name, rows)
+    return "–" if measured is None else shown(_rounded(measured), rows[name.partition("#")[0]]["unit"])
+
+
+def _measured(name: str, rows: dict[str, dict[str, Any]]) -> float | None:
+    """What a row or its cell has, or None where it was not measured."""
     row_name, _, cell = name.partition("#")
-    row = rows.get(row_name)
-    measured = None if row is None else row.get("cells", {}).get(cell, {}).get("measured") if cell else row["measured"]
-    return "–" if row is None or measured is None else shown(_rounded(measured), row["unit"])
+    row: dict[str, Any] = rows.get(row_name, {})
+    return row.get("cells", {}).get(cell, {}).get("measured") if cell else row.get("measured")
 
 
 def _rounded(value: float) -> float:

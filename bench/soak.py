@@ -4,7 +4,7 @@ Everything is on: a key with limits and a budget, the log, metrics.
 
 `make soak` runs it; SOAK_REQUESTS, SOAK_ABORTED and SOAK_STREAMS change its sizes. Memory, sockets and connections are
 looked at between rounds, and the run fails where they grow. Kept in bench/results/local: soak.json, soak.txt, and
-soak.png (`python -m bench.peers plots`).
+soak.svg.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from bench.canned import CLIENT_KEY, request
 from bench.measure import NotRun
-from bench.plot import Chart, Line, picture, text
+from bench.plot import Chart, Line, lines, text
 from bench.stage import Load, Server, full_gateway, load
 
 __all__ = ["Sizes", "charts", "growth", "main", "plotted", "soak", "verdict"]
@@ -227,8 +227,7 @@ def main() -> int:
     (KEPT / "soak.txt").write_text(told, encoding="utf-8")
     rows = [sample._asdict() for sample in samples]
     (KEPT / "soak.json").write_text(json.dumps({"sizes": sizes._asdict(), "samples": rows}, indent=2), encoding="utf-8")
-    undrawn = picture(charts(samples), KEPT / "soak.png")
-    print(f"no picture: {undrawn}" if undrawn else "drawn: bench/results/local/soak.png")
+    (KEPT / "soak.svg").write_text(lines(charts(samples)), encoding="utf-8")
     print(plotted(samples))
     grown = verdict(samples)
     print("\n".join(grown) or "flat: memory, sockets and requests under way; kept in bench/results/local/soak.txt")

@@ -63,9 +63,8 @@ PEERS = {
     "ferrogw": Peer("ferrogw", "1.5.10"),
     "smg": Peer("smg", "1.13.0"),
     "portkey": Peer("@portkey-ai/gateway", "1.15.2", is_npm=True),
-    "plots": Peer("matplotlib", "3.11.2"),
 }
-"""Every environment by its name; the last one draws pictures."""
+"""Every environment by its name."""
 
 
 def folder(name: str) -> Path:

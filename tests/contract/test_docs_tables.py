@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.docs_tables import CLIENTS_PAGE, GUIDES, README, TABLES, clients_page, readme_text, rendered
+from tests.support.docs_tables import (
+    CLIENTS_PAGE,
+    GUIDES,
+    README,
+    TABLES,
+    clients_page,
+    pictures,
+    readme_text,
+    rendered,
+)
 
 
 @pytest.mark.parametrize("path", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
@@ -32,3 +41,8 @@ def test_the_numbers_of_the_readme_are_those_of_the_last_whole_run() -> None:
     text = README.read_text(encoding="utf-8")
     assert all(text.count(f"<!-- {sign}{name} -->") == 1 for name in ("numbers", "scoreboard") for sign in ("", "/"))
     assert readme_text() == text
+
+
+def test_the_pictures_are_those_of_the_last_whole_run() -> None:
+    """Bars beside other libraries and gateways, and lines of how cost grows, are drawn from the numbers alone."""
+    assert {path: path.read_text(encoding="utf-8") for path in pictures()} == pictures()

@@ -11,9 +11,14 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import get_args, get_origin, get_type_hints
 
-from bench.headline import with_numbers
+import msgspec
+
+from bench import growth
+from bench.headline import SPEED, speed, with_numbers
+from bench.plot import Chart
 from gallery.page import PAGE as CLIENTS_PAGE
 from gallery.page import page as clients_page
 from interlingua.dialects._contract import Quirks
@@ -145,6 +150,13 @@ def readme_text() -> str:
     return _SCORES.sub(lambda place: f"{place[1]}{scores()}\n{place[2]}", text)
 
 
+def pictures() -> dict[Path, str]:
+    """The pictures of the last whole run by their files: ours beside others, and how cost grows."""
+    run = json.loads(MEASURED.read_text(encoding="utf-8"))
+    charts = msgspec.convert(run["growth"], list[Chart])
+    return {ROOT / SPEED: speed(run), ROOT / "bench" / "growth.svg": growth.drawn(charts)}
+
+
 def scores() -> str:
     """The summary of the scoreboard without its settings, and the day of its run."""
     page = SCOREBOARD.read_text(encoding="utf-8")
@@ -162,6 +174,9 @@ def main() -> None:
     SCHEMA.write_text(schema_text(), encoding="utf-8")
     OPENAPI.write_text(openapi_text(), encoding="utf-8")
     README.write_text(readme_text(), encoding="utf-8")
+    for path, drawing in pictures().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(drawing, encoding="utf-8")
     support_matrix.write()
 
 

@@ -84,7 +84,7 @@ RUN: dict[str, Any] = {
     "noise": {"median_us": 200.0, "lowest_us": 190.0, "highest_us": 260.0, "spread": 0.021},
     "peers": {"nginx": "1.22.1", "smg": "not installed"},
     "settings": {"nginx": "one worker"},
-    "picture": "growth.png",
+    "picture": "growth.svg",
 }
 PAGE = """\
 # Results
@@ -129,7 +129,7 @@ Written by `make bench-full`, never by hand. What a number leaves out is in [REA
 |---|---|---|---|---|---|
 | sse/decode | what sse/decode is |  | 1.5 µs |  |  |
 
-![How cost grows](growth.png)
+![How cost grows](growth.svg)
 
 ## Peers
 
