@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["GatewayApp", "Receive", "Scope", "Send"]
 
 ONLY_ASYNCIO = "the gateway runs on asyncio (uvloop, too), not on trio: have the server run it on that"
-"""What a server with another loop is told."""
+"""The error of a server with another loop."""
 Scope: TypeAlias = MutableMapping[str, Any]
-"""What an ASGI server says of a connection."""
+"""The description of a connection by an ASGI server."""
 Message: TypeAlias = MutableMapping[str, Any]
 """One event of ASGI."""
 Receive: TypeAlias = Callable[[], Awaitable[Message]]

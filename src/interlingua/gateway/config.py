@@ -98,7 +98,7 @@ _OBSERVING: dict[str, _Check] = {
     "otel": _FLAG,
 }
 SERVER_KEYS = (*_SERVER, *_OBSERVING)
-"""What may stand in `[server]`."""
+"""Keys that may stand in `[server]`."""
 _CHOICES: dict[str, tuple[str, ...]] = {"log": get_args(LogForm), "metrics": get_args(MetricsAccess)}
 _MORE_THAN_0 = frozenset({
     "timeout_s", "first_byte_s", "idle_s", "keep_alive_s", "workers", "max_body_bytes", "max_connections",
@@ -125,7 +125,7 @@ _AS_IT_IS = (
 
 
 class ServerConfig(NamedTuple):
-    """What a file says to the gateway."""
+    """The settings of the gateway in a file."""
 
     settings: GatewaySettings
     """How it is set up."""
@@ -138,7 +138,7 @@ class ServerConfig(NamedTuple):
 
 
 def read_server_config(path: str | Path) -> ServerConfig:
-    """What a TOML file says to the gateway; providers, aliases and limits are read elsewhere.
+    """The settings of the gateway in a TOML file; providers, aliases and limits are read elsewhere.
 
     Raises: ConfigError, with the line, for a file that cannot be read and for what is not known or of the wrong type.
     """

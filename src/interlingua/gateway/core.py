@@ -77,20 +77,20 @@ class Gateway:
     """One gateway: its settings, its targets, its state."""
 
     metrics: Metrics | None = None
-    """What counts requests, where somebody may ask for that."""
+    """The counters of requests, where metrics are on."""
     spans: Spans | None = None
-    """What makes OpenTelemetry spans, where they are wanted."""
+    """The maker of OpenTelemetry spans, where they are wanted."""
     siblings: Siblings | None = None
     """The other workers of the same gateway, where there are several."""
 
     own_hooks: tuple[Hook, ...]
     """The hooks that code brought along, which are that code's to close."""
     hooks: tuple[Hook, ...]
-    """What runs around conversations, in this order."""
+    """Hooks that run around conversations, in this order."""
     targets: Targets
-    """What names stand for."""
+    """The targets of names."""
     receiving: Receiving
-    """What has come of bodies that are not whole."""
+    """The bodies that are not whole yet."""
     latest: MemoryStore[Held]
     """The latest answers of WebSockets, which are kept nowhere else."""
 
@@ -115,12 +115,12 @@ class Gateway:
         self.own_hooks = tuple(hooks)
         self.hooks, self.targets = self._hooked(self.settings)
         self.plans: Plans = Plans(self.targets, self.settings, clock=clock, make_id=self.make_id)
-        """What is settled once for all requests that name the same model."""
+        """The plans of requests, settled once for all that name the same model."""
         self._database = open_database(self.settings, now)
         self.keys: KeyRing = KeyRing(self.settings.keys, self._database, clock=clock)
         """The keys that it takes."""
         self.guard: Guard = Guard(self.settings, self.keys, now=now, targets_of=self.registry.targets_of)
-        """Who may ask."""
+        """The guard that checks keys, addresses and names."""
         self.clock: Callable[[], float] = clock
         """Seconds that only grow."""
         self.now: Callable[[], float] = now
@@ -132,21 +132,21 @@ class Gateway:
         self.is_ending: bool = False
         """Whether what is still under way is cut off: the time to finish is over."""
         self.vault: Vault = memory_vault(clock)
-        """What clients' dialects have no room for."""
+        """The reasoning store: state that clients' dialects have no room for."""
         self.stored: StoredResponses = memory_responses(clock)
         """Answers that clients go on from by their ids."""
         self.ids: Ownership = Ownership(self)
-        """Whose is what providers keep."""
+        """The owners of state that providers keep."""
         self.recorder: Recorder = Recorder(self)
-        """Who wants to know what became of requests."""
+        """The recorder that reports finished requests."""
         self._end_observers: tuple[Callable[[], None], ...] = observed(self)
         self.feed: Feed = Feed(self)
-        """What the console shows of requests."""
+        """The requests that the console shows."""
         self.offload: Offload = Offload()
         """Where costly bodies are read, decoded and encoded."""
         self.receiving, self.latest, self._random = Receiving(), latest_responses(clock), random
         self.admission: Admission = admission_of(self)
-        """What keys may now."""
+        """The admission of calls by the limits of keys."""
 
     async def __call__(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request; it never raises but for cancellation."""

@@ -31,7 +31,7 @@ HOOK_SECTIONS = frozenset({"policy", "hooks", "webhooks", "cache"})
 
 
 class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What `[cache]` says."""
+    """The settings of `[cache]`."""
 
     store: str = "memory"
     """`memory`, a `redis://…` address, or the path of a SQLite file."""
@@ -44,7 +44,7 @@ class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What `[webhooks.<name>]` says."""
+    """The settings of `[webhooks.<name>]`."""
 
     name: str
     """Its name."""
@@ -55,13 +55,13 @@ class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float = 2.0
     """How long an answer is waited for."""
     on_failure: Literal["refuse", "allow"] = "refuse"
-    """What becomes of a call when there is none."""
+    """The treatment of a call when there is none."""
     steps: tuple[Literal["before", "after"], ...] = ("before",)
     """When it is asked."""
 
 
 class HookSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file says of hooks."""
+    """The settings of hooks in a file."""
 
     policy: PolicySettings = PolicySettings()
     """The rules of the operator."""
@@ -72,11 +72,11 @@ class HookSettings(msgspec.Struct, frozen=True, kw_only=True):
     cache: CacheSettings | None = None
     """The cache of answers; None for none."""
     unread: Literal["refuse", "pass"] = "refuse"
-    """What becomes of requests for a model that no hook can read: batches, pictures, sounds."""
+    """The treatment of requests for a model that no hook can read: batches, pictures, sounds."""
 
 
 NO_HOOKS = HookSettings()
-"""What a file says that says nothing of them."""
+"""The settings of a file without hooks."""
 
 
 def made_hooks(settings: HookSettings, own: Sequence[Hook] = ()) -> tuple[Hook, ...]:

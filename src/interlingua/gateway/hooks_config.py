@@ -56,7 +56,7 @@ _NOT_FILLED = frozenset({"messages", "tools", "continues"})
 
 
 def read_hooks(content: Table, file: ConfigFile) -> HookSettings:
-    """What the tables of a file say of hooks.
+    """The settings of hooks in the tables of a file.
 
     Raises: ConfigError, with the line, for what is not known or of the wrong type.
     """

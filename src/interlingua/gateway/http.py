@@ -90,16 +90,16 @@ Body: TypeAlias = "bytes | Pieces"
 
 
 class Seen(msgspec.Struct, gc=False):
-    """What was found out of the head of a request; it holds for all requests that have the same head."""
+    """The cached facts of the head of a request; they hold for all requests that have the same head."""
 
     route: Route | None = None
-    """What is asked for, once somebody has looked; None for what nothing answers."""
+    """The route, once somebody has looked; None for what nothing answers."""
     named: dict[str, str] | None = None
     """The first value of each header by name, once somebody has asked for one."""
     welcome: Welcome | None = None
     """That it may ask, once that was found; what is refused is looked at anew each time."""
     origin: Origin | None = None
-    """What a record tells of it, once there was one."""
+    """The origin in a record, once there was one."""
     given_id: str | None = None
     """The id that it brings, once somebody has asked; empty for none that is taken."""
     carried: Headers | None = None
@@ -108,7 +108,7 @@ class Seen(msgspec.Struct, gc=False):
     """Whether its client wants to be told who answered, once its route was found."""
 
     def __repr__(self) -> str:
-        """What is asked for, without what may be secret."""
+        """The route, without anything that may be secret."""
         return f"<Seen {'' if self.route is None else self.route.pattern}>"
 
 
@@ -118,7 +118,7 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     method: str = "POST"
     """GET, POST, … in capitals."""
     path: str
-    """What was asked, below the place where the gateway is mounted, percent-decoded, without a query."""
+    """The path, below the place where the gateway is mounted, percent-decoded, without a query."""
     query: str = ""
     """The query as it came, without the question mark."""
     headers: Headers = ()
@@ -128,20 +128,20 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     peer: str = ""
     """The address of the client; empty when unknown."""
     entry: Entry | None = None
-    """What is written down of it; None where nobody wants to know. It must not lead back to this: requests are not
+    """The record of it; None where nobody wants to know. It must not lead back to this: requests are not
     looked at by the collector of garbage."""
     seen: Seen = msgspec.field(default_factory=Seen)
-    """What was found out of its head; who changes headers or query begins anew with it."""
+    """The facts of its head; a request with other headers or another query begins anew."""
     welcome: Welcome | None = None
     """That it may ask, where it is all there and has just begun; None has whoever wants to know look."""
     read: RequestBody | None = None
     """Its body, where that was read already."""
     owner: str | None = None
-    """Whose state it may go on with, once somebody has asked."""
+    """The owner whose state it may go on with, once somebody has asked."""
     kept_by: tuple[str, ...] = ()
     """The providers that keep what it names by signed ids."""
     changes: tuple[Change, ...] = ()
-    """What was left out of it before it was read by its dialect."""
+    """The members that were left out of it before it was read by its dialect."""
     latest: Latest | None = None
     """The latest response of the WebSocket that it came over, which it may go on from; None for plain HTTP."""
     given_ids: dict[str, str] = {}
@@ -161,19 +161,19 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
         return (self.named if named is None else named).get(name)
 
     def __repr__(self) -> str:
-        """What was asked, without what may be secret: headers and query hold keys, and a body is its client's."""
+        """The method and path, without secrets: headers and query hold keys, and a body is its client's."""
         return f"<GatewayRequest {self.method} {self.path}, {len(self.body)} bytes>"
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the head of a request says; the same object for all requests of which it is the same but for a length."""
+    """The head of a request; the same object for all requests of which it is the same but for a length."""
 
     method: str
     """GET, POST, … in capitals."""
     path: str
-    """What is asked, percent-decoded, without a query."""
+    """The path, percent-decoded, without a query."""
     query: str = ""
-    """What comes after the question mark, as it came."""
+    """The text behind the question mark, as it came."""
     headers: Headers = ()
     """Lower-case names, without `content-length`."""
     is_coded: bool = False
@@ -187,10 +187,10 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     upgrades: bool = False
     """Whether the client would go on with another protocol."""
     seen: Seen = msgspec.field(default_factory=Seen)
-    """What was found out of it."""
+    """The facts of it."""
 
     def request(self, peer: str, body: bytes = b"") -> GatewayRequest:
-        """What the gateway is asked by the client at the address `peer`."""
+        """The request of the client at the address `peer`."""
         return GatewayRequest(
             method=self.method,
             path=self.path,
@@ -202,7 +202,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         )
 
     def __repr__(self) -> str:
-        """What is asked, without what may be secret."""
+        """The method and path, without anything that may be secret."""
         return f"<Head {self.method} {self.path}>"
 
 
@@ -216,7 +216,7 @@ class GatewayReply(msgspec.Struct, frozen=True, kw_only=True):
     body: Body = b""
     """The whole body, or its pieces as they come."""
     keep_alive: bytes = b""
-    """What may be sent between two pieces while nothing comes; empty for nothing."""
+    """Bytes that may be sent between two pieces while nothing comes; empty for nothing."""
 
 
 def dialect_by_headers(request: GatewayRequest, default: str = DEFAULT_DIALECT) -> str:

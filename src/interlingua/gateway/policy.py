@@ -59,7 +59,7 @@ _UNSEEN = re.compile(
 
 
 class PolicySettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What `[policy]` says."""
+    """The settings of `[policy]`."""
 
     models: tuple[str, ...] = ()
     """Names that may be asked for, `*` at the end for all that begin alike; empty: any."""
@@ -201,7 +201,7 @@ def _joined(request: Request) -> Iterator[tuple[str, str]]:
 
 
 def _offers(request: Request) -> Iterator[tuple[str, str]]:
-    """What else of a request a model reads: its tools, the schema of the answer, and what a dialect alone knows."""
+    """Other texts of a request that a model reads: its tools, the schema of the answer, and members of one dialect."""
     for place, tool in enumerate(request.tools):
         yield f"/tools/{place}", _GAP.join(_said(tool))
     for name in ("output_schema", "schema_name", "schema_description", "extra"):

@@ -1,4 +1,4 @@
-"""What can be asked of the gateway: one table of methods, paths and handlers.
+"""The routes of the gateway: one table of methods, paths and handlers.
 
 Rules
 - Each dialect declares the paths of its clients (`dialects/_service.py`); the rest are the gateway's own.
@@ -55,7 +55,7 @@ class Route(NamedTuple):
     pattern: str
     """The path, with `{name}` where something stands that differs."""
     handler: Handler
-    """Who answers."""
+    """The handler that answers."""
     dialect: str = DEFAULT_DIALECT
     """The dialect of the clients that ask this; empty where their headers say it."""
     is_open: bool = False
@@ -63,7 +63,7 @@ class Route(NamedTuple):
     is_conversation: bool = False
     """Whether its body holds a conversation, and is read by the rules of its dialect."""
     kind: PathKind | None = None
-    """What is asked there, where a dialect has a path for it."""
+    """The kind of path, where a dialect has one for it."""
 
 
 _HANDLERS: dict[str, Callable[[str], Handler]] = {
@@ -84,7 +84,7 @@ _HANDLERS: dict[str, Callable[[str], Handler]] = {
     "embed": embedding,
     "rerank": reranking,
 }
-"""What answers each kind of path that dialects declare, by the dialect; a model, and what is passed on, need more."""
+"""The handlers of each kind of path that dialects declare, by the dialect; models and passed calls need more."""
 _CONVERSATIONS = frozenset({"conversation", "load", "count", "compact"})
 
 
@@ -127,7 +127,7 @@ ROUTES: list[Route] = [
 """Every route of the gateway."""
 _EXACT = {(route.method, route.pattern): route for route in ROUTES if "{" not in route.pattern}
 _ELSEWHERE = frozenset([route.pattern for route in ROUTES if route.kind in ("passed", "socket")] + ["/console/live"])
-"""What is passed on, and what does not end."""
+"""Patterns of routes that are passed on, and of those that do not end."""
 _HEADS = {path: route for (method, path), route in _EXACT.items() if method == "GET" and path not in _ELSEWHERE}
 _MOST_STEPS = 6
 """The most parts of a path that is looked at for the one that was meant."""

@@ -21,13 +21,13 @@ class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):
     """A key that clients may bring."""
 
     name: str
-    """What it is called in answers and logs."""
+    """Its name in answers and logs."""
     hash: str
     """`sha256:` and the hexadecimal digest of the key; the key itself is kept nowhere."""
     models: tuple[str, ...] = ()
     """The model names that it may ask for, `*` at the end for all that begin alike; empty: any."""
     terms: Terms = NO_TERMS
-    """What it may use."""
+    """Its terms."""
     team: str = ""
     """The team that it belongs to; the team's own terms hold for all of its keys together."""
     expires_s: float | None = None
@@ -42,7 +42,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[GatewayKey, ...] = ()
     """The keys it takes; with none, only clients on the same machine are served."""
     teams: dict[str, Terms] = {}
-    """What all keys of a team may use together, by its name."""
+    """The terms of all keys of a team together, by its name."""
     key_file: str = ""
     """The database of further keys, which also keeps what keys have used; empty: none."""
     hosts: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     drain_s: float = 30.0
     """How long what is under way has when the gateway ends; then it is cut off."""
     allow: frozenset[Capability] = frozenset()
-    """What may be let go where a target cannot take it, instead of refusing the request."""
+    """Kinds of content that may be let go where a target cannot take them, instead of refusing the request."""
     strict: bool = False
     """Whether whatever would be dropped or approximated is refused, for every request."""
     providers: tuple[str, ...] = ()
@@ -90,6 +90,6 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     operators: tuple[str, ...] = ()
     """Names of the keys that see what every key does and take targets out; empty: the only key, where there is one."""
     hooks: HookSettings = NO_HOOKS
-    """What runs around conversations: the policy, hooks by import path, the cache of answers."""
+    """The hooks around conversations: the policy, hooks by import path, the cache of answers."""
     observing: Observing = Observing()
-    """What is told of requests: log, metrics, logbook, cassettes, spans."""
+    """The observers of requests: log, metrics, logbook, cassettes, spans."""

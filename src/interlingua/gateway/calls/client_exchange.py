@@ -55,17 +55,17 @@ class ClientExchange(msgspec.Struct, eq=False):
     """One request of a client, whose head was read."""
 
     gateway: Gateway
-    """Who was asked."""
+    """The gateway that serves it."""
     http: GatewayRequest
     """The request as it came."""
     dialect: Dialect
     """The client's dialect."""
     head: Head
-    """What is known of its body."""
+    """The facts of its body."""
     key: GatewayKey | None = None
     """The key that it brought; None where none is wanted."""
     changes: list[Change] = []
-    """What writing the answer changed."""
+    """The changes of writing the answer."""
     provider_ids: dict[str, str] = {}
     """Our own call ids in the answer, and the provider's that they stand for."""
     grant: Grant | None = None
@@ -75,7 +75,7 @@ class ClientExchange(msgspec.Struct, eq=False):
     warms_up: bool = False
     """Whether the client prepares what it will go on from, and wants no answer of a model."""
     taken_out: tuple[Change, ...] = ()
-    """What was taken out of the body, since the key may not ask for it."""
+    """The members that were taken out of the body, since the key may not ask for them."""
     respelled: tuple[Change, ...] = ()
     """The names of media types that are sent under the name that the client's dialect takes."""
     relayed: tuple[Lane, ...] = ()
@@ -83,7 +83,7 @@ class ClientExchange(msgspec.Struct, eq=False):
     hooking: Hooking | None = None
     """The hooks that run around the call; None where there are none, and before they do."""
     hook_changes: tuple[Change, ...] = ()
-    """What they have changed of the request."""
+    """The hooks' changes of the request."""
     restored: Restored | None = None
     """The request with what its dialect had no room for; None before it is translated."""
     _decoded: DecodedRequest | None = None
@@ -154,7 +154,7 @@ class ClientExchange(msgspec.Struct, eq=False):
 
     @property
     def read_changes(self) -> tuple[Change, ...]:
-        """What reading the request changed, and the cap of its key; repairs only where it did not go out as it came."""
+        """Changes of reading the request, and its key's cap; repairs only where it did not go out as it came."""
         before = self.http.changes + self.taken_out + self.respelled
         is_only_seen = bool(self.relayed) and self.restored is None  # an observer reads what goes out as it came
         changes = before if self._decoded is None or is_only_seen else before + self._decoded.changes
@@ -164,7 +164,7 @@ class ClientExchange(msgspec.Struct, eq=False):
 
     @property
     def hook_headers(self) -> Headers:
-        """What the client is told of hooks: whether its answer was in a cache, where that was looked into."""
+        """The headers that report hooks: whether the answer was in a cache, where that was looked into."""
         came = "" if self.hooking is None else self.hooking.context.cache
         return (("x-interlingua-cache", came),) if came else ()
 
@@ -197,7 +197,7 @@ class ClientExchange(msgspec.Struct, eq=False):
         await keeping.keep(response, lane, written)
 
     def signing(self, lane: Lane) -> Callable[[bytes], bytes] | None:
-        """What signs the ids in the answer of a target; None where nothing is signed."""
+        """The function that signs the ids in the answer of a target; None where nothing is signed."""
         is_here = self.keeping is not None and self.keeping.is_ours(lane)
         return self.gateway.ids.signing(self.http, lane.endpoint.provider, is_here=is_here)
 
@@ -220,7 +220,7 @@ class ClientExchange(msgspec.Struct, eq=False):
 
 
 def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = None) -> ClientExchange:
-    """What a client of the dialect `name` asks; `body` is that of the request, where it was read already.
+    """The exchange of a client of the dialect `name`; `body` is that of the request, where it was read already.
 
     Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model, says nothing, or
     says twice what is decided here; PermissionDeniedError for a model that the key may not ask for.

@@ -74,7 +74,7 @@ _COMMITTED = Request(store=True)
 """Stands for a request that goes out as it came, and must not run twice."""
 
 _Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
-"""What one target answered, and its reply where that goes out as it came; each answer makes one."""
+"""The answer of one target, and its reply where that goes out as it came; each answer makes one."""
 
 
 def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -108,7 +108,7 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
 
 
 async def read_exchange(gateway: Gateway, http: GatewayRequest, dialect: str) -> ClientExchange:
-    """What a client asks; what a Responses client goes on from is told in the request itself, where it is kept here.
+    """The exchange of a client; earlier turns of a Responses client are put into its request, where they are kept here.
 
     Raises: as `read`; BadRequestError for an answer that is not kept.
     """
@@ -211,7 +211,7 @@ def _lanes(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
 
 
 def _unread(exchange: ClientExchange) -> Request:
-    """What is known of a request that goes out as it came: all of it only where somebody looks at it."""
+    """The request that goes out as it came, as far as it is known: all of it only where somebody looks at it."""
     if is_observed():
         with suppress(Error):  # what we cannot read, its provider may
             return exchange.decoded.request
@@ -335,7 +335,7 @@ def _replied(
 
 
 def _answered(exchange: ClientExchange, job: Job, served: list[_Served]) -> Steps[Response[Any]]:
-    """The answer, with every try; `found` gets the last one that a target gave."""
+    """The answer, with every try; `served` gets the last one that a target gave."""
     if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
 

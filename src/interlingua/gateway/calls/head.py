@@ -1,4 +1,4 @@
-"""What is decided from the one reading of a request's body, before it is passed on or translated.
+"""Decisions on a request from the one reading of its body, before it is passed on or translated.
 
 Rules
 - Every question is answered from what was read: members by their names, the words of a history or of tools. Nothing is
@@ -51,14 +51,14 @@ __all__ = [
 ]
 
 _OUR_ID = re.compile(r"_il[a-z0-9]{22}")
-"""What tells that a turn of the history came from another dialect: our own ids."""
+"""The mark of a turn of the history from another dialect: our own ids."""
 _ID_NAMES = ("id", "call_id", "tool_call_id", "tool_use_id")
 _ACTING = re.compile(
     r"(?:web_?search|web_fetch|file_?search|code_interpreter|code_?execution|image_generation|mcp|computer_use|"
     r"google_?search|google_?maps|url_?context|tool_search)\w*",
     re.IGNORECASE,
 )
-"""What among the words of tools tells of one that the provider runs."""
+"""Words of tools that the provider runs."""
 _STATE = frozenset({"previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers"})
 """Members that let a provider act, or keep something."""
 
@@ -69,7 +69,7 @@ class Head(msgspec.Struct, frozen=True, eq=False):
     dialect: str
     """The dialect that it is in."""
     service: Service
-    """What is to be known of that beside its bodies."""
+    """The facts of that dialect beside its bodies."""
     model: str
     """The model that the client names."""
     stream: bool
@@ -135,7 +135,7 @@ class Head(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def respelled(self) -> tuple[Change, ...]:
-        """What is said where media types stand under other names, and the body is therefore written anew."""
+        """The changes where media types stand under other names, and the body is therefore written anew."""
         history = self.service.said_in[0]
         return () if history in self.body.shaped else respelled(self.objects(history), self.dialect, "/messages")
 

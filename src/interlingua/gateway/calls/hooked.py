@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["hooked"]
 
 _UNUSED: Response[None] = Response(usage=Usage(input_tokens=0, output_tokens=0), cost_usd=0.0)
-"""What an answer costs its key that no target gave."""
+"""The cost to its key of an answer that no target gave."""
 
 
 async def hooked(exchange: ClientExchange, job: Job) -> Job | GatewayReply:

@@ -44,9 +44,9 @@ CONVERSATIONS = frozenset({"messages", "input", "contents", "system", "instructi
 _NAMES = frozenset({"modelname", "modelid", "fallbackmodels"})
 """Further members that name models, whatever their case and underscores."""
 _AT_TOP = frozenset({*LISTS, *_NAMES, "engine", "deployment", "deploymentid", "modellist"})
-"""What names models at the top of a body, in the same way; a tool's engine is none."""
+"""Members that name models at the top of a body, in the same way; a tool's engine is none."""
 _INSIDE = frozenset({"model", *LISTS, *_NAMES, "routingconfig", "modelconfig", "modelselectionconfig"})
-"""What names or chooses a model below the top, in the same way."""
+"""Members that name or choose a model below the top, in the same way."""
 _OFFERED = frozenset({"function", "custom", "tool"})
 """Tools whose parameters are a schema; those of a tool that a provider runs are its settings."""
 
@@ -117,9 +117,9 @@ def _check(nodes: list[dict[str, Any]], member: str, data: frozenset[str], may_u
 
 
 _DECIDED = frozenset({"model", "stream", "servicetier"})
-"""What every dialect says of who answers, how, and at which price."""
+"""Members of every dialect that decide on the model, the stream and the price."""
 _NESTED = frozenset({"extra", "continues"})
-"""What our own format would write over a request in its turn."""
+"""Members that our own format would write over a request in its turn."""
 _NOTHING: frozenset[str] = frozenset()
 
 

@@ -38,7 +38,7 @@ _MADE = b'"call_'
 
 
 class _Trigger(NamedTuple):
-    """What makes a body one that a server of that kind takes only in other words."""
+    """A member or word of a body that a server of that kind takes only in other words."""
 
     quirk: str
     """The flag of the server."""
@@ -81,7 +81,7 @@ _TRIGGERS = (
 
 
 class Needs(NamedTuple):
-    """What a server wants in other words."""
+    """The members and words of a body that a server wants in other words."""
 
     members: frozenset[str]
     """Members that it must not get."""
@@ -101,7 +101,7 @@ _MEDIA_WORDS: dict[str, frozenset[str]] = {
 
 
 def needs_of(lane: Lane) -> Needs:
-    """What has to be looked for in a body before it goes to a target as it is."""
+    """The members and words to search for in a body before it goes to a target as it is."""
     facts, declared = lane.endpoint.target.facts, lane.endpoint.capabilities
     untaken = [kind for kind in _MEDIA_WORDS if getattr(facts, kind) is False]
     if declared.tools is False:
@@ -111,7 +111,7 @@ def needs_of(lane: Lane) -> Needs:
 
 @lru_cache(maxsize=256)
 def _needs(quirks: Quirks, untaken: tuple[str, ...]) -> Needs:
-    """What servers like this want in other words: a reference server of its dialect takes whatever that can say."""
+    """The members and words that servers like this want changed; a reference server of its dialect takes all."""
     is_reference = quirks.allowed_tools and quirks.freeform_tools and quirks.call_ids_back
     triggers = _FOREIGN if is_reference else _TRIGGERS
     active = [trigger for trigger in triggers if getattr(quirks, trigger.quirk) not in trigger.harmless]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["CountedStream", "FrameCutter", "PassedStream", "is_broken", "joined"]
 
 _ENDINGS = (b"\n\n", b"\r\n\r\n", b"\r\r")
-"""What ends a server-sent event."""
+"""The ends of a server-sent event."""
 _LONGEST_ENDING = max(map(len, _ENDINGS))
 _LONG_BYTES = 65_536
 """A frame is long of which so much has come without its end."""
@@ -91,7 +91,7 @@ class PassedStream(Live):
         return self._odd is not None
 
     def taken(self, context: Callable[[], ServerContext]) -> bytes:
-        """What came since the last time, and may go out; `context` tells how the rest of the answer is written."""
+        """The bytes since the last time that may go out; `context` tells how the rest of the answer is written."""
         data = b"".join(self._passed)
         self._passed.clear()
         if self._odd:
@@ -101,7 +101,7 @@ class PassedStream(Live):
         return data
 
     def encoder(self, context: Callable[[], ServerContext]) -> ResumableEncoder:
-        """What writes the rest of the answer, behind everything that was passed."""
+        """The encoder of the rest of the answer, behind everything that was passed."""
         if self._encoder is None:
             facts = context()
             encoder = self._encoder = self.lane.dialect.stream_encoder(replace(facts, model=self._model or facts.model))
@@ -254,7 +254,7 @@ class FrameCutter:
         self._tail = b""
         self._long = bytearray()
         self.separator: bytes = separator
-        """What ends a frame; empty while none has ended."""
+        """The end of a frame; empty while none has ended."""
 
     def frames(self, piece: bytes) -> list[bytes]:
         """The whole frames that a piece completes.
@@ -279,7 +279,7 @@ class FrameCutter:
         return frames
 
     def rest(self) -> bytes:
-        """What came of a frame without its end, which is forgotten here."""
+        """The bytes of a frame without its end, which is forgotten here."""
         rest = bytes(self._long) or self._tail
         self._tail, self._long = b"", bytearray()
         return rest
@@ -297,7 +297,7 @@ class FrameCutter:
 
 
 def _separator_in(data: bytes) -> bytes:
-    """What ends the first frame; empty while none has ended."""
+    """The end of the first frame; empty while none has ended."""
     endings = [(place, ending) for ending in _ENDINGS if (place := data.find(ending)) >= 0]
     return min(endings)[1] if endings else b""
 
@@ -328,7 +328,7 @@ def joined(events: Iterable[Event]) -> list[Event]:
 
 
 def _text(event: Event) -> str:
-    """What a piece of a text, a thought or arguments says; nothing for any other event."""
+    """The text in a piece of a text, a thought or arguments; nothing for any other event."""
     match event:
         case TextDelta(text=text) | ThinkingDelta(text=text) | ToolCallDelta(arguments=text):
             return text

@@ -79,7 +79,7 @@ def joined(first: Response[Any], second: Response[Any], target: str) -> Response
 
 
 class PausingOutcome(Outcome):
-    """What a stream came to that is gone on with where it pauses."""
+    """The outcome of a stream that is gone on with where it pauses."""
 
     __slots__ = ("_dialect", "_left", "before", "last", "target")
 

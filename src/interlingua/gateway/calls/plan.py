@@ -1,4 +1,4 @@
-"""What is settled once for all requests that name the same model in the same dialect: whom they ask, and how.
+"""Plans: the targets and the treatment of all requests that name the same model in the same dialect, settled once.
 
 Rules
 - A plan holds for as long as the registry gives the same targets and the gateway has the same settings.
@@ -53,10 +53,10 @@ def is_same(lane: Lane, dialect: str) -> bool:
 
 
 class Plan:
-    """Whom the requests of one name, dialect and kind ask, and how."""
+    """The targets of the requests of one name, dialect and kind, and the way of asking them."""
 
     def __init__(self, targets: Found, settings: GatewaySettings, dialect: str, job: Job) -> None:
-        """What holds for clients of `dialect` that name what was `found`, and the `job` of passing a request on."""
+        """The plan for clients of `dialect` that name `targets`, and the `job` of passing a request on."""
         self.holds: Callable[[], bool] = targets.holds
         """Says whether the name stands for the same targets now."""
         self.settings: GatewaySettings = settings
@@ -151,7 +151,7 @@ _STEP = re.compile(r"(?:^|[/\\,])\s*\.{1,2}\s*(?:[/\\,]|$)")
 
 
 class Found(NamedTuple):
-    """What a name stands for."""
+    """The targets of a name."""
 
     endpoints: tuple[Endpoint, ...]
     """The targets."""
@@ -179,7 +179,7 @@ class Targets:
         return self.found(model, client, tools=tools).lanes
 
     def ranking(self, model: str) -> Ranking | None:
-        """What puts the targets of a name in order; None for the order in which they are named."""
+        """The order of the targets of a name; None for the order in which they are named."""
         return self._registry.ranking(renamed(self._rewrite, model))
 
     def found(self, model: str, client: str, *, tools: bool) -> Found:

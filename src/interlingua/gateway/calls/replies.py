@@ -1,4 +1,4 @@
-"""What goes around a body: errors in the client's dialect, headers that say who answered and what was changed.
+"""Envelopes of bodies: errors in the client's dialect, headers that name the target and the changes.
 
 Rules
 - `x-interlingua-target` is who served, `-skipped` who did not and why, `-changes` what translation changed (2 kB, then
@@ -165,7 +165,7 @@ def _header(name: str, value: str) -> tuple[str, str]:
 def trail_headers(
     attempts: Sequence[Attempt], changes: Sequence[Change] = (), cost_usd: float | None = None
 ) -> Headers:
-    """Who served, who did not, what was changed, and what it cost."""
+    """The headers with the target, the tries, the changes, and the cost."""
     if len(attempts) == 1 and attempts[0].outcome == "served" and not changes and cost_usd is None:
         return _targets[attempts[0].model]
     headers: list[tuple[str, str]] = []
@@ -185,7 +185,7 @@ def trail_headers(
 
 
 def _target(model: str) -> Headers:
-    """Who served."""
+    """The header with the target."""
     return (("x-interlingua-target", visible(model)),)
 
 
@@ -238,7 +238,7 @@ def visible(text: str) -> str:
 
 
 def own_fault(error: Exception) -> Error:
-    """What a client is told of a fault of ours; the log has the rest."""
+    """The error that a client gets for a fault of ours; the log has the rest."""
     import logging  # only a fault of ours needs it
 
     logging.getLogger("interlingua.gateway").error("a request failed inside the gateway", exc_info=error)

@@ -59,7 +59,7 @@ class Course:
     """One stream under way."""
 
     pump: AsyncPump[None]
-    """What drives it."""
+    """The pump that drives it."""
     live: Live
     """The upstream's side of it, once it has begun."""
     attempts: tuple[Attempt, ...]
@@ -68,9 +68,9 @@ class Course:
     def __init__(self, exchange: ClientExchange) -> None:
         """A stream that has not begun."""
         self.exchange: ClientExchange = exchange
-        """What is answered."""
+        """The exchange that it answers."""
         self.outcome: PausingOutcome = PausingOutcome(exchange.dialect.name)
-        """What it came to."""
+        """Its outcome."""
         self.is_opening: bool = False
         """Whether a paused answer is being gone on with, and nothing of that has come yet."""
         self._sink: Sink | None = None
@@ -87,7 +87,7 @@ class Course:
     def following(
         self, take: Callable[[Sink, list[Event]], list[Event] | None]
     ) -> Callable[[], Awaitable[list[Event] | None]]:
-        """What gives the next events; with a sink those that `take` does not take."""
+        """The function that gives the next events; with a sink those that `take` does not take."""
         sink = self._sink
         return self.pump.pull if sink is None else partial(self.pump.pour, partial(take, sink))
 
@@ -96,7 +96,7 @@ class Course:
         return self.exchange.context(self.live.lane.dialect.name)
 
     def encoder(self) -> StreamEncoder:
-        """What writes it in the client's dialect."""
+        """The encoder in the client's dialect."""
         return self.exchange.dialect.stream_encoder(self.context())
 
     def shown(self, events: list[Event]) -> list[Event]:
@@ -150,7 +150,7 @@ class Course:
 
     @cached_property
     def came(self) -> Response[Any] | None:
-        """What had come when the stream ended, failed or was left; it is over once this was asked for."""
+        """The response up to the end, the failure or the leaving of the stream; it is over once this was asked for."""
         came, decoder = self.outcome.response or self.outcome.partial, self.live.decoder
         if came is None and decoder is not None and not decoder.terminal:
             last = decoder.fail(APIConnectionError("left by the client"))[-1:]
@@ -253,7 +253,7 @@ def _written(
 
 
 def _cost(course: Course, came: Response[Any]) -> float | None:
-    """What an answer cost, also one that was left before its end."""
+    """The cost of an answer, also of one that was left before its end."""
     if came.cost_usd is not None or came.usage is None:
         return came.cost_usd
     endpoint = course.live.lane.endpoint
@@ -299,7 +299,7 @@ def _passed_on(course: Course, live: PassedStream, sink: Sink, batch: list[Event
 
 
 def _break_off(course: Course, live: PassedStream, error: Error) -> bytes:
-    """What is left of a stream that was passed on, and the dialect's error behind it."""
+    """The rest of a stream that was passed on, and the dialect's error behind it."""
     rest = live.taken(course.context)
     return rest + live.encoder(course.context).encode(_failure(course, error))
 

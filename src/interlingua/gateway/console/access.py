@@ -1,4 +1,4 @@
-"""Who may see what on the console, and what asks on its behalf.
+"""The viewers of the console, their rights, and the gateway's own requests on their behalf.
 
 Rules
 - A key sees its own requests, and what it has used. An operator sees everybody's, and takes targets out and puts them
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_HEADER", "Viewer", "check_on", "check_operator", "is_on", "sees_all", "viewer_of"]
 
 PAGE_HEADER = "x-interlingua-console"
-"""What the page sends with whatever it asks to be changed."""
+"""A header that the page sends with every request for a change."""
 
 
 class Viewer(NamedTuple):
-    """Who looks."""
+    """A viewer of the console."""
 
     name: str
     """The name of the key; empty for none."""
@@ -58,7 +58,7 @@ def check_on(gateway: Gateway) -> None:
 
 
 def viewer_of(gateway: Gateway, request: GatewayRequest) -> Viewer:
-    """Who asks.
+    """The viewer of a request.
 
     Raises: NotFoundError where there is no console.
     """

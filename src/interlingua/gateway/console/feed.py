@@ -45,7 +45,7 @@ _NOT_SHOWN = ("/console", "/explain", "/health", "/metrics")
 
 
 class Batch(NamedTuple):
-    """What came since the last time."""
+    """The records since the last time."""
 
     records: list[Record]
     """The requests that are over, without content, the oldest first."""
@@ -56,7 +56,7 @@ class Batch(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """What one worker's requests come to since the last time."""
+    """The summary of one worker's requests since the last time."""
 
     batch: Batch
     """Those that are over."""
@@ -106,7 +106,7 @@ class Feed:
             self._records[-1 - KEPT_CONTENTS] = number, msgspec.structs.replace(old, content=None)
 
     def since(self, last: int, viewer: Viewer) -> Batch:
-        """What a viewer may see of what came after the number `last`."""
+        """The records after the number `last` that a viewer may see."""
         if last > self._count:  # of a worker that had this place before
             last = 0
         newer = [pair for pair in self._records.copy() if pair[0] > last]
@@ -122,7 +122,7 @@ class Feed:
         return Glance(self.since(last, viewer), self.under_way(viewer))
 
     def under_way(self, viewer: Viewer) -> list[Record]:
-        """What a viewer may see of what has begun and is not over, the newest of many; without content."""
+        """The requests under way that a viewer may see, the newest of many; without content."""
         entries = [entry for entry in reversed(tuple(self._gateway.recorder.under_way)) if viewer.sees(entry)]
         shown = [entry for entry in entries if not entry.origin.path.startswith(_NOT_SHOWN)]
         return [

@@ -64,7 +64,7 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 
 def _beginnings(gateway: Gateway, request: GatewayRequest) -> Iterator[Listed]:
-    """What a key may ask for by all names that begin alike: no list of models holds them, and clients may use them."""
+    """The common beginnings of names that a key may ask for: no list of models holds them, and clients may use them."""
     for name in sorted(gateway.registry.aliases()):
         if name.endswith("*"):
             with suppress(NotFoundError):

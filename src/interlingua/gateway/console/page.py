@@ -40,7 +40,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-"""What a browser lets the page do."""
+"""The content security policy of the page."""
 _HEADERS = (
     ("content-security-policy", POLICY),
     ("x-content-type-options", "nosniff"),

@@ -95,7 +95,7 @@ def _is_whole_json(content: Content) -> bool:
 
 
 def _side(name: str, translate: Callable[[], tuple[bytes, tuple[Change, ...]]]) -> dict[str, Any]:
-    """What a dialect makes of it, or why it refuses."""
+    """The dialect's version of it, or the reason of its refusal."""
     try:
         body, changes = translate()
     except Error as error:

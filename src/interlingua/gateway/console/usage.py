@@ -70,7 +70,7 @@ _NO_KEY: dict[str, Any] = {
 def _key(
     gateway: Gateway, key: GatewayKey, rows: list[Row], accounts: Mapping[str, Account | None], *, is_reused: bool
 ) -> dict[str, Any]:
-    """What a key may and has used; of one whose name was given out again, the key of that name has the use."""
+    """The terms and the use of a key; of one whose name was given out again, the key of that name has the use."""
     team, now_s = gateway.settings.teams.get(key.team), gateway.now()
     return {
         "name": key.name,
@@ -130,7 +130,7 @@ def _models(rows: list[Row]) -> list[str]:
 
 
 def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:
-    """What was used in all, in dollars; None where nothing is known."""
+    """The use in all, in dollars; None where nothing is known."""
     counted = [msgspec.structs.asdict(row) for row in rows]
     if not counted:
         return None
@@ -139,7 +139,7 @@ def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:
 
 
 async def _rows(gateway: Gateway, viewer: Viewer) -> tuple[list[Row], float]:
-    """What was used, and since when that is known."""
+    """The use, and the day from which it is known."""
     begins = datetime.fromtimestamp(gateway.now(), UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     begins -= timedelta(days=DAYS - 1)
     since, name = begins.strftime("%Y-%m-%d"), "" if viewer.sees_all else viewer.name

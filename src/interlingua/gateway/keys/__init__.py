@@ -1,1 +1,1 @@
-"""Who may ask, what for, and for how much."""
+"""Keys of the gateway: authentication, permissions, and limits."""

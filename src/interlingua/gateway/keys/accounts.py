@@ -39,7 +39,7 @@ __all__ = [
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a key has used of one model on one day; also what one call adds to that."""
+    """The use of one model by a key on one day; also the share of one call."""
 
     key: str
     """The name of the key."""
@@ -58,7 +58,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     estimated: int = 0
     """Calls whose tokens nobody counted, so that they were estimated."""
     nano_usd: int = 0
-    """What it cost, as far as that is known, in billionths of a dollar."""
+    """The cost, as far as that is known, in billionths of a dollar."""
     unpriced: int = 0
     """Calls whose price is not known."""
 
@@ -88,7 +88,7 @@ class Accounts(Protocol):
         ...
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        """The use, by key, day and model; of one key where it is named, from a day on."""
         ...
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
@@ -107,7 +107,7 @@ MAX_NAME_CHARACTERS = 2_048
 
 
 def fault_of(operation: Enter | Leave, rows: Iterable[Row]) -> str:
-    """What is wrong with an operation, so that no store keeps it; empty where nothing is."""
+    """The fault of an operation, so that no store keeps it; empty where there is none."""
     call = operation.call
     numbers = (call.tokens, call.nano_usd)
     if isinstance(operation, Leave):

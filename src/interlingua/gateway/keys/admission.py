@@ -73,7 +73,7 @@ class Admission:
         """
         self._plans: dict[str, KeyPlan] = {}
         self.accounts: Accounts = accounts
-        """What keys and teams have used."""
+        """The accounts of keys and teams."""
         self.teams = teams
         self._now = now
         self._make_id = make_id
@@ -85,7 +85,7 @@ class Admission:
 
     @property
     def teams(self) -> dict[str, Terms]:
-        """What teams may use."""
+        """The terms of teams."""
         return self._teams
 
     @teams.setter
@@ -240,7 +240,7 @@ class UnreadSize(NamedTuple):
         return "a limit of tokens" if plan.needs_tokens and self.reads is None else ""
 
     def tokens(self, plan: KeyPlan) -> int:
-        """What is reserved for it."""
+        """The tokens reserved for it."""
         writes = plan.default_max_tokens if self.writes is None else self.writes
         return min((self.reads or 0) + writes, MAX_COUNT)
 

@@ -1,4 +1,4 @@
-"""Who may ask: keys, where a request comes from, and under which name the gateway was asked.
+"""Authentication: keys, the place that a request comes from, and the name under which the gateway was asked.
 
 Rules
 - Without keys only clients on the same machine are served.
@@ -38,14 +38,14 @@ __all__ = ["Guard", "Welcome", "day_time", "hash_key", "key_of"]
 
 KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
 _ELSEWHERE = frozenset({"cross-site", "same-site"})
-"""What `Sec-Fetch-Site` says of a page of another origin, be it another port or a sibling of the name (`same-site`)."""
+"""Values of `Sec-Fetch-Site` for a page of another origin, or another port or a sibling of the name (`same-site`)."""
 _LOOPBACK = re.compile(r"127(?:\.\d{1,3}){3}|::1|::ffff:127(?:\.\d{1,3}){3}|")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]+\]")
 _HOST = re.compile(r"(?P<name>\[[^\]]*\]|[^:]*)(?::\d{0,5})?")
 
 
 def hash_key(key: str) -> str:
-    """What is kept of a key: `sha256:` and the digest."""
+    """The stored form of a key: `sha256:` and the digest."""
     return f"sha256:{sha256(key.encode()).hexdigest()}"
 
 
@@ -72,11 +72,11 @@ class Welcome(NamedTuple):
     """That requests with the same head may ask."""
 
     guard: Guard
-    """Who has found that."""
+    """The guard that let it in."""
     keys: dict[str, GatewayKey]
     """The keys that it knew then."""
     peer: str
-    """Whose request it was."""
+    """The address of its peer."""
     key: GatewayKey | None
     """The key that it brought; None where no key is wanted."""
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Batches", "Outcome", "Waiting", "given_back"]
 
 Outcome: TypeAlias = Refusal | Error | None
-"""What came of an operation: nothing more to say, the refusal of a call, or why it could not be written."""
+"""The result of an operation: nothing more to say, the refusal of a call, or why it could not be written."""
 
 
 class Waiting(NamedTuple):
@@ -37,7 +37,7 @@ class Waiting(NamedTuple):
     operation: Operation
     """The operation."""
     rows: tuple[Row, ...]
-    """What it adds to the use of keys."""
+    """The rows that it adds to the use of keys."""
     done: asyncio.Future[Refusal | None]
     """Is done once it is written."""
 

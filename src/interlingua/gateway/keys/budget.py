@@ -1,4 +1,4 @@
-"""What a key or a team has used and has under way: the arithmetic of keys, as pure transitions of one value.
+"""The accounts of keys and teams, used and under way: the arithmetic of keys, as pure transitions of one value.
 
 Strategy: an account is a value that a store reads, has changed here and writes: in memory, in SQLite, or on another
 machine, where it is written only if nobody else was faster. Before a call, what it may use at most is reserved; after
@@ -65,7 +65,7 @@ SINGLE = 64
 GRAIN_S = 1.0
 """Beyond them, those of so many seconds are remembered together."""
 Limit: TypeAlias = Literal["budget", "requests", "tokens", "concurrency"]
-"""What may be used up."""
+"""Limits that may be reached."""
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -80,16 +80,16 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     tokens: int = 0
     """How many tokens it uses at most, as far as can be said."""
     nano_usd: int = 0
-    """What it costs at most."""
+    """The highest cost."""
 
 
 class Used(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a call has used."""
+    """The use of a call."""
 
     tokens: int = 0
     """Input and output."""
     nano_usd: int = 0
-    """What it cost, as far as that is known."""
+    """The cost, as far as that is known."""
 
     def plus(self, other: Used) -> Used:
         """Both together."""
@@ -106,20 +106,20 @@ class Granted(msgspec.Struct, frozen=True, array_like=True, gc=False):
     requests: int
     """How many they are."""
     tokens: int
-    """What they are charged."""
+    """The tokens that they are charged."""
 
 
 class Held(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A reservation."""
 
     call: Call
-    """What it is for."""
+    """The call that it is for."""
     charged: int
     """The tokens that it is charged in its minute."""
 
 
 class Sum(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What was used in another day or month."""
+    """The use of another day or month."""
 
     number: int
     """Which, as `Spent` counts them."""
@@ -128,7 +128,7 @@ class Sum(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Spent(msgspec.Struct, frozen=True, array_like=True):
-    """What was used in a day, in a month, and in all."""
+    """The use of a day, of a month, and in all."""
 
     day: int = 0
     """The day, counted from 1970."""
@@ -147,14 +147,14 @@ class Spent(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Account(msgspec.Struct, frozen=True, array_like=True):
-    """What a key or a team has used and has under way."""
+    """The account of a key or a team, used and under way."""
 
     granted: tuple[Granted, ...] = ()
     """The last minute, oldest first."""
     held: tuple[Held, ...] = ()
     """Reservations, oldest first."""
     spent: Spent = Spent()
-    """What was settled."""
+    """The settled use."""
 
 
 EMPTY = Account()
@@ -166,7 +166,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why a call does not enter."""
 
     account: str = ""
-    """Whose limit it is."""
+    """The account whose limit it is."""
     limit: Limit
     """Which limit."""
     allowed: int
@@ -442,7 +442,7 @@ def _month(day: int) -> int:
 
 
 def _rolled(spent: Spent, now_s: float) -> Spent:
-    """What was used, on the day that it is; the sums of other days are found again where the clock goes there."""
+    """The use, on the day that it is; the sums of other days are found again where the clock goes there."""
     day = _day(now_s)
     if day == spent.day:
         return spent
@@ -500,7 +500,7 @@ def _month_begins_s(month: int) -> float:
 
 
 def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
-    """What was used, with a call that began at `at_s`."""
+    """The use, with a call that began at `at_s`."""
     spent, day = _rolled(spent, now_s), _day(at_s)
     in_day, in_month, other_days, other_months = spent.in_day, spent.in_month, spent.other_days, spent.other_months
     if day == spent.day:

@@ -30,14 +30,14 @@ _COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_to
 
 
 class Bounds(NamedTuple):
-    """What can be true of one call."""
+    """The possible counts of one call."""
 
     spec: str
     """The target that answered."""
     body_bytes: int
     """How large the request was; a token has a byte at least."""
     reserved_tokens: int
-    """What was reserved for it; 0 for nothing."""
+    """The tokens reserved for it; 0 for nothing."""
     has_content: bool = False
     """Whether something was answered, so that its output is not 0."""
     is_clamped: bool = False

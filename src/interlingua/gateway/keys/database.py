@@ -152,7 +152,7 @@ class KeyDatabase:
             return [_kept(row) for row in cursor.execute("SELECT * FROM keys ORDER BY name, id")]
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        """The use, by key, day and model; of one key where it is named, from a day on."""
         with self._reading() as connection:
             return chosen(read_usage(connection), key, since)
 

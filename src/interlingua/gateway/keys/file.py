@@ -146,7 +146,7 @@ def read_account(connection: sqlite3.Connection, name: str) -> Account | None:
 
 
 def read_usage(connection: sqlite3.Connection) -> Iterator[Row]:
-    """What keys have used, by key, day and model."""
+    """The use of keys, by key, day and model."""
     with closing(connection.execute(_SELECT)) as cursor:
         for row in cursor:
             yield Row(**dict(zip(_COLUMNS, row, strict=True)))

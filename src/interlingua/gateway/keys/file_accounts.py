@@ -84,7 +84,7 @@ class FileAccounts:
         return self._last if operation.call.id else _nothing()
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        """The use, by key, day and model; of one key where it is named, from a day on."""
         await self._settled()
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._ledger.used, key, since)
 

@@ -80,7 +80,7 @@ def account_of(name: str, *, team: bool = False) -> str:
 
 
 class KeyPlan:
-    """What there is to know of a key before any call of it, found once for a key and its team's terms."""
+    """The facts of a key before any call of it, gathered once for a key and its team's terms."""
 
     __slots__ = (
         "admission",
@@ -102,7 +102,7 @@ class KeyPlan:
         if key.team:
             names += (account_of(key.team, team=True),)
         self.admission: Admission = admission
-        """Who lets its calls in."""
+        """The admission that lets its calls in."""
         self.key: GatewayKey = key
         """The key."""
         self.names: tuple[str, ...] = names
@@ -124,7 +124,7 @@ class KeyPlan:
         """How long an answer gets whose client names no limit."""
         windows = [each.context_tokens for each in terms if each.context_tokens is not None]
         self.context_tokens: int | None = max(windows, default=None)
-        """What is reserved for what a target reads beside the body; None for the window of its model."""
+        """The tokens reserved for the input that a target reads beside the body; None for the window of its model."""
 
 
 class Unreserved(Exception):  # noqa: N818 - no failure of a target, so no `Error` that a chain would go on after
@@ -134,7 +134,7 @@ class Unreserved(Exception):  # noqa: N818 - no failure of a target, so no `Erro
         """With the error that tells the client so."""
         super().__init__(error.message)
         self.error: Error = error
-        """What the client is told."""
+        """The error for the client."""
 
 
 class _Again:
@@ -165,9 +165,9 @@ class Grant(msgspec.Struct, eq=False):
     call: Call
     """The call, which has entered."""
     plan: KeyPlan
-    """What there is to know of its key."""
+    """The facts of its key."""
     exchange: ClientExchange | None = None
-    """What is asked, where what it may use was found from it."""
+    """The exchange, where the reservation was made from it."""
     job: Job | None = None
     """The job for that."""
     tries: tuple[_Failed, ...] = ()
@@ -246,7 +246,7 @@ class Grant(msgspec.Struct, eq=False):
         return rows, used
 
     def _used(self, row: Row) -> Used:
-        """What a row charges; where a price is not known any more, what was reserved."""
+        """The charge of a row; where a price is not known any more, the reservation."""
         return Used(row.input_tokens + row.output_tokens, self.call.nano_usd if row.unpriced else row.nano_usd)
 
     def settle_failed(self, error: BaseException) -> Awaitable[object] | None:
@@ -284,11 +284,11 @@ class Grant(msgspec.Struct, eq=False):
         return self.plan.admission.settle(call, self.plan.names, used, (row, *rows))
 
     def _tried(self, failed: _Failed) -> Row:
-        """What a try that failed or paused adds: what came, or what was reserved where that cannot be read."""
+        """The charge of a try that failed or paused: its counts, or the reservation where they cannot be read."""
         return self._reserved(failed.lane) if failed.came is None else self._row(failed.came, failed.lane)
 
     def _reserved(self, lane: Lane | None) -> Row:
-        """What a call adds that is charged as it was reserved."""
+        """The charge of a call at its full reservation."""
         return Row(
             key=self.plan.key.name,
             day=_day(self.call),
@@ -320,7 +320,7 @@ class Grant(msgspec.Struct, eq=False):
         return self.plan.admission.settle(self.call, self.plan.names, used, (row,))
 
     def _row(self, response: Response[Any] | None, lane: Lane | None, *, is_partial: bool = False) -> Row:
-        """What an answer adds to what its key has used."""
+        """The row that an answer adds to the use of its key."""
         key, day = self.plan.key.name, _day_told(self.call.at_s // DAY_S)
         if response is None:
             return Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
@@ -346,7 +346,7 @@ class Grant(msgspec.Struct, eq=False):
         )
 
     def _bounds(self, response: Response[Any], lane: Lane | None) -> Bounds:
-        """What can be true of the counts of an answer."""
+        """The possible counts of an answer."""
         spec = "a target" if lane is None else lane.endpoint.spec
         size = 0 if self.exchange is None else len(self.exchange.http.body)
         has_content = any([not isinstance(part, TextPart) or part.text for part in response.parts])
@@ -364,7 +364,7 @@ class Grant(msgspec.Struct, eq=False):
         return price_of(endpoint, (endpoint.model,), _tier(exchange, job), is_asked=job.with_credential)
 
     def _estimated(self, usage: Usage, response: Response[Any], lane: Lane | None) -> Usage:
-        """What was told of tokens, and about how many came where that was not told."""
+        """The reported tokens, and an estimate where none were reported."""
         read, exchange, job = usage.input_tokens, self.exchange, self.job
         if read is None:
             if exchange is None or job is None or lane is None:
@@ -445,7 +445,7 @@ def _tier(exchange: ClientExchange, job: Job) -> str | None:
 
 
 def _request(exchange: ClientExchange, job: Job) -> Request | None:
-    """What is asked; None for a body that only its provider can read."""
+    """The request; None for a body that only its provider can read."""
     if not exchange.is_read and job.request.messages:
         return job.request
     try:

@@ -111,7 +111,7 @@ class Ledger:
             return [self._commit_alone(operation, rows) for operation, rows in batch]
 
     def used(self, key: str, since: str) -> list[Row]:
-        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        """The use, by key, day and model; of one key where it is named, from a day on."""
         return chosen(read_usage(self._reader), key, since)
 
     def accounts(self, names: Sequence[str]) -> list[Account | None]:

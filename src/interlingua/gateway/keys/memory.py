@@ -35,7 +35,7 @@ class MemoryAccounts:
 
     @property
     def rows(self) -> list[Row]:
-        """What was used, in no order; also for a thread that other workers are answered from."""
+        """The use, in no order; also for a thread that other workers are answered from."""
         return list(self._used.copy().values())
 
     def enter(self, operation: Enter) -> Awaitable[Refusal | None]:
@@ -48,7 +48,7 @@ class MemoryAccounts:
         return self._done(operation)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used, by key, day and model; of one key where it is named, from a day on."""
+        """The use, by key, day and model; of one key where it is named, from a day on."""
         return chosen(self.rows, key, since)
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:

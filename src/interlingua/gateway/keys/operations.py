@@ -1,4 +1,4 @@
-"""What calls do to accounts: a call enters or leaves, in the accounts of its key and its team together.
+"""Operations of calls on accounts: a call enters or leaves, in the accounts of its key and its team together.
 
 Rules
 - An operation is done in all of its accounts or in none.
@@ -37,13 +37,13 @@ class Leave(NamedTuple):
     accounts: tuple[str, ...]
     """The accounts that it concerns."""
     used: Used
-    """What it has used."""
+    """The use of the call."""
     now_s: float
     """When it ended."""
 
 
 Operation: TypeAlias = "Enter | Leave"
-"""What is done to accounts."""
+"""Operations on accounts."""
 
 
 class Tallies:

@@ -132,7 +132,7 @@ class RedisKeys:
         self._done(("EVAL", _RESTORE, 3, *self._rooms, version, *arguments))
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used at all gateways, by key, day and model; of one key where it is named, from a day on.
+        """The use at all gateways, by key, day and model; of one key where it is named, from a day on.
 
         Raises: ConfigError where Redis does not answer.
         """
@@ -195,7 +195,7 @@ class SharedKeys(msgspec.Struct, frozen=True):
 
 
 class KeyWatch:
-    """What a gateway knows of the keys in Redis."""
+    """The keys in Redis, as a gateway knows them."""
 
     def __init__(
         self, keys: RedisKeys, *, folder: Path | None = None, beside: Callable[[], object] = lambda: None

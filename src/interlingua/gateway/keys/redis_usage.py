@@ -1,4 +1,4 @@
-"""What keys have used, in Redis: one table for all gateways, by day.
+"""The use of keys in Redis: one table for all gateways, by day.
 
 Shape: a hash for each day, in which a field is a JSON list of key, model and the name of a count; a set of the days.
 
@@ -37,7 +37,7 @@ def _room(link: RedisLink) -> str:
 
 
 def count_commands(link: RedisLink, rows: Iterable[Row]) -> list[Command]:
-    """What adds rows to those that are there."""
+    """The commands that add rows to those that are there."""
     days: dict[str, list[str | bytes | int]] = defaultdict(list)
     for row in rows:
         for name in COUNTS:
@@ -49,7 +49,7 @@ def count_commands(link: RedisLink, rows: Iterable[Row]) -> list[Command]:
 
 
 def usage_steps(link: RedisLink, key: str = "", since: str = "") -> Steps[list[Row]]:
-    """What was used, by key, day and model; of one key where it is named, from a day on."""
+    """The use, by key, day and model; of one key where it is named, from a day on."""
     room = _room(link)
     (named,) = yield [("SMEMBERS", room)]
     days = sorted(day for day in [name.decode() for name in named] if day >= since)

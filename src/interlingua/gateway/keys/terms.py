@@ -1,4 +1,4 @@
-"""What a key or a team may use: requests, tokens, calls at a time, budgets; and how people write it.
+"""The terms of a key or a team: requests, tokens, calls at a time, budgets; and how people write it.
 
 Shape of a budget: `50 USD/month`, `2M tokens/day`, `100 USD` (in all).
 
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Unit: TypeAlias = Literal["usd", "tokens"]
-"""What a budget counts."""
+"""Units of a budget."""
 Period: TypeAlias = Literal["day", "month", "total"]
 """How long a budget lasts: a day or a month of UTC, or for ever."""
 NANO = 1_000_000_000
@@ -55,13 +55,13 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     amount: int
     """How much: tokens, or billionths of a dollar."""
     unit: Unit
-    """What is counted."""
+    """The unit that is counted."""
     period: Period
     """How long it lasts."""
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What may be used; None and no budget are no limit."""
+    """The limits of a key; None and no budget are no limit."""
 
     rpm: int | None = None
     """Requests in any 60 seconds."""
@@ -70,13 +70,13 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     concurrency: int | None = None
     """Calls at a time."""
     budgets: tuple[Budget, ...] = ()
-    """What may be used up; each of them holds."""
+    """The budgets; each of them holds."""
     default_max_tokens: int | None = None
     """How long an answer gets whose client names no limit, where tokens or money are limited; None for 8,192."""
 
     context_tokens: int | None = None
-    """What is reserved for what a target reads beside the body, where tokens or money are limited; None for the context
-    window of its model."""
+    """Tokens reserved for the input that a target reads beside the body, where tokens or money are limited; None for
+    the context window of its model."""
 
     max_body_bytes: int | None = None
     """The largest body of a request, also once it is inflated; a bound of each key, not of teams."""

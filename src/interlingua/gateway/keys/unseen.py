@@ -1,4 +1,4 @@
-"""What a target reads beside the body of a request: conversations and files that it keeps, results of its own tools.
+"""The input of a target beside the body of a request: conversations and files that it keeps, results of its own tools.
 
 Nobody knows before the call how much that is, but no model reads more than its context window.
 

@@ -64,5 +64,5 @@ def _holds(text: bytes, containers: int, values: int) -> bool:
 
 
 def _bare(body: bytes) -> bytes:
-    """What stands outside of strings."""
+    """The bytes outside of strings."""
     return _STRING.sub(b"", body)

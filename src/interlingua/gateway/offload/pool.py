@@ -151,7 +151,7 @@ class Offload:
         return body_from(await self._done("read", dialect, body, owner), body)
 
     async def decode(self, dialect: str, request: HttpRequest, options: DecodeOptions, owner: str) -> DecodedRequest:
-        """What a request asks, as its dialect decodes it.
+        """A request, as its dialect decodes it.
 
         Raises: as the dialect; OverloadedError, LimitExceededError.
         """

@@ -1,4 +1,4 @@
-"""What can be done with a costly body elsewhere, and how it gets there and back.
+"""Tasks for a worker with a costly body, and their way there and back.
 
 Strategy: a task is a function of bytes and small values. What is large goes as one block of bytes that is copied and
 never parsed on the event loop: the text of a body, or a request in MessagePack, which is read ten times as fast as a
@@ -37,12 +37,12 @@ _PICKLED = b"\xc1"
 
 
 class Message(NamedTuple):
-    """What goes to a worker, or comes back."""
+    """A message to a worker, or back."""
 
     facts: Any
     """Small values."""
     block: bytes
-    """What is large."""
+    """The large part."""
 
 
 def packed_request(request: Request) -> bytes:
@@ -76,7 +76,7 @@ def body_from(message: Message, sent: bytes) -> Body:
 
 
 def _decode(facts: tuple[str, HttpRequest, DecodeOptions], block: bytes) -> Message:
-    """What a request in a dialect asks, whose body is `block`."""
+    """The request in a dialect whose body is `block`."""
     name, request, options = facts
     decoded = get_dialect(name).decode_request(msgspec.structs.replace(request, body=block), options)
     return Message(msgspec.structs.replace(decoded, request=Request()), packed_request(decoded.request))
@@ -103,4 +103,4 @@ def encoded_from(message: Message) -> Encoded:
 
 
 TASKS: dict[str, Callable[[Any, bytes], Message]] = {"read": _read, "decode": _decode, "encode": _encode}
-"""What a worker does, by name."""
+"""The tasks of a worker, by name."""

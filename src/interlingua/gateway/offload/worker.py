@@ -59,7 +59,7 @@ def _resident_bytes() -> int:
 
 
 def _done(message: Message) -> tuple[Error | None, Message]:
-    """What a task came to, or the error in its place."""
+    """The result of a task, or the error in its place."""
     task, facts = message.facts
     try:
         return None, TASKS[task](facts, message.block)

@@ -1,1 +1,1 @@
-"""What is known of requests, and everything that tells it: log, metrics, spans, cassettes."""
+"""Records of requests, and their observers: log, metrics, spans, cassettes."""

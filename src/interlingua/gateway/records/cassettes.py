@@ -166,7 +166,7 @@ class Played:
         self.stream: bool = document["stream"]
         """Whether a stream was asked for."""
         self.status: int = reply["status"]
-        """What the client got."""
+        """The status that the client got."""
         self.content: Content = Content(
             method=request["method"],
             path=request["path"],

@@ -42,7 +42,7 @@ LogForm: TypeAlias = Literal["json", "text", "off"]
 
 
 class Line(Protocol):
-    """What makes a line of a request."""
+    """The writer of a request's line."""
 
     def __call__(self, record: Record, *, content: bool = False) -> str:
         """The line, without its end; with what was asked and answered on demand."""
@@ -51,7 +51,7 @@ class Line(Protocol):
 
 _dumps = json.JSONEncoder(separators=(",", ":")).encode
 PIPE_BYTES = 4_096
-"""What a pipe of Linux takes from one process before another one's turn; POSIX promises 512 everywhere."""
+"""The bytes that a pipe of Linux takes from one process before another one's turn; POSIX promises 512 everywhere."""
 _ALIKE = ("key", "team", "client", "method", "path", "model", "target", "stream", "status", "error")
 _LEAST, _MOST = 1e-4, 1e15
 """Between these, msgspec writes a number as Python does."""
@@ -83,7 +83,7 @@ def _second_told(second: int) -> str:
 
 
 def facts(record: Record, *, content: bool = False) -> dict[str, Any]:
-    """What a line says of a request, as JSON values."""
+    """The members of a request's line, as JSON values."""
     members: dict[str, Any] = {"at": time_told(record.at)}
     for name in _NAMED:
         value: Any = _tries(record, content=content) if name == "attempts" else getattr(record, name)
@@ -144,7 +144,7 @@ class _Rest(msgspec.Struct, omit_defaults=True, gc=False):
 
 _encode = msgspec.json.Encoder().encode
 _BEYOND = b"\xff"
-"""What is no ASCII."""
+"""Characters beyond ASCII."""
 
 
 def json_line(record: Record, *, content: bool = False) -> str:
@@ -160,7 +160,7 @@ def json_line(record: Record, *, content: bool = False) -> str:
 
 
 def _joined(record: Record, rest: bytes) -> str:
-    """What `facts` says of a request without content, written many times as fast."""
+    """The members of `facts` for a request without content, written many times as fast."""
     alike = _alike[
         record.key,
         record.team,
@@ -178,7 +178,7 @@ def _joined(record: Record, rest: bytes) -> str:
 
 
 def _write_alike(values: tuple[str | bool | int, ...]) -> str:
-    """What most lines have in common with others: the members from `key` to `error`."""
+    """The members from `key` to `error`, which most lines have in common with others."""
     named = zip(_ALIKE, values, strict=True)
     return _dumps({name: value for name, value in named if value or name in _COUNTS})[1:-1]
 
@@ -276,12 +276,12 @@ def _quoted(text: str) -> str:
 
 
 def line_of(form: LogForm) -> Line:
-    """What makes lines of requests."""
+    """The writer of lines of requests."""
     return json_line if form == "json" else text_line
 
 
 def log_writer(form: LogForm) -> Callable[[list[Record]], None]:
-    """What writes requests with their content to stderr, many at a time."""
+    """The writer of requests with their content to stderr, many at a time."""
     line = line_of(form)
     return lambda records: write_lines([line(record, content=True) for record in records])
 
@@ -306,7 +306,7 @@ def _is_file(place: TextIO) -> bool:
 
 
 class _End:
-    """What is known of the end of the file."""
+    """The end of the file, as far as it is known."""
 
     is_torn = False
     """Whether a line was not written whole, for a disk was full: the next one begins anew."""

@@ -1,4 +1,4 @@
-"""What requests came to, in a SQLite file: written by gateways, read by `il logs`.
+"""Requests and their results in a SQLite file: written by gateways, read by `il logs`.
 
 Rules
 - The file is bounded by age and by size: the oldest requests make room.
@@ -134,7 +134,7 @@ class Logbook:
 
 
 def _place(path: Path) -> tuple[int, int] | None:
-    """What is another one for another file; None where there is none."""
+    """The identity of a file, another one for another file; None where there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -202,7 +202,7 @@ class Row(NamedTuple):
     number: int
     """Its place in the file; it only grows."""
     facts: dict[str, Any]
-    """What is known of it: the columns, the tries, why it could not be read, and the message where it was kept."""
+    """The facts of it: the columns, the tries, why it could not be read, and the message where it was kept."""
 
 
 def read_rows(path: str | Path, query_filter: Filter, most: int) -> list[Row]:

@@ -91,7 +91,7 @@ class _Tally:
     __slots__ = ("cached", "changes", "cost", "first", "labels", "read", "requests", "total", "written")
 
     def __init__(self, labels: Labels, requests: Cell, total: _Histogram) -> None:
-        """What each of them counts in; the rest is found when it is there to be counted."""
+        """Cells for requests with these labels; the others are made when there is something to count in them."""
         self.labels = labels
         self.requests = requests
         self.total = total
@@ -339,7 +339,7 @@ def _gauge(name: str, words: str, value: float) -> tuple[str, ...]:
 
 
 def _waiting() -> Iterator[str]:
-    """What our own limits let through and hold back; their patterns are configured."""
+    """The metrics of our own limits: calls let through and held back; their patterns are configured."""
     loads = limiter().loads()
     for name, words in (("running", "Calls that a limit let through."), ("waiting", "Calls that wait for a limit.")):
         kind = _Kind(f"interlingua_limit_{name}", words, ("pattern",))
@@ -349,7 +349,7 @@ def _waiting() -> Iterator[str]:
 
 
 def _process() -> Iterator[str]:
-    """What this process takes, where the system says it."""
+    """The resources of this process, where the system says them."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         memory = pages * os.sysconf("SC_PAGE_SIZE")

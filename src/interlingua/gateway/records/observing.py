@@ -1,4 +1,4 @@
-"""What a gateway tells of its requests, and to whom: log, metrics, logbook, cassettes, spans, as it is set up.
+"""The observers of a gateway's requests: log, metrics, logbook, cassettes, spans, as it is set up.
 
 Rules
 - Nothing of it is loaded, and nothing is done for a request, while it is off.
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 __all__ = ["MetricsAccess", "Observing", "observed"]
 
 MetricsAccess: TypeAlias = Literal["off", "keys", "open"]
-"""Who is told the metrics: nobody, who may ask the gateway, or everybody."""
+"""The readers of metrics: nobody, who may ask the gateway, or everybody."""
 MEGABYTE = 1024 * 1024
 
 
 class Observing(msgspec.Struct, frozen=True, kw_only=True):
-    """What is told of requests."""
+    """The settings of observers of requests."""
 
     log: LogForm = "off"
     """Whether a line for each request goes to stderr, and how."""
     log_content: bool = False
     """Whether log and logbook hold what was asked and answered, and the sentences of errors."""
     metrics: MetricsAccess = "off"
-    """Who is told the metrics."""
+    """The readers of metrics."""
     store: str = ""
     """The SQLite file that requests are written to; empty: none."""
     store_days: float = 30.0
@@ -50,7 +50,7 @@ class Observing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
-    """What ends the observers of a gateway, once they are set up as its settings say.
+    """The functions that end the observers of a gateway, once they are set up as its settings say.
 
     Raises: ConfigError for a file or directory that cannot be written, and without the extra that spans need.
     """

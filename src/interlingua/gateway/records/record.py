@@ -1,4 +1,4 @@
-"""What is known of one request when it is over: told exactly once, whatever its end, to whoever wants to know.
+"""The record of one request when it is over: reported exactly once, whatever its end, to every observer.
 
 Strategy: a request that somebody wants to know of carries an `Entry` from its first byte to its last; whoever learns
 something writes it there. At the end it becomes a `Record`, which goes to every sink (`recorder`). While nobody
@@ -60,26 +60,26 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     """Where it went, without secrets."""
     request_headers: tuple[tuple[str, str], ...] = ()
-    """What was sent."""
+    """The headers of the request."""
     request_body: bytes = b""
-    """What was sent, within the bound."""
+    """The body of the request, within the bound."""
     status: int = 0
     """HTTP status; 0 where none came."""
     headers: tuple[tuple[str, str], ...] = ()
-    """What came."""
+    """The headers of the reply."""
     body: bytes = b""
-    """What came, within the bound."""
+    """The body of the reply, within the bound."""
     is_whole: bool = True
     """Whether both bodies are whole: neither beyond the bound nor cut."""
 
 
 class Content(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked and answered, on both sides of the gateway, without what is secret."""
+    """The request and the answer, on both sides of the gateway, without what is secret."""
 
     method: str
     """GET, POST, …"""
     path: str
-    """What was asked."""
+    """The path of the request."""
     query: str
     """The query, without a key."""
     headers: tuple[tuple[str, str], ...]
@@ -91,7 +91,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     reply_headers: tuple[tuple[str, str], ...] = ()
     """The headers that the client got."""
     reply_body: bytes = b""
-    """What the client got, within the bound."""
+    """The body that the client got, within the bound."""
     is_whole: bool = True
     """Whether both bodies are whole."""
 
@@ -112,7 +112,7 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     method: str = "POST"
     """GET, POST, …"""
     path: str = ""
-    """What was asked, without a query."""
+    """The path of the request, without a query."""
     route: str = ""
     """The pattern of the route; empty where nothing answers. There are as many as the gateway has routes."""
     model: str = ""
@@ -150,22 +150,22 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     peer: str = ""
     """The client's address."""
     content: Content | None = None
-    """What was asked and answered; None for who did not ask for it."""
+    """The request and the answer; None for observers that did not ask for it."""
     reason: str = ""
     """Why the server could not read the request, in its own words; empty for one that it could."""
 
 
 Sink: TypeAlias = Callable[[Record], None]
-"""What is called with every record, in the event loop: it must neither wait nor write there."""
+"""A function that is called with every record, in the event loop: it must neither wait nor write there."""
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """What there is to tell of the head of a request; it is the same for all that have the same head."""
+    """The facts of the head of a request for its records; they are the same for all that have the same head."""
 
     method: str
     """GET, POST, …"""
     path: str
-    """What was asked, without secrets, and not longer than is told."""
+    """The path, without secrets, and cut to the bound of records."""
     route: str
     """The pattern of its route."""
     client: str
@@ -190,19 +190,19 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
 
 def origin_of(request: GatewayRequest, *, route: str, client: str, given_id: str) -> Origin:
-    """What there is to tell of a head."""
+    """The facts of a head for its records."""
     secret = key_of(request) or ""
     path, told_id = _clean(request.path, LONGEST, secret), _clean(given_id, LONGEST, secret)
     return Origin(request.method[:20], path, route, client, given_id, told_id, secret)
 
 
 class Entry(msgspec.Struct, eq=False):
-    """What is known so far of one request that is under way."""
+    """The facts so far of one request that is under way."""
 
     gateway: Gateway
-    """Who was asked."""
+    """The gateway that serves it."""
     origin: Origin
-    """What its head says."""
+    """The facts of its head."""
     id: str
     """Its id."""
     at: float
@@ -222,7 +222,7 @@ class Entry(msgspec.Struct, eq=False):
     status: int = 0
     """The status that it was answered with."""
     target: str = ""
-    """Who answered."""
+    """The target that answered."""
     error: str = ""
     """Class of the error that it ended in."""
     message: str = ""
@@ -236,13 +236,13 @@ class Entry(msgspec.Struct, eq=False):
     usage: Usage | None = None
     """Token counts, as far as they were told."""
     cost_usd: float | None = None
-    """What it cost."""
+    """The cost."""
     first_s: float | None = None
     """Seconds until a stream's first content."""
     reason: str = ""
     """Why it could not be read."""
     traffic: Traffic | None = None
-    """What was asked and answered, where somebody wants that."""
+    """The request and the answer, where an observer wants them."""
     ending: Callable[[Record], None] | None = None
     """Is told its record before every sink."""
     is_sent: bool = False
@@ -306,7 +306,7 @@ class Entry(msgspec.Struct, eq=False):
             self.gateway.recorder.finish(self)
 
     def record(self, *, content: bool = False) -> Record:
-        """What is known now, as it is told at the end; what was asked and answered only on demand."""
+        """The record as it is now, in the form of its end; request and answer only on demand."""
         origin, usage, attempts = self.origin, self.usage, self.attempts
         names, secret = origin.names, origin.secret
         model, target = names.get(self.model), names.get(self.target)

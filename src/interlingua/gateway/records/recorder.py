@@ -1,4 +1,4 @@
-"""Who is told what became of the requests of a gateway, and when.
+"""The recorder: the observers of a gateway's requests, and when they are called.
 
 Strategy: what counts requests or writes a line of each can wait a moment. Their ends are gathered and told many at a
 time, since the same few steps take a third of the time one after the other of what they take amid those of a request.
@@ -48,11 +48,11 @@ class Recorder:
         self._loop: asyncio.AbstractEventLoop | None = None  # where a timer is set
         self._is_armed = False
         self.sinks: tuple[Sink, ...] = ()
-        """Who gets every record at once, without content."""
+        """Observers that get every record at once, without content."""
         self.late_sinks: tuple[Sink, ...] = ()
-        """Who gets every record a moment later, without content, maybe in another thread."""
+        """Observers that get every record a moment later, without content, maybe in another thread."""
         self.content_sinks: tuple[Sink, ...] = ()
-        """Who gets every record at once, with what was asked and answered."""
+        """Observers that get every record at once, with request and answer."""
         self.under_way: dict[Entry, None] = {}
         """The requests that have begun and are not over, in order."""
 

@@ -47,7 +47,7 @@ _FAILED = 400
 
 
 class Replayed(NamedTuple):
-    """What came of a recorded request, this time."""
+    """The result of a recorded request, this time."""
 
     status: int
     """The status that the client would have got."""
@@ -56,11 +56,11 @@ class Replayed(NamedTuple):
     body: bytes
     """The whole body."""
     asked: tuple[HttpRequest, ...]
-    """What upstreams were asked, in order."""
+    """The requests to upstreams, in order."""
 
 
 async def replayed(played: Played, dialect: str) -> Replayed:
-    """What comes of a recorded request in a dialect, from the recorded upstreams.
+    """The result of a recorded request in a dialect, from the recorded upstreams.
 
     Raises: ConfigError for a recording that holds no whole request; DecodeError for a body that the client's dialect
     cannot read, which only matters when it is to be told in another one.
@@ -166,7 +166,7 @@ def _line(passage: Passage) -> Line:
 
 
 def meaning_of(dialect: str, status: int, headers: Headers, body: bytes) -> Response[Any] | Error:
-    """What a recorded reply says, as a response or as an error."""
+    """The meaning of a recorded reply, as a response or as an error."""
     spoken, context = get_dialect(dialect), DecodeContext()
     reply = HttpReply(status=status, headers=headers, body=body)
     if status >= _FAILED:

@@ -75,7 +75,7 @@ class Spans:
             self._context.detach(token)
 
     def headers(self) -> Headers:
-        """What tells an upstream to which trace its work belongs."""
+        """The headers that tell an upstream to which trace its work belongs."""
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier)
         return tuple(carrier.items())

@@ -44,7 +44,7 @@ def summed(pages: Iterable[str], largest: frozenset[str] = frozenset()) -> str:
 
 
 def lasting(page: str) -> str:
-    """What of a page still counts when the process has ended: counters and histograms."""
+    """The samples of a page that still count when the process has ended: counters and histograms."""
     return _written(metric for metric in _read(page).values() if metric.form != "gauge")
 
 

@@ -1,4 +1,4 @@
-"""What goes through the gateway for one request, on both sides: kept for cassettes, content logs and the console.
+"""The traffic of one request, on both sides of the gateway, for cassettes, content logs and the console.
 
 Rules
 - Bodies are kept up to a bound each, then no further; what is kept says whether it is whole.
@@ -60,7 +60,7 @@ class _Kept:
 
 
 class Traffic:
-    """What one request, its answer and its exchanges with upstreams say."""
+    """The content of one request, its answer and its exchanges with upstreams."""
 
     def __init__(self, request: GatewayRequest) -> None:
         """A request that has just come."""
@@ -94,7 +94,7 @@ class Traffic:
         return _Listening(transport, self)
 
     def passes(self, request: HttpRequest) -> _Heard:
-        """What is heard of an exchange that begins."""
+        """The recorder of an exchange that begins."""
         heard = _Heard(request)
         if len(self._heard) < MAX_PASSAGES:
             self._heard.append(heard)
@@ -220,7 +220,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _secrets_of(headers: Headers) -> Iterator[str]:
-    """What stands in headers that carry credentials, and each word of it."""
+    """The values of headers that carry credentials, and each word of them."""
     for name, value in headers:
         if _is_secret(name):
             yield value

@@ -36,7 +36,7 @@ class Arriving:
         self.request: GatewayRequest = request
         """The request."""
         self.refusal: GatewayReply | None = gateway.begin(request)
-        """What to answer instead of going on; None while nothing is wrong."""
+        """The reply that ends it instead of going on; None while nothing is wrong."""
         if self.refusal is None and not request.body:
             self._take_in(announced_bytes)
             request.welcome = None  # until its body is there, a key may have been taken away

@@ -194,7 +194,7 @@ def _inflating(coding: str, limit_bytes: int) -> Inflating:
 
 
 def _zstd() -> Callable[[], _Decompressor] | None:
-    """What opens a zstd decompressor, where a module for it is installed."""
+    """The maker of a zstd decompressor, where a module for it is installed."""
     from importlib import import_module
 
     for name in ("compression.zstd", "backports.zstd"):

@@ -1,4 +1,4 @@
-"""What ends a server without a lost request: a listener that takes nobody new, and how long the rest may take."""
+"""The end of a server without a lost request: a listener that takes nobody new, and how long the rest may take."""
 
 from __future__ import annotations
 

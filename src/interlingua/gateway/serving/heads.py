@@ -33,13 +33,13 @@ class Known:
     __slots__ = ("after", "before", "head")
 
     def __init__(self, before: bytes, after: bytes, head: Head) -> None:
-        """What is before and after the digits of its length; a head without one is all before."""
+        """A head as the bytes before and after the digits of its length; a head without one is all before."""
         self.before: bytes = before
-        """What comes before the digits."""
+        """The bytes before the digits."""
         self.after: bytes = after
-        """What comes after them; empty where there are none."""
+        """The bytes after them; empty where there are none."""
         self.head: Head = head
-        """What it says."""
+        """The head."""
 
 
 class _Measured(NamedTuple):
@@ -95,7 +95,7 @@ class Heads:
 
 
 def _measured(data: bytes) -> _Measured | None:
-    """What stands before and after the length in the head that data begin with, and the length; None without a head."""
+    """The bytes before and after the length in the head that data begin with, and the length; None without a head."""
     end = data.find(b"\r\n\r\n", 0, MAX_KEPT_BYTES)
     if end < 0:
         return None

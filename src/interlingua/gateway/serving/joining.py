@@ -1,4 +1,4 @@
-"""What the workers of one gateway tell each other, so that metrics and console are those of all of them.
+"""Messages between the workers of one gateway, so that metrics and console are those of all of them.
 
 Rules
 - Keys are the same for all workers, so who asks has been checked by the worker that was asked.
@@ -46,10 +46,10 @@ _RANKS = ("open", "probe", "half_open", "benched", "suspended")
 
 
 class _Look(msgspec.Struct, frozen=True):
-    """Who looks at the requests of all workers, and up to which they know."""
+    """A viewer of the requests of all workers, and up to which request of each it knows."""
 
     viewer: Viewer
-    """Who looks."""
+    """The viewer."""
     last: dict[int, int]
     """The last request that is known of each worker."""
 
@@ -58,7 +58,7 @@ class _Wanted(msgspec.Struct, frozen=True):
     """One request that somebody wants to see."""
 
     viewer: Viewer
-    """Who looks."""
+    """The viewer."""
     id: str
     """Its id."""
 
@@ -161,7 +161,7 @@ async def page_of_all(siblings: Siblings, own: str) -> str:
 
 
 async def glances_of_all(gateway: Gateway, viewer: Viewer, last: dict[int, int]) -> dict[int, Glance]:
-    """What a viewer may see of each worker's requests, by its number; `last` says what is known of each."""
+    """Each worker's requests that a viewer may see, by its number; `last` is the last number of each that is known."""
     siblings = gateway.siblings
     if siblings is None:
         return {0: gateway.feed.glance(last.get(0, 0), viewer)}
@@ -197,7 +197,7 @@ async def tell_all(gateway: Gateway, change: Change) -> None:
 
 
 async def used_of_all(gateway: Gateway) -> list[Row]:
-    """What keys have used that is in no database, of all workers."""
+    """The use of keys that is in no database, of all workers."""
     rows = _rows(gateway)
     if gateway.siblings is None:
         return rows

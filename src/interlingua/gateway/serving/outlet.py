@@ -64,7 +64,7 @@ class Outlet:
         self._departures = departures
         self._resumed: asyncio.Future[None] | None = None
         self.held: bytes = b""
-        """What goes out with the next bytes."""
+        """The bytes that go out with the next ones."""
         self.is_leaving: bool = False
         """Whether that goes out at the end of this turn."""
         self.stalled_s: float | None = None

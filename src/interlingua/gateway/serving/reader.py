@@ -48,7 +48,7 @@ _SLICE_BYTES = 65_536
 _FRAMING = 8
 """How many bytes of framing are taken for each byte of a chunked body: enough for chunks of one byte."""
 _LINE_BYTES = 4
-"""What a header has beside its name and its value."""
+"""The bytes of a header beside its name and its value."""
 _NOTED = frozenset({"content-encoding", "content-length", "expect", "host", "transfer-encoding"})
 """Headers that say how a request is to be read."""
 _ONLY_HTTP_1 = "this server speaks HTTP/1.1, not HTTP/2: have the client, or the proxy in front, ask with HTTP/1.1"
@@ -77,9 +77,9 @@ class Arrival:
     def __init__(self, head: Head, announced_bytes: int) -> None:
         """A request whose body has not come."""
         self.head: Head = head
-        """What its head says."""
+        """Its head."""
         self.pieces: list[bytes] = []
-        """What has come of the body, unframed; who takes it clears it."""
+        """The pieces of the body so far, unframed; who takes it clears it."""
         self.is_whole: bool = False
         """Whether nothing more will come."""
         self.awaits: bool = head.expects
@@ -133,7 +133,7 @@ class RequestReader:
         self.count: int = 0
         """How many bytes of the one that is being received have come."""
         self.rest: bytes = b""
-        """What came behind a request that would go on with another protocol."""
+        """The bytes behind a request that would go on with another protocol."""
         self._heads = heads
         self._known: Known | None = heads.latest
         self._misses = 0
@@ -172,7 +172,7 @@ class RequestReader:
         self.is_over, self._parser = True, None
 
     def asked(self) -> Head | None:
-        """What has come of a head that is not whole or cannot be read: its path and headers; None without a path."""
+        """The path and headers so far of a head that is not whole or cannot be read; None without a path."""
         if self._parser is None or not self._target:
             return None
         try:
@@ -334,7 +334,7 @@ class RequestReader:
             self.is_over = True
 
     def _why_not(self, noted: dict[str, str], version: str, *, upgrades: bool) -> str:
-        """What forbids to read a request, or nothing."""
+        """The reason that forbids to read a request, or nothing."""
         coding = noted.get("transfer-encoding")
         if version not in ("1.0", "1.1"):
             return "HTTP/1.1 and HTTP/1.0 are spoken here"

@@ -19,7 +19,7 @@ FREE_BYTES = 65_536
 
 
 class Receiving:
-    """What has come of all bodies that are not whole."""
+    """All bodies that are not whole yet."""
 
     __slots__ = ("_owners", "count")
 

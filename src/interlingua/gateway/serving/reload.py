@@ -97,7 +97,7 @@ class Reload:
             self._tell(f"counts from the next start: {', '.join(later)}")
 
     def _later(self, server: ServerConfig, settings: GatewaySettings) -> list[str]:
-        """What the file says otherwise, and what does not change while the gateway runs."""
+        """The settings that differ in the file and do not change while the gateway runs."""
         before = self._gateway.settings
         listening = [
             name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)
@@ -110,7 +110,7 @@ class Reload:
 
 
 def stamp_of(path: str | Path) -> Stamp:
-    """What is another one when a file was saved; None where there is none."""
+    """The stamp of a file, another one when it was saved; None where there is none."""
     try:
         status = Path(path).expanduser().stat()
     except OSError:

@@ -54,7 +54,7 @@ class GatewayServer:
     def __init__(self, gateway: Gateway) -> None:
         """A server that was not started yet."""
         self.gateway: Gateway = gateway
-        """Who answers."""
+        """The gateway that answers."""
         self.date: bytes = date_line(time.time())
         """The header line that says when a reply was written; it is a second old at most."""
         self.closes: bool = False
@@ -62,7 +62,7 @@ class GatewayServer:
         self.is_started: bool = False
         """Whether it takes connections."""
         self.on_second: Callable[[], object] | None = None
-        """What is done once a second, between requests; it must not wait."""
+        """The function that is called once a second, between requests; it must not wait."""
         self.room: int = sys.maxsize
         """How many clients may be connected, whatever the settings say."""
         self.supervisor: int | None = None
@@ -72,7 +72,7 @@ class GatewayServer:
         self.heads: Heads = Heads()
         """The heads of requests that they know."""
         self.departures: Departures = Departures()
-        """What they send at the end of a turn."""
+        """The writer of all that they send at the end of a turn."""
         self._lingering: set[Connection | Socket] = set()
         self._signals: list[int] = []
         self._is_told = False

@@ -60,16 +60,16 @@ class Siblings:
         self._room = room
         self._parent = os.getppid()
         self.answers: dict[str, Callable[[str], bytes]] = {}
-        """What the others are told, by the name of the question; called in a thread of its own."""
+        """The answers to the others, by the name of the question; called in a thread of its own."""
         self.keep: Callable[[], str] | None = None
-        """What is to outlive this worker."""
+        """The function that gives the text that is to outlive this worker."""
         self.number: int = 0
         """Its place."""
         self._lock = -1
         self._take_place()
         self._place = self._at(self.number)
         self.before: str = _read(self._place.kept)
-        """What whoever had the place before has kept."""
+        """The text of the worker that had the place before."""
         self._kept_now = self.before
         self._writing = threading.Lock()
         self._closing = False
@@ -169,13 +169,13 @@ class Siblings:
         connection.sendall(_LENGTH.pack(len(reply)) + reply)
 
     async def ask(self, question: str, about: str = "") -> dict[int, bytes]:
-        """What each of the others answers that does, by its place."""
+        """The answers of the others that do, by place."""
         places = [place for place in self._others() if place.socket.exists()]
         answers = await asyncio.gather(*[_asked(place, f"{question} {about}\n".encode()) for place in places])
         return {place.number: answer for place, answer in zip(places, answers, strict=True) if answer is not None}
 
     def kept(self) -> dict[int, str]:
-        """What each of the others has kept, whether it still is there or not, by its place."""
+        """The texts that the others leave, whether they still run or not, by place."""
         return {place.number: _read(place.kept) for place in self._others()}
 
     def _others(self) -> list[_Place]:
@@ -184,7 +184,7 @@ class Siblings:
 
 
 async def _asked(place: _Place, question: bytes) -> bytes | None:
-    """What a worker answers; None where it does not."""
+    """The answer of a worker; None where it does not."""
     try:
         async with asyncio.timeout(ANSWER_S):
             reader, writer = await asyncio.open_unix_connection(place.socket)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Supervisor", "worker_command"]
 
 YOUNG_S = 2.0
-"""Who dies before that did not really run."""
+"""The seconds before which a worker that dies did not really run."""
 LONGEST_PAUSE_S = 5.0
 """How long the next start waits at most."""
 LOOK_S = 0.05

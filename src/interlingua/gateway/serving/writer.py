@@ -104,7 +104,7 @@ def _written(key: tuple[int, Headers]) -> bytes:
 
 
 _before = ByteCache(500_000, _written)
-"""What stands before the name of the request."""
+"""The text before the name of the request."""
 
 
 def _make_form(key: tuple[int, tuple[str, ...]]) -> str:

@@ -1,1 +1,1 @@
-"""What is kept between requests, in this process or in Redis."""
+"""State that is kept between requests, in this process or in Redis."""

@@ -65,7 +65,7 @@ class Places(NamedTuple):
 
 
 def folded(name: str) -> str:
-    """What a reader that looks at neither case nor underscores takes a name for."""
+    """The name that a reader sees who looks at neither case nor underscores."""
     return name.casefold().replace("_", "")
 
 
@@ -202,7 +202,7 @@ class _Swapping:
         return None
 
     def _id(self, inner: object, place: Place) -> object:
-        """What stands in a place: an id, a list of ids, or an object that has places of its own."""
+        """The value in a place: an id, a list of ids, or an object that has places of its own."""
         if isinstance(inner, str):
             return self._swap(inner, place) if inner else inner
         if isinstance(inner, list):

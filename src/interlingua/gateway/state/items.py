@@ -33,7 +33,7 @@ __all__ = [
 Item: TypeAlias = dict[str, Any]
 
 ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,128}")
-"""What an id of an answer or of an item may be; no other text is looked up, sent on or told again."""
+"""The form of an id of an answer or of an item; no other text is looked up, sent on or told again."""
 OWN_RESPONSE = re.compile(r"resp_il[a-z0-9]{22}")
 """Ids of answers that the gateway made."""
 _OWN_ITEM = re.compile(r"[a-z]{2,3}_(il[a-z0-9]{22})(?:i?\d{2,})")

@@ -46,7 +46,7 @@ class Keeping:
         """The id of an answer that is kept here."""
         self._dialect = store_dialect()
         self.store: AnswerStore = _store_of(self._dialect)
-        """What the client's dialect says of such answers."""
+        """The facts of such answers in the client's dialect."""
         self._spaces: dict[str, tuple[str, str]] = {}
         self.is_changed: bool = prepared.is_changed
         """Whether the request is not the one that came, so that it cannot go out as it came."""

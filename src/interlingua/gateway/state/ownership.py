@@ -1,4 +1,4 @@
-"""Whose is what a provider keeps: ids are signed on their way out, and opened on their way in.
+"""Owners of state at a provider: ids are signed on their way out, and opened on their way in.
 
 Strategy: every request is looked at in one place, before its handler, with its path, its query and its body; every
 reply of a provider is looked at in one place, before it is sent. Both read the same tables (`id_places`).
@@ -78,7 +78,7 @@ _WHOLE_ITEMS = frozenset({"message", "function_call", "custom_tool_call"})
 
 
 class Ownership:
-    """Whose is what the providers of one gateway keep."""
+    """The owners of the state that the providers of one gateway keep."""
 
     def __init__(self, gateway: Gateway) -> None:
         """Nothing has been asked for: the secret is read when it is needed first."""
@@ -104,7 +104,7 @@ class Ownership:
         return self._has_several or ring.is_unsure
 
     def owner(self, request: GatewayRequest) -> str:
-        """Whose state a request may go on with; empty where it brought no key."""
+        """The owner whose state a request may go on with; empty where it brought no key."""
         if request.owner is None:
             key = self._gateway.guard.key(request) if request.welcome is None else request.welcome.key
             request.owner = "" if key is None else _owner_of(key)
@@ -116,7 +116,7 @@ class Ownership:
 
     @property
     def signer(self) -> Signer:
-        """What signs.
+        """The signer of ids.
 
         Raises: ConfigError for a secret that the settings name and that cannot be read.
         """
@@ -151,7 +151,7 @@ class Ownership:
                 raise
 
     def open(self, owner: str, signed: str) -> Opened | None:
-        """What an id says that was signed for an owner."""
+        """The content of an id that was signed for an owner."""
         opened = self.signer.open(owner, self._addresses, signed)
         if opened is None and self._look():
             opened = self.signer.open(owner, self._addresses, signed)
@@ -225,7 +225,7 @@ class Ownership:
     def signing(
         self, request: GatewayRequest, provider: str, *, is_here: bool = False
     ) -> Callable[[bytes], bytes] | None:
-        """What signs the ids in JSON texts and frames of a provider's reply to a request; None where nothing is signed.
+        """Signs the ids in JSON texts and frames of a reply; None where nothing is signed.
 
         What it cannot read stays as it is; so do ids of ours, where the answer `is_here`, kept by this gateway.
         """

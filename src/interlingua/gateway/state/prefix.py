@@ -56,13 +56,13 @@ if TYPE_CHECKING:
 __all__ = ["ModelTurn", "Prefix"]
 
 VERSION = "interlingua conversation 1"
-"""What the chain begins with: keys of another form never meet these."""
+"""The beginning of the chain: keys of another form never meet these."""
 NO_WORDS = "A0:"
-"""What a turn without text and calls is digested as."""
+"""The digest of a turn without text and calls."""
 _SPACED = store_dialect()
 """The dialect that has tools in spaces."""
 _JOINT = "__"
-"""What stands between such a space and the name of a tool, where other dialects see it."""
+"""The joint between such a space and the name of a tool, where other dialects see it."""
 
 
 class ModelTurn(NamedTuple):
@@ -77,7 +77,7 @@ class ModelTurn(NamedTuple):
     key: str
     """The digest of the conversation up to and with this turn."""
     said: str = ""
-    """What was said directly before it."""
+    """The text directly before it."""
     words: str = ""
     """Its text and calls."""
 

@@ -1,4 +1,4 @@
-"""What gateways share in Redis: the vault, stored responses, and the accounts of keys.
+"""State that gateways share in Redis: the vault, stored responses, and the accounts of keys.
 
 Strategy: a value lies under a key of its own as JSON, for as long as it would lie in memory. Accounts are read, changed
 by the same `budget.step` as everywhere, and written by a script if nobody else was faster. Operations that wait in one
@@ -82,14 +82,14 @@ def _digest(*parts: str) -> str:
 
 
 class _Held(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept under a key of the vault."""
+    """The value under a key of the vault."""
 
     turn: Turn | None = None
     at: Key | None = None
 
 
 class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is remembered under the id of an answer."""
+    """The value under the id of an answer."""
 
     kept: KeptAnswer | None = None
     elsewhere: KeptElsewhere | None = None
@@ -167,7 +167,7 @@ class RedisStore(Generic[V]):
         return f"{self._room}:{_digest(owner)}:{_digest(kind, name)}"
 
     def _pending(self) -> list[Command]:
-        """What is to be deleted still."""
+        """The commands that delete the keys that are still to go."""
         return [("DEL", *self._to_drop)] if self._to_drop else []
 
     def _got(self, keys: Sequence[Key]) -> Steps[list[V | None]]:
@@ -266,7 +266,7 @@ class RedisAccounts:
         return self._batches.add(operation, rows)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
-        """What was used at all gateways, by key, day and model; while Redis is away what it does not know yet."""
+        """The use at all gateways, by key, day and model; while Redis is away, the part that it does not know yet."""
         try:
             return await self._link.run_async(usage_steps(self._link, key, since))
         except RedisGone:
@@ -313,7 +313,7 @@ class RedisAccounts:
         return operation
 
     def _applied_alone(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """What operations come to in this process, which goes on from what it knows.
+        """The results of operations in this process, which goes on from its own knowledge.
 
         A call with a budget is not let in, since others may have used what was left of it. Redis may have let it in
         and not been heard, so it is given back there.
@@ -337,7 +337,7 @@ class RedisAccounts:
             self._missed.append(operation)
 
     def _applied(self, operations: Sequence[Operation]) -> Steps[list[Outcome] | None]:
-        """What operations come to, written; None where others were faster each time."""
+        """The results of operations, written; None where others were faster each time."""
         names, retried = names_of(operations), len(self._missed)
         outcomes: list[Outcome] = [None for _ in operations]
         if not names:

@@ -1,4 +1,4 @@
-"""What a gateway shares with others, where the process has its state in Redis; else each has its own.
+"""State that a gateway shares with others, where the process has its state in Redis; else each has its own.
 
 Rules
 - Processes of one machine share what keys have used by the database of keys. What they would have to share, and have no

@@ -38,7 +38,7 @@ HINT_CHARACTERS = 3
 TAG_CHARACTERS = 16
 _HEAD_CHARACTERS = 1 + HINT_CHARACTERS + TAG_CHARACTERS
 _PREFIX = re.compile(r"[A-Za-z]{1,16}[_/-]|")
-"""What stands before an id; shorter than form, hint and tag, which hold no separator, so that it is found again."""
+"""The prefix of an id; shorter than form, hint and tag, which hold no separator, so that it is found again."""
 _URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _LOWER = "abcdefghijklmnopqrstuvwxyz0123456789"
 _PLACES = {symbols: {symbol: place for place, symbol in enumerate(symbols)} for symbols in (_URL_SAFE, _LOWER)}
@@ -92,7 +92,7 @@ _SIGNED = re.compile(rf"(?P<form>[hltb])(?P<hint>[a-z2-7]{{{HINT_CHARACTERS}}})(
 
 
 class Opened(NamedTuple):
-    """What a signed id says."""
+    """The content of a signed id."""
 
     provider: str
     """The name of the provider that keeps what it names."""
@@ -128,7 +128,7 @@ class Signer:
         return f"{prefix}{letter}{self._hint(provider)}{tag}{text}"
 
     def open(self, owner: str, providers: Iterable[str], signed: str) -> Opened | None:
-        """What an id says that was signed for `owner` and one of `providers`; None for every other text."""
+        """The content of an id that was signed for `owner` and one of `providers`; None for every other text."""
         if len(signed) > 2 * MAX_ID_CHARACTERS:
             return None
         prefix, rest = _parted(signed)

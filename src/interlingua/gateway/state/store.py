@@ -1,4 +1,4 @@
-"""What the gateway keeps for a while: a store with a face that another process can have, too, and the one in memory.
+"""Stores of the gateway for a while: a face that another process can have, too, and the one in memory.
 
 Rules
 - Everything is bounded: in bytes, in entries, in time. What is full forgets what was not asked for the longest.
@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, Generic[V], frozen=True):
     key: Key
     """Where it is kept."""
     value: V
-    """What is kept."""
+    """The value."""
     size_bytes: int
     """How much of the bound it takes."""
 
@@ -53,7 +53,7 @@ class Store(Protocol[V]):
 
 
 OVERHEAD_BYTES = 400
-"""What keeping a key costs beside its value."""
+"""The bytes that an entry takes beside its value."""
 
 
 class MemoryStore(Generic[V]):

@@ -79,18 +79,18 @@ class KeptAnswer(msgspec.Struct, frozen=True):
     previous: str = ""
     """The id of the answer before it; empty at the beginning of a conversation."""
     provider: str = ""
-    """Who gave it, for whom its ids are signed."""
+    """The provider that gave it, for which its ids are signed."""
 
 
 class KeptElsewhere(msgspec.Struct, frozen=True):
     """An answer that its provider keeps."""
 
     spec: str
-    """Who keeps it, `provider/model`."""
+    """The provider that keeps it, `provider/model`."""
 
 
 Held: TypeAlias = "KeptAnswer | KeptElsewhere"
-"""What is remembered under the id of an answer."""
+"""The record under the id of an answer."""
 
 
 class Prepared(NamedTuple):
@@ -190,7 +190,7 @@ class StoredResponses:
     # Answers
 
     async def find(self, owner: str, response_id: str) -> Held | None:
-        """What is remembered of an owner's answer; None where nothing is."""
+        """The record of an owner's answer; None where there is none."""
         if ID_PATTERN.fullmatch(response_id) is None:
             return None
         (stored,) = await self.store.get([_key(owner, response_id)])

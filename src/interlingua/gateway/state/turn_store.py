@@ -30,7 +30,7 @@ __all__ = ["Matches", "MemoryTurns", "Remembered", "StoredTurns", "Turns"]
 Remembered: TypeAlias = "Turn | Key"
 """A turn in a store, or the key that it is kept under there."""
 FORM = "2"
-"""What the kinds of keys in a store end with: entries of another form are never read."""
+"""The end of the kinds of keys in a store: entries of another form are never read."""
 
 
 Matches: TypeAlias = "list[tuple[Turn, ...]]"
@@ -228,6 +228,6 @@ def _id_keys(owner: str, call_ids: Iterable[str]) -> list[Key]:
 
 
 def _keys(owner: str, call_ids: Iterable[str], turn: ModelTurn | Turn) -> list[Key]:
-    """What leads to a turn: ids of its calls, its key, and its words with those before it."""
+    """The keys that lead to a turn: ids of its calls, its key, and its words with those before it."""
     keys = [*_id_keys(owner, call_ids), (owner, f"turn {FORM}", turn.key)]
     return [*keys, (owner, f"step {FORM}", turn.step_key)] if turn.step_key else keys

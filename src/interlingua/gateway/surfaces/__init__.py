@@ -1,1 +1,1 @@
-"""What can be asked beside conversations: models, token counts, stored responses, what only a provider answers."""
+"""Surfaces beside conversations: models, token counts, stored responses, what only a provider answers."""

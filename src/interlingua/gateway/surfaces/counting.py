@@ -62,7 +62,7 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 
 async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> ClientExchange:
-    """What is to be counted, as the request that it stands for."""
+    """The request whose tokens are to be counted."""
     body = await gateway.body_of(request, dialect)
     service = get_service(dialect)
     if service.count is not None and service.count.wrappers:

@@ -1,4 +1,4 @@
-"""What a request would do: which targets it would reach, what would be sent, what would be changed. Nothing is sent.
+"""The plan of a request: which targets it would reach, what would be sent, what would be changed. Nothing is sent.
 
 Shape: any request of a client, in its own dialect, with `/explain` before its path; or `POST /explain` with
 `{"dialect": …, "request": …}`, and `model` beside it where the dialect names that in the path. The answer is one JSON
@@ -135,7 +135,7 @@ def _base_of(plan: Plan) -> str:
 
 
 def _body(exchange: ClientExchange, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> bytes:
-    """What the chosen target would get: the client's own words, or the translated ones."""
+    """The body that the chosen target would get: the client's own words, or the translated ones."""
     lane = next(lane for lane in lanes if lane.endpoint.spec == chosen)
     if lane in exchange.relayed:
         return outgoing(exchange, lane, strict=False).body
@@ -143,7 +143,7 @@ def _body(exchange: ClientExchange, lanes: tuple[Any, ...], chosen: str, plan: P
 
 
 def _http(sent: HttpRequest, body: bytes, base_url: str) -> dict[str, Any]:
-    """What would be sent; of its address what comes behind `base_url`, if there is one."""
+    """The HTTP request that would be sent; of its address the part behind `base_url`, if there is one."""
     headers = {name: value for name, value in sent.headers if name.startswith(_SHOWN_HEADERS)}
     url = sent.url.removeprefix(base_url.rstrip("/")) if base_url else sent.url
     if base_url and not url.startswith("/"):

@@ -1,4 +1,4 @@
-"""What clients of Ollama ask before they say anything: that a model be loaded, or be let go.
+"""Requests by which clients of Ollama load a model, or let it go, before they say anything.
 
 Rules
 - A body that has neither a prompt nor messages asks for that; `ollama run` begins with it.
@@ -33,7 +33,7 @@ _MOST_BYTES = 1_024
 _SAYING = ("messages", "prompt", "images", "suffix")
 _NOTHING: tuple[object, ...] = (None, "", [])
 _AT_ONCE = (0, "0", "0s", "0m", "0h")
-"""What `keep_alive` says to let a model go."""
+"""The values of `keep_alive` that let a model go."""
 _JSON = (("content-type", "application/json; charset=utf-8"),)
 
 

@@ -55,7 +55,7 @@ class Listed(NamedTuple):
     id: str
     """The name to ask for it by."""
     endpoints: tuple[Endpoint, ...]
-    """What it stands for, first the one that is asked first."""
+    """The targets of the name, first the one that is asked first."""
 
     @property
     def owner(self) -> str:
@@ -64,7 +64,7 @@ class Listed(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What people are shown: an alias with what it leads to."""
+        """The title for people: an alias with what it leads to."""
         first = self.endpoints[0].spec
         return self.id if self.id == first else f"{self.id} ({first})"
 
@@ -171,7 +171,7 @@ async def show(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 
 def _abilities(model: Listed) -> list[str]:
-    """What a model can do: everything of which nobody says that it cannot."""
+    """The capabilities of a model: everything of which nobody says that it cannot."""
     facts = model.endpoints[0].target.facts
     claims = {"tools": facts.tools, "vision": facts.images, "thinking": facts.thinking != frozenset()}
     return ["completion", *[ability for ability, claim in claims.items() if claim is not False]]

@@ -143,7 +143,7 @@ def _asked_shape(service: Service) -> Schema:
 
 
 def _error_shape(dialect: str) -> Schema:
-    """What two errors that the dialect has written have in common."""
+    """The shape that two errors of the dialect have in common."""
     bodies = [error_reply(dialect, error).body for error in (BadRequestError("x"), RateLimitError("x", status=429))]
     return _common(*[_shape(decode_any(body)) for body in bodies if isinstance(body, bytes)])
 

@@ -84,7 +84,7 @@ _FORM_LINE = re.compile(rb"content-disposition[ \t]*:(?P<rest>.*)", re.IGNORECAS
 _FOLD = re.compile(rb"[\r\n]+[ \t]+")
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _MARKS = re.compile(rb"\[[^\]]*\]?|[\\_\s]")
-"""What a reader may leave out of a field's name: an index, an escape, blanks."""
+"""Characters that a reader may leave out of a field's name: an index, an escape, blanks."""
 _MODEL_FIELDS = frozenset({
     b"model", b"models", b"modelname", b"modelid", b"engine", b"deployment", b"deploymentid", b"fallbacks",
     b"fallbackmodels",
@@ -93,11 +93,11 @@ _MODEL_FIELDS = frozenset({
 _OBJECT = re.compile(rb"\s*\{")
 _QUOTES = re.compile(rb'[\s"]')
 _STEP = re.compile(r"[\w.:@~+=-]+(?:/[\w.:@~+=-]+)*")
-"""What the rest of a path may be; neither a query nor a step back."""
+"""The form of the rest of a path; neither a query nor a step back."""
 
 
 _UNBILLED = frozenset({"files", "uploads", "vector_stores", "containers", "conversations", "moderations"})
-"""What no model answers, as the step behind the version; storing is paid for, if at all, by the day."""
+"""Operations that no model answers, as the step behind the version; storing is paid for, if at all, by the day."""
 _GOOGLE_MODEL = re.compile(r"/v1(?:beta)?/models/(?P<model>.+)(?P<method>:\w+)")
 
 
@@ -353,7 +353,7 @@ def _spoken(dialect: str) -> tuple[str, ...]:
 
 
 def _path(request: GatewayRequest, endpoint: Endpoint, named: str) -> str:
-    """What follows the base URL of the provider."""
+    """The path behind the base URL of the provider."""
     path = request.path
     match = _GOOGLE_MODEL.fullmatch(path)
     if match is not None and named:
@@ -425,7 +425,7 @@ async def _open(
 
 
 def _signing(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:
-    """What signs the ids in a reply; None where nothing is kept, so that the reply goes on as it comes."""
+    """The function that signs the ids in a reply; None where nothing is kept, so that the reply goes on as it comes."""
     return None if root_of(request.path) is None else gateway.ids.signing(request, endpoint.provider)
 
 

@@ -1,4 +1,4 @@
-"""What Responses clients do with what is kept: read an answer, list its input, delete it, compact a conversation.
+"""Requests of Responses clients on stored answers: read an answer, list its input, delete it, compact a conversation.
 
 Rules
 - An answer that is kept here is told from here; of one that its provider keeps the request is passed on, for its owner
@@ -59,7 +59,7 @@ def _id_of(request: GatewayRequest) -> str:
 
 
 async def _held(gateway: Gateway, request: GatewayRequest) -> Held:
-    """What is remembered of the answer that a path names.
+    """The record of the answer that a path names.
 
     Raises: NotFoundError where it is nothing of whoever asks.
     """
@@ -134,7 +134,7 @@ async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply
 
 
 def _kept_reply(gateway: Gateway, request: GatewayRequest, stored: KeptAnswer, body: bytes) -> GatewayReply:
-    """What is told of an answer that is kept here, with its provider's ids signed as the answer itself had them."""
+    """The reply with an answer that is kept here, with its provider's ids signed as the answer itself had them."""
     sign = gateway.ids.signing(request, stored.provider, is_here=True) if stored.provider else None
     return GatewayReply(headers=JSON, body=body if sign is None else sign(body))
 
@@ -219,7 +219,7 @@ def _asked(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
 
 
 def _kept(exchange: ClientExchange) -> list[Item]:
-    """What the user said last, as far as it is short enough."""
+    """The last items of the user, as far as they are short enough."""
     items = input_list(exchange.head.body.get("input"))
     listing: list[Item] = []
     tokens = 0.0

@@ -1,4 +1,4 @@
-"""What hooks are asked of requests that are passed on and read by a model: prompts of `/v1/completions`, and others.
+"""Hooks on requests that are passed on and read by a model: prompts of `/v1/completions`, and others.
 
 Rules
 - Hooks see a prompt as the texts of one message, beside the knobs that conversations have under the same names. What
@@ -45,17 +45,17 @@ class Passed(NamedTuple):
     request: GatewayRequest
     """As it came."""
     reads: ModelReads
-    """What a model reads of it."""
+    """The text of it that a model reads."""
     body: Body | None
     """Its body, where that is JSON that names a model."""
     model: str
     """The model that it names."""
     endpoint: Endpoint
-    """Whom it goes to."""
+    """The target."""
 
 
 class Seen(NamedTuple):
-    """What hooks have made of a body that is passed on."""
+    """The body after the hooks of a request that is passed on."""
 
     edits: dict[str, bytes]
     """Members with other values."""
@@ -64,7 +64,7 @@ class Seen(NamedTuple):
 
 
 async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
-    """What the hooks of a gateway make of a request that is passed on, and that a model reads.
+    """The request after the hooks of a gateway, where it is passed on, and a model reads it.
 
     Raises: PermissionDeniedError for what a hook would have to see and cannot; BadRequestError for what a hook makes of
     it and cannot be said; what a hook raises.

@@ -125,7 +125,7 @@ def reranking(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
 
 
 async def _read(gateway: Gateway, request: GatewayRequest, decode: Callable[[HttpRequest], Any]) -> Any:
-    """What a client asks; the body is checked for what is ambiguous first, as every body is.
+    """The request of a client; the body is checked for what is ambiguous first, as every body is.
 
     Raises: DecodeError, LimitExceededError with the status 400 and the place; PermissionDeniedError for a body with
     which a key may reach models that it may not ask for.
