@@ -46,13 +46,13 @@ class CodingAgent(NamedTuple):
     """One program."""
 
     title: str
-    """What it is called."""
+    """Its name for people."""
     package: str
     """The npm package that it comes in."""
     variables: Callable[[Place], dict[str, str]]
-    """What its environment says."""
+    """The variables of its environment."""
     flags: Callable[[Place], list[str]] = _no_flags
-    """What stands before the user's own arguments."""
+    """The arguments before the user's own."""
     papers: Mapping[str, Callable[[Place], str]] = {}
     """Variables and flags that name a file, and what stands in it."""
     forgets: tuple[str, ...] = ()
@@ -179,19 +179,19 @@ def environment(
 
 
 def flags(agent: CodingAgent, place: Place, papers: Mapping[str, str]) -> list[str]:
-    """What stands before the user's own arguments."""
+    """The arguments before the user's own."""
     named = [word for name, path in papers.items() if name.startswith("-") for word in (name, path)]
     return [*agent.flags(place), *named]
 
 
 def _past_proxies(around: Mapping[str, str]) -> dict[str, str]:
-    """What keeps an agent from asking this machine by way of a proxy."""
+    """The variables that keep an agent from asking this machine by way of a proxy."""
     names = [name for name in ("NO_PROXY", "no_proxy") if name in around] or ["NO_PROXY"]
     return {name: ",".join(filter(None, (around.get(name), _HERE))) for name in names}
 
 
 def shell_lines(agent: CodingAgent, program: str, place: Place, arguments: list[str]) -> list[str]:
-    """What a shell would be told to begin the same by hand."""
+    """The lines for a shell that begin the same by hand."""
     from shlex import join, quote
 
     exports = [f"export {name}={quote(value)}" for name, value in agent.variables(place).items()]

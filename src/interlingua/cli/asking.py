@@ -1,4 +1,4 @@
-"""What `ask`, `chat` and `explain` share: the options that make a model, a prompt, tools and a type."""
+"""Options that `ask`, `chat` and `explain` share: those that make a model, a prompt, tools and a type."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STREAMS_OF_A_SHELL = "surrogateescape"
 
 
 class Question(Struct, frozen=True, eq=False):
-    """What is asked."""
+    """A question to a model."""
 
     prompt: list[Any]
     """Texts and parts."""
@@ -200,7 +200,7 @@ def _pair(text: str) -> tuple[str, Any]:
 
 
 def question_of(options: Namespace) -> Question:
-    """What the options ask, with what stdin holds at the end of the prompt.
+    """The question in the options, with the content of stdin at the end of the prompt.
 
     Raises: UsageError for files, tools and types that are not there, and when nothing is asked.
     """
@@ -227,7 +227,7 @@ def _joined(pieces: list[Any]) -> list[Any]:
 
 
 def piped_part(*, wanted: bool = False) -> str | ImagePart | AudioPart | DocumentPart:
-    """What stdin holds: a text, or the part that its bytes make; an empty text when there is nothing.
+    """The content of stdin: a text, or the part that its bytes make; an empty text when there is nothing.
 
     Text is in UTF-8, or in UTF-16 with the mark that Windows writes before it. Bytes that are neither text nor a known
     file are replaced, and a note says so.
@@ -247,7 +247,7 @@ def piped_part(*, wanted: bool = False) -> str | ImagePart | AudioPart | Documen
 
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-"""What a text in UTF-16 begins with."""
+"""The beginnings of a text in UTF-16."""
 
 
 def _file(source: Source) -> ImagePart | AudioPart | DocumentPart:

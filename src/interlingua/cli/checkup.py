@@ -1,4 +1,4 @@
-"""What `il doctor` looks at, one chapter each; nothing is sent and no key is read out."""
+"""The chapters of `il doctor`; nothing is sent and no key is read out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     well: bool | None
     """True for what is well, False for what is configured and broken, None for what is just not there."""
     text: str
-    """What was found."""
+    """The finding."""
 
 
 def versions() -> Iterator[Finding]:
@@ -67,7 +67,7 @@ def extras() -> Iterator[Finding]:
 
 
 def model() -> Iterator[Finding]:
-    """What `INTERLINGUA_MODEL` leads to."""
+    """The targets of `INTERLINGUA_MODEL`."""
     spec = os.environ.get(MODEL_VARIABLE)
     if not spec:
         yield Finding(None, f"{MODEL_VARIABLE} is not set; -m names a model each time")

@@ -16,7 +16,7 @@ Language: TypeAlias = Literal["python", "js", "shell"]
 
 
 class Access(NamedTuple):
-    """What a client is told."""
+    """The address, key and model that a client gets."""
 
     url: str
     """The gateway's address."""
@@ -40,16 +40,16 @@ class Surface(NamedTuple):
     file: str = ""
     """A file that it reads; `code` is what stands in it."""
     note: str = ""
-    """What else a user must know."""
+    """A note for its users."""
 
 
 class Client(NamedTuple):
     """One client."""
 
     title: str
-    """What it is called."""
+    """Its name for people."""
     language: Language
-    """What it is written for."""
+    """The language that it is written for."""
     packages: tuple[str, ...]
     """The packages, in the versions that were tried."""
     surfaces: Mapping[str, Surface]
@@ -73,7 +73,7 @@ def _client(row: dict[str, Any]) -> Client:
 
 
 def lines(surface: Surface, access: Access) -> list[str]:
-    """What a user types and writes: variables for the shell, then code or a file."""
+    """The lines that a user types and writes: variables for the shell, then code or a file."""
     notes = [f"# {surface.note}"] if surface.note else []
     exports = [f"export {name}={access.put_into(value)}" for name, value in surface.variables.items()]
     code = access.put_into(surface.code).strip().splitlines()

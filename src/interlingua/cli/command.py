@@ -1,4 +1,4 @@
-"""What the module of a command holds; `main` loads it by name."""
+"""The face of a command's module; `main` loads it by name."""
 
 from __future__ import annotations
 

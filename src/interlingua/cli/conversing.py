@@ -62,7 +62,7 @@ _ENDS = {
     "length": "the answer was cut by the length limit; a higher --max-tokens lets it continue",
     "content_filter": "the provider's filter ended the answer",
 }
-"""What is said of answers that did not end by themselves."""
+"""Notes on answers that did not end by themselves."""
 
 
 class Manner(NamedTuple):
@@ -279,7 +279,7 @@ class Page:
 
 
 def ask_approval(call: ToolCall) -> Literal[True] | str | None:
-    """What somebody at the terminal says of a call: True, or why not, perhaps in no words; None if nobody is there."""
+    """The decision of the user at the terminal on a call: True, or a reason, perhaps empty; None if nobody is there."""
     if not sys.stdin.isatty():
         note(f"{call_told(call)} waits for an approval, and nobody is there to ask; --approve auto lets it run")
         return None
@@ -303,7 +303,7 @@ def shortened(text: str) -> str:
 
 
 def result_told(result: ToolResult) -> str:
-    """What a result says, as text."""
+    """The text of a result."""
     match result.content:
         case str(text):
             return text
@@ -345,7 +345,7 @@ def _is_chain(model: Model) -> bool:
 
 @contextmanager
 def failures_told() -> Generator[None]:
-    """What a handler raised, on one line each: the model is not told, but whoever runs the tool wants to know."""
+    """Write the exceptions of handlers, on one line each: for the user, since the model is not told."""
     import logging
 
     class Lines(logging.Handler):

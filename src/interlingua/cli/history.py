@@ -84,7 +84,7 @@ class Turn(NamedTuple):
     output_tokens: int | None
     """As the provider counted them."""
     cost_usd: float | None
-    """What the answer cost, where its price is known."""
+    """The cost of the answer, where its price is known."""
 
 
 class Conversation:

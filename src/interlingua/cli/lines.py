@@ -27,7 +27,7 @@ _FILE = "chat-lines"
 
 
 class Lines:
-    """What is said, line by line."""
+    """The input, line by line."""
 
     def __init__(self, *, typed: bool) -> None:
         """Lines of a terminal (`typed`) or of a pipe."""

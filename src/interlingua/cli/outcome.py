@@ -34,7 +34,7 @@ INTERRUPTED = 130
 UNREAD = 141
 """Whoever read the output went away."""
 Interrupted: tuple[type[KeyboardInterrupt], type[SystemExit]] = (KeyboardInterrupt, SystemExit)
-"""What ends a command besides exceptions."""
+"""Exceptions besides `Exception` that end a command."""
 
 
 def debugging() -> bool:

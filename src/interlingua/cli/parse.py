@@ -44,7 +44,7 @@ class _Parser(ArgumentParser):
 
     @property
     def long_options(self) -> list[str]:
-        """What begins with two dashes and stands in the help."""
+        """The options in the help that begin with two dashes."""
         actions = [action for action in self._actions if action.help != argparse.SUPPRESS]
         return [name for action in actions for name in action.option_strings if name.startswith("--")]
 

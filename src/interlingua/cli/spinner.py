@@ -10,7 +10,7 @@ from interlingua.cli.terminal import is_colourful
 __all__ = ["Spinner"]
 
 DELAY_S = 0.4
-"""What comes sooner needs no sign."""
+"""A result that comes sooner needs no sign."""
 FRAME_S = 0.1
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 

@@ -1,4 +1,4 @@
-"""What could be named as a model on this machine."""
+"""Suggestions of models on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passed through a gateway while somebody was at work: who answered, tokens, money, and what was changed."""
+"""A tally of a gateway's requests while somebody was at work: targets, tokens, money, and changes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Tally:
             self._cost_usd += call.cost_usd
 
     def lines(self) -> list[str]:
-        """What there is to say, a line each; one line when nobody asked anything."""
+        """The lines of the tally; one line when nobody asked anything."""
         calls = self._served.total()
         if not calls and not self._failed:
             return ["no model was asked"]

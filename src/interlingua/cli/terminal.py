@@ -1,4 +1,4 @@
-"""What is written to stdout and stderr, and what is read from stdin.
+"""Terminals: texts to stdout and stderr, and input from stdin.
 
 Rules
 - Output is flushed at once: whoever reads the pipe sees the answer as it comes.
@@ -125,7 +125,7 @@ def _printable_on(text: str, stream: IO[str]) -> str:
 
 
 def piped_input(*, wanted: bool = False) -> bytes:
-    """What a pipe or file on stdin holds; nothing when stdin is a terminal, or something that may never end.
+    """The bytes of a pipe or file on stdin; nothing when stdin is a terminal, or something that may never end.
 
     `wanted` reads whatever stdin is.
 

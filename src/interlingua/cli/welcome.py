@@ -1,4 +1,4 @@
-"""What `il serve` says when it begins: where it listens, whom it serves, what is on, and what to tell a client.
+"""The greeting of `il serve`: its address, its clients, its features, and the lines for a client.
 
 Rules
 - One line for each thing that is on or shared, none for what is off; no key and no password in any of them.
@@ -96,7 +96,7 @@ def _keys(gateway: Gateway) -> Iterator[str]:
 
 
 def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
-    """What is shared, with whom; of what a single process keeps in memory nothing has to be said."""
+    """The shared state, and its sharers; of things that a single process keeps in memory nothing has to be said."""
     from interlingua.client.state import STATE_VARIABLE, shared_link
 
     link = shared_link()
@@ -115,7 +115,7 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
 
 
 def _told(gateway: Gateway) -> Iterator[str]:
-    """What is told of requests, and to whom."""
+    """The observers of requests."""
     observing = gateway.settings.observing
     content = " with what is asked and answered" if observing.log_content else ""
     notes = {
@@ -132,7 +132,7 @@ def _told(gateway: Gateway) -> Iterator[str]:
 
 
 def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
-    """What requests are done with, beyond the usual."""
+    """Settings of the gateway beyond the usual."""
     from interlingua.gateway.serving.serve import client_room
 
     settings = gateway.settings

@@ -1,1 +1,1 @@
-"""Who answers where, with which key, in which dialects: rows of data, and what is known of model families."""
+"""Providers: address, key and dialects as rows of data, and the facts of model families."""

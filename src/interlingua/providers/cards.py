@@ -1,4 +1,4 @@
-"""What servers tell of their models when they are asked: the request for it, and what the answer says.
+"""Cards of servers, which describe their models: the request for it, and what the answer says.
 
 Rules
 - A row names the form of its card; the forms are those of Ollama, llama.cpp, Google and OpenRouter.
@@ -28,7 +28,7 @@ _MAX_TOKENS = 1_000_000_000
 
 
 class CardRequest(NamedTuple):
-    """What is sent to get the card of a model."""
+    """The request for the card of a model."""
 
     method: str
     """GET or POST."""
@@ -39,7 +39,7 @@ class CardRequest(NamedTuple):
 
 
 def card_request(form: CardForm, base_url: str, model: str) -> CardRequest | None:
-    """What is sent to get the card of a model; None where the server has none."""
+    """The request for the card of a model; None where the server has none."""
     root = base_url.removesuffix("/v1")
     match form:
         case "ollama":
@@ -57,7 +57,7 @@ def card_request(form: CardForm, base_url: str, model: str) -> CardRequest | Non
 
 
 def read_card(form: CardForm, model: str, body: bytes) -> Capabilities:
-    """What the card of a model says.
+    """The capabilities on the card of a model.
 
     Raises: DecodeError for what is no JSON object, and for a list that does not have the model; LimitExceededError.
     """

@@ -1,4 +1,4 @@
-"""What a provider in code is: an object that answers requests as values, in this process.
+"""Providers in code: objects that answer requests as values, in this process.
 
 Shape: `generate` takes an `il.Request` and an `il.ProviderCall` and gives an `il.Response`; `stream` takes the same and
 gives the events of a stream, from `StreamStart` to `StreamEnd`. Either may be `async def`, or an (async) generator. One
@@ -22,7 +22,7 @@ __all__ = ["CodeProvider", "GeneratingProvider", "ProviderCall", "StreamingProvi
 
 
 class ProviderCall(msgspec.Struct, frozen=True, kw_only=True):
-    """What a provider in code is told of a call, beside the request."""
+    """The facts of a call, beside the request, for a provider in code."""
 
     model: str
     """The name of the model: what stands behind the first slash of a spec."""

@@ -1,4 +1,4 @@
-"""What somebody says that a model takes, as the facts and quirks that its dialect reads.
+"""Declared capabilities of a model, as the facts and quirks that its dialect reads.
 
 Rules
 - What is said wins over what the tables of model families and the row of the provider say.

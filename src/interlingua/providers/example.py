@@ -79,7 +79,7 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
 
 
 def _at(root: Schema, reference: str) -> Schema:
-    """What a local reference points at; anything for one that leads nowhere."""
+    """The schema that a local reference names; anything for one that leads nowhere."""
     node: Any = root
     for step in pointer_steps(reference):
         node = cast("Schema", node).get(step) if isinstance(node, dict) else None
@@ -161,4 +161,4 @@ SIMPLE: dict[str, Callable[[Schema], Any]] = {
     "null": _null,
     "string": _text,
 }
-"""What makes a value of each kind that holds no others."""
+"""The maker of a value of each kind that holds no others."""

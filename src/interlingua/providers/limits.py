@@ -1,4 +1,4 @@
-"""What is known of model families: first match counts, unknown stays unknown.
+"""The facts of model families: first match counts, unknown stays unknown.
 
 Rules
 - A fact is here when a source says so; `None` in a field means that nobody said.
@@ -27,7 +27,7 @@ GOOGLE = frozenset({"google"})
 ANTHROPIC = frozenset({"anthropic"})
 BEDROCK = frozenset({"bedrock"})
 _CLAUDE_ON_BEDROCK = r"(.*[/.])?anthropic\."
-"""What stands before the name of Claude there: a region, and of an ARN all but its end."""
+"""The prefix of Claude's name there: a region, and of an ARN all but its end."""
 
 
 class Family(msgspec.Struct, frozen=True, eq=False):
@@ -40,11 +40,11 @@ class Family(msgspec.Struct, frozen=True, eq=False):
     models: str
     """A regular expression of the whole model id; compiled when a model of these providers is asked for."""
     facts: Facts
-    """What is known."""
+    """The facts."""
 
 
 CHAT_EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh"})
-"""What Chat takes; `max` is for Responses alone."""
+"""Efforts that Chat takes; `max` is for Responses alone."""
 
 
 def _on_responses(facts: Facts) -> Facts:
@@ -53,7 +53,7 @@ def _on_responses(facts: Facts) -> Facts:
 
 
 def _shared(row: ModelRow) -> Facts:
-    """What the table says, which the strict upstream reads, too."""
+    """The facts of the table, which the strict upstream reads, too."""
     facts = Facts(**{name: getattr(row, name) for name in ModelRow._fields if name in Facts.__struct_fields__})
     return replace(facts, **dict.fromkeys(row.media, True))
 
@@ -85,7 +85,7 @@ FAMILIES: tuple[Family, ...] = (
 
 
 def facts_for(provider: str, dialect: str, model: str) -> Facts:
-    """What is known of `model` at the row `provider`, spoken to in `dialect`; nothing, when no family fits."""
+    """The facts of `model`at the row `provider`, spoken to in `dialect`; nothing, when no family fits."""
     return _facts[provider, dialect, model]
 
 

@@ -1,4 +1,4 @@
-"""What a provider has: the request for the list of its models, and the names in the answer.
+"""Lists of a provider's models: the request for the list of its models, and the names in the answer.
 
 Source: the vendors' pages "List models" (OpenAI, Anthropic, Google) and `GET /api/tags` of Ollama, read 2026-11.
 """

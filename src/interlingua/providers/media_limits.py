@@ -1,4 +1,4 @@
-"""What media a target takes: one table, first match counts, unknown stays unknown.
+"""The media that a target takes: one table, first match counts, unknown stays unknown.
 
 Rules
 - A limit is here when a source says so; None means that nobody said. Where the formats are unknown they are those that
@@ -29,12 +29,12 @@ PDF = "application/pdf"
 TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
 """Documents that the Messages dialect tells as text itself."""
 CAUTIOUS_SIDE_PX = 2_048
-"""What a service is thought to look at where nobody says."""
+"""The longest side that a service is thought to look at where nobody says."""
 MEBIBYTE = 1024 * 1024
 
 
 class MediaLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What media one target takes."""
+    """The media that one target takes."""
 
     image_types: frozenset[str] = EVERYWHERE
     """MIME types of the images it takes."""
@@ -61,7 +61,7 @@ class MediaLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_document_bytes: int | None = None
     """The largest document, as a file."""
     source: str = ""
-    """Who says so."""
+    """The source."""
 
 
 class MediaRow(NamedTuple):
@@ -72,7 +72,7 @@ class MediaRow(NamedTuple):
     models: str
     """A regular expression of the whole model id."""
     limits: MediaLimits
-    """What is known."""
+    """The limits."""
 
 
 UNKNOWN = MediaLimits()
@@ -210,7 +210,7 @@ ROWS: tuple[MediaRow, ...] = (
 
 
 def media_limits(provider: str, model: str) -> MediaLimits:
-    """What media `model` takes at the row `provider`; cautious guesses when no row fits."""
+    """The media that `model` takes at the row `provider`; cautious guesses when no row fits."""
     return _limits[provider, model]
 
 

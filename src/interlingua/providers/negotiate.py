@@ -46,14 +46,14 @@ def _takes(provider: Provider, dialect: str, model: str, *, tools: bool) -> bool
 
 
 def _facts(provider: Provider, dialect: str, model: str) -> Facts:
-    """What is known of a model, by the vendor's own name of it."""
+    """The facts of a model, by the vendor's own name of it."""
     if provider.model_prefix:
         model = re.sub(rf"\A(?:{provider.model_prefix})", "", model)
     return facts_for(provider.family or provider.name, dialect, model)
 
 
 def target_of(provider: Provider, dialect: str, model: str) -> Target:
-    """What a dialect has to know of one model of a provider."""
+    """The facts of one provider's model that a dialect needs."""
     facts = _facts(provider, dialect, model)
     target = Target(model=model, provider=provider.name, quirks=provider.quirks, facts=facts)
     return told_target(target, provider.capabilities)

@@ -1,4 +1,4 @@
-"""What tokens cost: a price, and the sum that it makes of the counts of an answer.
+"""The price of tokens, and the sum that it makes of the counts of an answer.
 
 Units: US dollars for a million tokens, and US dollars.
 
@@ -24,7 +24,7 @@ MILLION = 1_000_000
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a model's tokens cost."""
+    """The price of a model's tokens."""
 
     input: float
     """Fresh input, US dollars for a million tokens."""
@@ -43,7 +43,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def cost_usd(price: Price, usage: Usage | None) -> float | None:
-    """What an answer cost, in US dollars; None when its tokens were not counted, or a count is below 0."""
+    """The cost of an answer, in US dollars; None when its tokens were not counted, or a count is below 0."""
     if usage is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
     for start, longer in price.above:

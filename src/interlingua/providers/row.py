@@ -1,4 +1,4 @@
-"""What a provider is: one row of data.
+"""Providers: one row of data each.
 
 Rules
 - A provider differs from another one by values alone; no code compares a provider's name.
@@ -33,11 +33,11 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A part of an address that only its user knows: `{region}`, `{project}`."""
 
     name: str
-    """What stands between the braces, and the option of a DSN."""
+    """The name between the braces, and of the option of a DSN."""
     env: tuple[str, ...] = ()
     """Environment variables that may hold it; the first one that is set counts."""
     default: str = ""
-    """What it is where nobody says so; empty: it has to be said."""
+    """The value where nobody says it; empty: it has to be said."""
     addresses: tuple[tuple[str, str], ...] = ()
     """Values whose base URL is not made like that of others, each with its own."""
 
@@ -46,11 +46,11 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An operation of a dialect that a provider has at another path, or with other members at the top of its body."""
 
     path: str
-    """What the dialect puts behind the base URL, without a query."""
+    """The path that the dialect puts behind the base URL, without a query."""
     to: str
-    """What stands there instead; `{model}` is the name of the model."""
+    """The path in its place; `{model}` is the name of the model."""
     streamed_to: str = ""
-    """What stands there for an answer in pieces; empty: `to`."""
+    """The path for an answer in pieces; empty: `to`."""
     left_out: tuple[str, ...] = ()
     """Members that the body must not have."""
     added: tuple[tuple[str, str], ...] = ()
@@ -61,11 +61,11 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One provider: its address, its key, the dialects it speaks, and how its server differs."""
 
     name: str
-    """What stands before the slash of a model spec: lower-case letters, digits and hyphens."""
+    """The name before the slash of a model spec: lower-case letters, digits and hyphens."""
     title: str = ""
     """Its name for people."""
     base_url: str
-    """What stands before the operation, with no slash at its end; `{host}` is a host that only the user knows.
+    """The URL before the operation, with no slash at its end; `{host}` is a host that only the user knows.
 
     Other words between braces are those of `variables`.
     """
@@ -74,7 +74,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     login: str = ""
     """The login that stands in for a key where none is set: `aws`, `azure` or `google`; empty: none, unless asked."""
     login_scope: str = ""
-    """What a login asks for: a scope of OAuth, or `service/{region}` to sign for; empty: the login's own."""
+    """The scope of a login: one of OAuth, or `service/{region}` to sign for; empty: the login's own."""
     dialects: tuple[str, ...]
     """The dialects it speaks, best first; the first one that this version has is used."""
     key_env: tuple[str, ...] = ()
@@ -117,13 +117,13 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     models: tuple[str, ...] = ()
     """How the names of its own models begin, for who leaves the provider out."""
     capabilities: Capabilities = Capabilities()
-    """What all its models take and do not take, as far as somebody says so; the rest is found out."""
+    """The features that all its models take and do not take, as far as they are declared; the rest is found out."""
     card: CardForm = "none"
     """How its server tells what a model takes, when it is asked."""
     price: Price | None = None
-    """What all its models cost; None: what the price list of the [prices] extra says."""
+    """The price of all its models; None: the list of the [prices] extra has it."""
     note: str = ""
-    """What its users have to know, in one sentence."""
+    """A note for its users, in one sentence."""
 
     @property
     def needs_host(self) -> bool:

@@ -38,7 +38,7 @@ SERVER = Quirks(
     freeform_tools=False,
     cache_marks="none",
 )
-"""What every server of the dialect is known to take, and no more."""
+"""The quirks and facts that every server of the dialect shares."""
 
 
 def _server(**flags: object) -> Quirks:
@@ -84,9 +84,9 @@ MISTRAL = _server(
     unsupported=BEYOND_OPENAI | {"logit_bias", "logprobs", "store", "user", "verbosity"},
 )
 OPENAI_HEADERS = (("OPENAI_ORG_ID", "openai-organization"), ("OPENAI_PROJECT_ID", "openai-project"))
-"""What the OpenAI SDK sends of its environment beside the key, to every address [SDK openai, `_client.py`]."""
+"""Headers that the OpenAI SDK makes of its environment beside the key, to every address [SDK openai, `_client.py`]."""
 OPENAI_ADDRESS = (("OPENAI_BASE_URL", ""), ("OPENAI_API_BASE", ""))
-"""What the SDK reads, and what it read before version 1; both hold the whole base [SDK openai]."""
+"""Variables that the SDK reads, and those that it read before version 1; both hold the whole base [SDK openai]."""
 AZURE_OPENAI = "https://cognitiveservices.azure.com/.default"
 """The scope of Azure OpenAI [SDK openai, examples of azure_ad_token_provider]."""
 LEGACY_LIMIT = _server(max_tokens_field="max_tokens")
@@ -560,7 +560,7 @@ LOCAL = _server(
         "verbosity",
     }),
 )  # fmt: skip
-"""What the embedded engine reads, a law says: llama.cpp, with a grammar of our own for tools and schemas."""
+"""The quirks of the embedded engine, a law says: llama.cpp, with a grammar of our own for tools and schemas."""
 
 _IN_PROCESS = (
     Provider(

@@ -18,13 +18,13 @@ from interlingua.registry.spec import shown
 __all__ = ["FIELDS", "MAX_ALLOWED", "Allowance", "allowance", "check_pattern"]
 
 FIELDS = ("concurrency", "rpm", "tpm")
-"""What can be limited."""
+"""The limits that there are."""
 MAX_ALLOWED = 1_000_000_000_000
 """The largest number that is taken for a limit."""
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
-    """What a pattern allows; None is no limit."""
+    """The limits of a pattern; None is no limit."""
 
     concurrency: int | None = None
     """Calls at the same time, from the moment one is sent until its answer is whole."""

@@ -38,7 +38,7 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 
 
 class Config(NamedTuple):
-    """What a file says to the library."""
+    """The settings of the library in a file."""
 
     providers: dict[str, FileProvider]
     """Name -> where its DSN is."""
@@ -58,7 +58,7 @@ class ConfigFile(NamedTuple):
     name: str
     """Its name, without the folder."""
     text: str
-    """What it holds."""
+    """Its text."""
 
     def refuse(self, why: str, section: str, key: str) -> NoReturn:
         """Raise, with the line of the key, or of its section where the key is missing."""

@@ -1,4 +1,4 @@
-"""What somebody says that a model takes: read from the options of a DSN and the tables of a file.
+"""Declared capabilities of a model: read from the options of a DSN and the tables of a file.
 
 Rules
 - A switch is `0` or `1` in a DSN, `false` or `true` in a file; a number of tokens is a whole number from 1 on.

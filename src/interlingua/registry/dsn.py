@@ -44,7 +44,7 @@ PRICE_OPTIONS = {
     "price_cached": "cached",
     "price_cache_write": "cache_write",
 }
-"""What a million tokens cost in US dollars: the option, and the field of `Price`."""
+"""The price of a million tokens in US dollars: the option, and the field of `Price`."""
 PLACE_OPTIONS = ("region", "project", "location", "resource")
 """The parts of addresses that rows leave open."""
 CONNECTION_OPTIONS = ("key_env", "key_file", "login", "tls", "dialect", "api_version", *PLACE_OPTIONS, *PRICE_OPTIONS)
@@ -73,7 +73,7 @@ class Dsn(msgspec.Struct, frozen=True, kw_only=True):
     path: str | None = None
     """Without a slash at its end; None: the row's own."""
     token: Secret | None = None
-    """What stood before the `@`."""
+    """The token before the `@`."""
     options: dict[str, str] = {}
     """Decoded names and values."""
 

@@ -50,9 +50,9 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str
     """The dialect spoken to it."""
     base_url: str
-    """What stands before the operation; its scheme decides the transport (https, http, local, fake)."""
+    """The URL before the operation; its scheme decides the transport (https, http, local, fake)."""
     target: Target
-    """What the dialect has to know of it."""
+    """The facts of it that the dialect needs."""
     auth: Auth = "bearer"
     """Where the key goes."""
     credential: Secret
@@ -60,7 +60,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     key_required: bool = False
     """Whether a request without a key is refused."""
     key_hint: str = ""
-    """What to set when there is no key."""
+    """The advice when there is no key."""
     headers: Headers = ()
     """Further headers of every request."""
     query: tuple[tuple[str, str], ...] = ()
@@ -70,15 +70,15 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     headers_left_out: tuple[str, ...] = ()
     """Headers of the dialect that it does not take."""
     capabilities: Capabilities = Capabilities()
-    """What somebody says that it takes and does not take; `target` holds what follows from it for the dialect."""
+    """The features that it takes and does not take, as declared; `target` holds the consequences for the dialect."""
     card: CardForm = "none"
     """How its server tells what a model takes, when it is asked."""
     price: Price | None = None
-    """What it costs, where that was configured."""
+    """The price, where that was configured."""
     carrier: Carrier | None = None
-    """What carries its requests, where that is code in this process, or a login."""
+    """The carrier of its requests, where that is code in this process, or a login."""
     login: Login | None = None
-    """What authorizes its requests in place of a key; `carrier` is made of it."""
+    """The login that authorizes its requests in place of a key; `carrier` is made of it."""
 
     def identity(self, headers: Headers = ()) -> str:
         """The address and the key of a request with these headers, by which health is kept: the host, and a digest.

@@ -26,18 +26,18 @@ def operation_at(operations: Sequence[Operation], path: str) -> Operation | None
 
 
 def operation_path(operation: Operation, path: str, model: str, *, stream: bool) -> str:
-    """What stands behind the base URL, with the query of the dialect's path."""
+    """The path behind the base URL, with the query of the dialect's path."""
     pattern = (stream and operation.streamed_to) or operation.to
     _, mark, query = path.partition("?")
     return f"{pattern.replace('{model}', quote(model, safe=SAFE))}{mark}{query}"
 
 
 SAFE = "@-._~:"
-"""What stands in a segment of a path as it is: names of models have it, and a colon is no end of one there."""
+"""Characters that stay in a segment of a path: names of models have them, and a colon is no end of one there."""
 
 
 def as_served(row: Provider, encoded: Encoded, model: str, *, stream: bool) -> Encoded:
-    """What a dialect has encoded, with the path, the body and the headers that a provider wants."""
+    """The encoded body of a dialect, with the path, the body and the headers that a provider wants."""
     headers = tuple([pair for pair in encoded.headers if pair[0] not in row.headers_left_out])
     operation = operation_at(row.operations, encoded.path)
     if operation is None:

@@ -67,7 +67,7 @@ class Keyed(Struct, frozen=True):
     origin: str = "built in"
     """Where it was configured: `built in`, `code`, `LLM_WORK`, `OPENAI_BASE_URL`, a file, a package."""
     carrier: Carrier | None = None
-    """What carries its requests, where it is code in this process."""
+    """The carrier of its requests, where it is code in this process."""
     is_bound: bool = False
     """Whether the credential is for this address alone, as that of a DSN is."""
     key_auth: Auth | None = None
@@ -91,7 +91,7 @@ class Place(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """What the caller of `il.model` says about the one provider of its spec."""
+    """The arguments of `il.model` for the one provider of its spec."""
 
     api_key: Secret | None = None
     """The key; None leaves it to where the provider has its own from."""
@@ -271,7 +271,7 @@ def _halves(base_url: str) -> tuple[str, str]:
 
 
 def unsaid(keyed: Keyed) -> str:
-    """What to say for the first part of a provider's address that nobody has said; empty where it is whole."""
+    """The advice on the first part of a provider's address that nobody has said; empty where it is whole."""
     row = keyed.provider
     missing = re.search(r"\{(\w+)\}", row.base_url if keyed.login is None else f"{row.base_url} {row.login_scope}")
     variable = next((each for each in row.variables if missing and each.name == missing[1]), None)

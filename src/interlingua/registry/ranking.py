@@ -32,7 +32,7 @@ class Rule(Struct, frozen=True):
     weights: tuple[float, ...] = ()
     """One for each element of a weighted alias; empty where all weigh the same."""
     require: frozenset[Feature] = frozenset()
-    """What a target must take; one that is known not to is passed over."""
+    """Features that a target must take; one that is known not to is passed over."""
 
 
 class Ranking(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Ranking(Struct, frozen=True):
         )
 
     def required(self) -> dict[str, frozenset[Feature]]:
-        """What each target must take, by target: what its aliases require together."""
+        """Features that each target must take, by target: those that its aliases require together."""
         features_by_target: dict[str, frozenset[Feature]] = {}
         for member in self.members:
             inner = {member: frozenset[Feature]()} if isinstance(member, str) else member.required()

@@ -60,12 +60,12 @@ _BY_TEXT = "a model is named by a text, 'provider/model' or 'a/b,c/d'"
 
 
 class Resolved:
-    """What a spec was resolved to, and what has to stay as it is for that to hold."""
+    """The targets of a spec, and the conditions under which they hold."""
 
     __slots__ = ("_environ", "_generation", "_seen", "_sources", "endpoints")
 
     def __init__(self, sources: Sources, generation: object, reader: Reader, endpoints: tuple[Endpoint, ...]) -> None:
-        """What a reader of the environment has found for a generation of the registrations."""
+        """The targets that a reader of the environment has found for a generation of the registrations."""
         self._sources = sources
         self._environ = reader.environ if reader.environ is not os.environ else None
         self._generation = generation if reader.repeatable else None
@@ -111,7 +111,7 @@ class Registry:
 
     @property
     def limits(self) -> dict[str, Allowance]:
-        """What the file that was loaded last allows, by pattern of targets."""
+        """The limits in the file that was loaded last, by pattern of targets."""
         return self._sources.limits
 
     @limits.setter
@@ -119,7 +119,7 @@ class Registry:
         self._sources.limits = limits
 
     def limited_by(self, make: Callable[[dict[str, Allowance]], L]) -> L | None:
-        """What `make` makes of the limits, the same for all who ask; None for none, and for those of the process.
+        """The value that `make` makes of the limits, the same for all; None for none, and for those of the process.
 
         Calls of a registry of its own are limited by its file; the registry of the process tells the process's limiter.
         """
@@ -183,7 +183,7 @@ class Registry:
         return cached[1]
 
     def pointed(self, *, api_key: Key | None = None, base_url: str | None = None, login: object = None) -> Registry:
-        """What is registered here, now and later, with a key or login and an address for the one provider of a spec.
+        """The registrations here, now and later, with a key or login and an address for the one provider of a spec.
 
         Raises: UsageError for what is no key and no address, and for a key beside a login.
         """
@@ -464,7 +464,7 @@ class _Resolution:
 
 
 def _resolved_by(resolver: Resolver, text: str) -> Provider | str | None:
-    """What a resolver says of a name.
+    """The provider or name that a resolver gives for a name.
 
     Raises: ConfigError, which names it, for what it raises, and for what it may not give.
     """
@@ -509,14 +509,14 @@ def _unknown(element: Element, sources: Sources, reader: Reader) -> NoReturn:
 
 
 def _slashed(name: str, names: tuple[str, ...]) -> str:
-    """What to write instead of `provider:model`, as others name models."""
+    """The spelling to write instead of `provider:model`, as others name models."""
     provider, colon, model = name.partition(":")
     is_meant = bool(colon and model) and provider in names
     return f"; a slash stands between provider and model: {shown(f'{provider}/{model}')}" if is_meant else ""
 
 
 def _with_vendor(name: str) -> str:
-    """What to write instead of a bare `claude-opus-5`: the row whose own models are called like this."""
+    """The spelling to write instead of a bare `claude-opus-5`: the row whose own models are called like this."""
     row = next((row.name for row in ROWS.values() if row.models and name.lower().startswith(row.models)), None)
     return f"; did you mean {row}/{name}?" if row and len(name) <= LONGEST_SHOWN else ""
 

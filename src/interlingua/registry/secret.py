@@ -35,7 +35,7 @@ class Secret:
     __slots__ = ("_chosen", "_fit", "_read", "dynamic", "source")
 
     source: str
-    """What it is read from, for errors: a variable, a file, the DSN; never the credential."""
+    """The place that it is read from, for errors: a variable, a file, the DSN; never the credential."""
     dynamic: bool
     """Whether a function of the user's gives it, which is called for requests alone."""
 
@@ -90,11 +90,11 @@ class Secret:
 
     @classmethod
     def of_file(cls, path: str) -> Secret:
-        """What stands in a file, read for every request so that rotated keys count."""
+        """The content of a file, read for every request so that rotated keys count."""
         return cls(lambda: _read_file(path), f"the file {path}")
 
     def origin(self) -> str | None:
-        """What it is read from now: the variable that is set, a file, the DSN, `api_key`; None where there is none."""
+        """Its present source: the variable that is set, a file, the DSN, `api_key`; None where there is none."""
         return self.source or None if self._chosen is None else self._chosen()
 
     def reveal(self) -> str | None:

@@ -142,14 +142,14 @@ class Sources:
         self.is_own_key: Callable[[str], bool] = _never
         """Whether a key is one that this process itself takes."""
         self.limits: dict[str, Allowance] = {}
-        """What the configuration file allows, by pattern of targets."""
+        """The limits in the configuration file, by pattern of targets."""
         self.limiting: tuple[dict[str, Allowance], object] | None = None
-        """What was made of the limits to hold calls to them."""
+        """The limiter that was made of the limits."""
         self.file_capabilities: dict[str, Capabilities] = {}
         """Pattern of targets -> what the configuration file says that they take."""
 
     def declared(self, target: str) -> Capabilities:
-        """What the configuration file says that a target takes: an exact pattern wins, then the longest beginning."""
+        """The capabilities of a target in the configuration file: an exact pattern wins, then the longest beginning."""
         by_target = self.file_capabilities
         if not by_target:
             return _UNSAID
@@ -206,7 +206,7 @@ class Sources:
         return text if separator and self._knows_scheme(scheme.lower()) else None
 
     def misspelt(self, name: str, reader: Reader) -> str:
-        """What is wrong with an entry whose scheme is nearly one of ours; empty for every other one."""
+        """The fault of an entry whose scheme is nearly one of ours; empty for every other one."""
         variable = variable_of(name)
         scheme, separator, _ = (reader.get(variable) or "" if variable else "").strip().partition("://")
         if not separator or self._knows_scheme(scheme.lower()):
@@ -288,7 +288,7 @@ class Sources:
         return keyed
 
     def _factory(self, scheme: str) -> SchemeFactory | None:
-        """What makes the providers of a scheme; None where a row stands for it."""
+        """The factory of the providers of a scheme; None where a row stands for it."""
         if scheme in self.schemes or scheme in self.providers or _row_name(scheme) in ROWS:
             return self.schemes.get(scheme)
         installed = find_installed(_PACKAGES, scheme)

@@ -25,7 +25,7 @@ class Element(Struct, frozen=True):
     """One element of a spec."""
 
     provider: str | None
-    """What stands before the first slash; None for an alias."""
+    """The part before the first slash; None for an alias."""
     name: str
     """The model, or the alias."""
 
@@ -80,7 +80,7 @@ def near(word: str, words: Iterable[str]) -> str:
 
 
 def instead(word: str, words: Sequence[str], place: str) -> str:
-    """What to write for an unknown word: every known one where they are few, else the nearest, and where all stand."""
+    """The advice for an unknown word: every known one where they are few, else the nearest, and where all stand."""
     if len(words) <= FEW_NAMES:
         return f"; known: {', '.join(words)}"
     hint = near(word, words)

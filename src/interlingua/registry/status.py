@@ -1,4 +1,4 @@
-"""What can be said of providers without calling them: where they were configured, whether their key is there.
+"""The state of providers, told without a call to them: where they were configured, whether their key is there.
 
 Rules
 - No key is shown, and no function of the user's is called for one.
@@ -18,7 +18,7 @@ __all__ = ["Loaded", "ProviderStatus", "key_hint", "status_of"]
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found when everything was read at once."""
+    """The entries of everything that can be read, read at once."""
 
     providers: tuple[str, ...] = ()
     """Names of the providers that are ready, those without a key among them."""
@@ -32,7 +32,7 @@ class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a list of providers."""
 
     name: str
-    """What stands before the slash of a spec."""
+    """The name before the slash of a spec."""
     title: str = ""
     """Its name for people."""
     origin: str
@@ -50,7 +50,7 @@ class ProviderStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def key_hint(keyed: Keyed) -> str:
-    """What to set when a provider has no key."""
+    """The advice when a provider has no key."""
     names = " or ".join(keyed.provider.key_env)
     if keyed.origin == "built in" or not (names or keyed.credential.source):
         host = keyed.provider.base_url.partition("://")[2].partition("/")[0]
@@ -60,7 +60,7 @@ def key_hint(keyed: Keyed) -> str:
 
 
 def status_of(sources: Sources, name: str, reader: Reader) -> ProviderStatus:
-    """What is known of the provider `name`, its bad entry included; no key is shown.
+    """The status of the provider`name`, its bad entry included; no key is shown.
 
     Raises: UnknownModelError for a name that nothing defines.
     """

@@ -31,7 +31,7 @@ BUSY_S = 0.25
 """How long another process's writing is waited for."""
 
 _PLAIN_CODE = 0xFF
-"""What SQLite's codes of errors have in common where they differ in detail."""
+"""The part of SQLite's codes of errors that they have in common where they differ in detail."""
 R = TypeVar("R")
 
 _TABLE = "CREATE TABLE IF NOT EXISTS health (target TEXT PRIMARY KEY, mark BLOB NOT NULL, expires_s REAL) WITHOUT ROWID"
@@ -120,7 +120,7 @@ class FileHealth:
         otherwise: Callable[[Sequence[tuple[str, Operation]]], R],
         operations: Sequence[tuple[str, Operation]],
     ) -> R:
-        """What the work comes to on the file, or in memory where that cannot be used."""
+        """The result of the work on the file, or in memory where that cannot be used."""
         with self._lock:
             if self._outage.may_try():
                 try:

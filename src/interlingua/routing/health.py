@@ -74,7 +74,7 @@ THRESHOLD = 2
 FIRST_COOLDOWN_S = 5.0
 """How long the first bench takes."""
 MAX_COOLDOWN_S = 300.0
-"""What doubling stops at."""
+"""The bound of the doubling."""
 BENCH_S = 300.0
 """How long a refused key or an empty account benches."""
 MAX_RETRY_AFTER_S = 3600.0
@@ -95,7 +95,7 @@ MAX_IDENTITIES = 64
 """By how many addresses and keys something is known of one target; the one that was quiet for longest goes first."""
 
 Fault: TypeAlias = Literal["transient", "auth", "billing"]
-"""What a failure says of the target: it may pass by itself, the key is refused, or the account has no credit."""
+"""The fault of a target after a failure: it may pass by itself, the key is refused, or the account has no credit."""
 Reason: TypeAlias = Literal["failures", "retry_after", "auth", "billing", "suspended"]
 """Why a target is not asked."""
 State: TypeAlias = Literal["open", "probe", "half_open", "benched", "suspended"]
@@ -135,7 +135,7 @@ class Failed(_OfTry, frozen=True):
     """A try failed in a way that counts against the target."""
 
     fault: Fault = "transient"
-    """What it says of the target."""
+    """The fault of the target."""
     retry_after_s: float | None = None
     """How long the peer asked to be left alone."""
     admitted_s: float | None = None
@@ -162,9 +162,9 @@ class Learned(_OfTry, frozen=True):
     """The target has said what it takes or does not take."""
 
     lacks: frozenset[Feature] = frozenset()
-    """What it does not take."""
+    """Features that it does not take."""
     takes: frozenset[Feature] = frozenset()
-    """What it does take, whatever was learned before."""
+    """Features that it does take, whatever was learned before."""
     for_s: float = LACK_S
     """How long that is known."""
 
@@ -190,7 +190,7 @@ Operation: TypeAlias = Admit | Look | Failed | Succeeded | Spared | Learned | Su
 
 
 class Mark(Struct, frozen=True, omit_defaults=True):
-    """What is known against a target; None in its place is a target about which nothing is known."""
+    """The record against a target; None in its place is a target without one."""
 
     seen_s: float = 0.0
     """When something happened to it last."""
@@ -211,9 +211,9 @@ class Mark(Struct, frozen=True, omit_defaults=True):
     error: str = ""
     """The last error in a few words."""
     lacks: dict[str, float] = {}
-    """What the target has said that it does not take, and until when that is known."""
+    """Features that the target has refused, and until when that counts."""
     identities: dict[str, Mark] = {}
-    """What is known against single addresses and keys of it, none of which has any in turn."""
+    """The records of single addresses and keys of it, none of which has any in turn."""
 
 
 class Standing(Struct, frozen=True):
@@ -232,7 +232,7 @@ class Standing(Struct, frozen=True):
     error: str = ""
     """The last error in a few words."""
     lacks: frozenset[str] = frozenset()
-    """What it has said that it does not take."""
+    """Features that it has refused."""
 
     @property
     def admitted(self) -> bool:
@@ -254,7 +254,7 @@ class TargetHealth(Struct, frozen=True):
     error: str = ""
     """The last error in a few words."""
     lacks: tuple[str, ...] = ()
-    """What it has said lately that it does not take, such as `tools`."""
+    """Features that it has refused lately, such as `tools`."""
     identity: str = ""
     """The address and the key that this is known of: a host, and a digest; empty where it holds for all of them."""
     others: tuple[TargetHealth, ...] = ()

@@ -51,7 +51,7 @@ class Load(Struct, frozen=True, kw_only=True):
     """How a limit is used, for people and for choosing a target."""
 
     allowance: Allowance
-    """What is allowed."""
+    """The allowance."""
     running: int
     """Calls under way."""
     waiting: int
@@ -70,7 +70,7 @@ class Waiter:
     def __init__(self, target: str, tokens: int, deadline_s: float, wake: Callable[[], None]) -> None:
         """A call that is woken by `wake`, and gives up at its deadline."""
         self.target: str = target
-        """What it wants to ask."""
+        """The target."""
         self.tokens: int = tokens
         """How many tokens it is thought to need."""
         self.deadline_s: float = deadline_s
@@ -91,7 +91,7 @@ class Ticket:
         self.entered_s: float = entered_s
         """When the call entered."""
         self.tokens: int = tokens
-        """What it was charged."""
+        """The tokens that it was charged."""
 
     def leave(self, tokens_used: int | None = None) -> None:
         """Give the ticket back, with the tokens that the call used when they are known; a second time does nothing."""
@@ -124,13 +124,13 @@ class Gate:
     def __init__(self, pattern: str, allowed: Allowance, clock: Callable[[], float]) -> None:
         """A gate that nobody has gone through."""
         self.pattern: str = pattern
-        """Whom it is for."""
+        """The targets that it is for."""
         self.allowed: Allowance = allowed
-        """What it lets through."""
+        """The allowance."""
         self.ledger: Ledger = Ledger()
-        """What counts against that."""
+        """The calls that count against that."""
         self.line: deque[Waiter] = deque()
-        """Who waits, the first one first."""
+        """The waiting calls, the first one first."""
         self.lock: LockType = allocate_lock()
         """Held by whoever calls a method."""
         self._clock = clock

@@ -78,7 +78,7 @@ def in_order(ranking: Ranking, traffic: Traffic, chance: Callable[[], float], no
 def _keys(
     rule: Rule, groups: list[tuple[str, ...]], traffic: Traffic, chance: Callable[[], float], now_s: float
 ) -> list[float]:
-    """What the groups are sorted by, the least first; what is equal stays in its order."""
+    """The sort keys of the groups, the least first; what is equal stays in its order."""
     firsts = [group[0] if group else "" for group in groups]
     match rule.policy:
         case "ordered":

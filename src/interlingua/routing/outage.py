@@ -17,7 +17,7 @@ REST_S = 5.0
 
 
 class Outage:
-    """What is known of something that may go away."""
+    """The outage of something that may go away."""
 
     def __init__(self, clock: Callable[[], float], on_change: Callable[[str], None]) -> None:
         """It is there, until it fails; `on_change` is told the reason, and an empty text when it is back."""

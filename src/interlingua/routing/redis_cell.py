@@ -24,7 +24,7 @@ return 1
 
 
 def changed(key: str, change: Callable[[bytes], tuple[bytes, float, R]]) -> Steps[tuple[bool, R]]:
-    """What the change came to, and whether it was written; it was not where others were faster each time.
+    """The result of the change, and whether it was written; it was not where others were faster each time.
 
     `change` takes what was found (empty for nothing) and gives what is to be written, until when, and its own result.
     """

@@ -70,7 +70,7 @@ class RedisLink:
         """
         self._url, prefix, self._timeout_s = _read(url)
         self.prefix: str = prefix
-        """What every key begins with."""
+        """The prefix of every key."""
         self._check()
         self._outage = Outage(clock, on_change)
         self._client: Any = None
@@ -92,7 +92,7 @@ class RedisLink:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     def run(self, steps: Steps[R]) -> R:
-        """What the steps come to.
+        """The result of the steps.
 
         Raises: RedisGone.
         """
@@ -105,7 +105,7 @@ class RedisLink:
                 raise self._failed(error) from None
 
     async def run_async(self, steps: Steps[R]) -> R:
-        """What the steps come to, awaited.
+        """The result of the steps, awaited.
 
         Raises: RedisGone.
         """

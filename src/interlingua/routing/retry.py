@@ -29,7 +29,7 @@ class Retry(Struct, frozen=True):
     factor: float = 2.0
     """By how much it grows each time."""
     max_pause_s: float = 8.0
-    """What it stops growing at."""
+    """The longest pause."""
     max_wait_s: float = 60.0
     """The longest wait that a peer can ask for."""
 

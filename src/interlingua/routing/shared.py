@@ -46,7 +46,7 @@ _LONGEST_NAP_S = 1.0
 
 
 class _Book(Struct, omit_defaults=True):
-    """What counts against a pattern, as it lies in Redis."""
+    """The calls that count against a pattern, as they lie in Redis."""
 
     grants: list[Kept] = []
     leases: dict[str, float] = {}
@@ -280,6 +280,6 @@ def _opened(value: bytes, now_s: float) -> tuple[Ledger, dict[str, float]]:
 
 
 def _closed(ledger: Ledger, leases: dict[str, float], now_s: float) -> tuple[bytes, float]:
-    """What is written, and until when it matters."""
+    """The bytes to write, and until when they matter."""
     end_s = max([now_s + PERIOD_S + GRAIN_S, *leases.values()])
     return encode(_Book(ledger.kept(), leases)), end_s

@@ -1,4 +1,4 @@
-"""What follows from an error: ask again, go on to the next target or stop; and what it says against the target.
+"""The consequence of an error: ask again, go on to the next target or stop; and what it says against the target.
 
 Rules
 - What may pass by itself is asked again at the same target, and then at the next one.
@@ -51,12 +51,12 @@ Action: TypeAlias = Literal["retry", "advance", "stop"]
 
 
 class Verdict(NamedTuple):
-    """What follows from an error."""
+    """The consequence of an error."""
 
     action: Action
-    """What to do."""
+    """The next action."""
     fault: Fault | None = None
-    """What it says against the target; None for nothing."""
+    """The fault of the target; None for none."""
 
 
 _TABLE: tuple[tuple[type[Error], Verdict], ...] = (
@@ -88,7 +88,7 @@ _BEFORE_IT_IS_SENT = frozenset({"connect", "pool"})
 
 
 def verdict(error: Error, *, committed: bool = False, persist: bool = False) -> Verdict:
-    """What follows from an error that a target gave before its first content."""
+    """The consequence of an error that a target gave before its first content."""
     if error.lacking is not None:
         return Verdict("advance")
     action, fault = next(entry for kind, entry in _TABLE if isinstance(error, kind))

@@ -1,4 +1,4 @@
-"""What was sent in the last minute and what is under way: the arithmetic of a limit, without clock or lock.
+"""The calls of the last minute and those under way: the arithmetic of a limit, without clock or lock.
 
 Strategy: each grant is remembered with its time until it is a minute old, so that what is allowed holds in any 60
 seconds, not only in those that begin with a full minute. Grants within a grain of time may be remembered together, at
@@ -27,7 +27,7 @@ Kept: TypeAlias = tuple[float, float, int, int]
 
 
 class _Grant:
-    """What was granted at one time, or from `begun_s` until then."""
+    """Calls that were let in at one time, or from `begun_s` until then."""
 
     __slots__ = ("at_s", "begun_s", "requests", "tokens")
 
@@ -39,7 +39,7 @@ class _Grant:
 
 
 class Ledger:
-    """What counts against one allowance."""
+    """The calls that count against one allowance."""
 
     __slots__ = ("_grain_s", "_grants", "requests", "running", "tokens")
 
@@ -68,7 +68,7 @@ class Ledger:
         return ledger
 
     def kept(self) -> list[Kept]:
-        """What the last minute was, for who keeps it elsewhere."""
+        """The calls of the last minute, for a store elsewhere."""
         return [(grant.begun_s, grant.at_s, grant.requests, grant.tokens) for grant in self._grants]
 
     def wait_s(self, allowed: Allowance, tokens: int, now_s: float) -> float | None:
@@ -145,5 +145,5 @@ class Ledger:
 
 
 def _charged(allowed: Allowance, tokens: int) -> int:
-    """What a call with so many tokens is charged."""
+    """The tokens that a call with so many is charged."""
     return tokens if allowed.tpm is None else min(tokens, allowed.tpm)

@@ -40,9 +40,9 @@ class _Constraint(NamedTuple):
     holds: Callable[[Any, Any], bool]
     """Whether a value keeps to the limit."""
     words: str
-    """What is said of a value that does not."""
+    """The words for a value that does not."""
     told: str = ""
-    """What the model is told where no keyword says it."""
+    """The words for the model where no keyword says it."""
 
 
 _NUMBERS = ("integer", "number")
@@ -145,7 +145,7 @@ def _said(value: Any) -> str:
 
 
 _PYDANTIC_ALONE = ("AfterValidator", "BeforeValidator", "PlainValidator", "WrapValidator")
-"""What only pydantic runs, and only in its models."""
+"""Constraints that only pydantic checks, and only in its models."""
 
 
 def predicates_of(metadata: tuple[Any, ...]) -> list[Callable[[Any], object]]:

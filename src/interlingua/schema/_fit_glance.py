@@ -30,7 +30,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 def target_of(reference: str, root: Schema) -> Schema:
-    """What a reference leads to, without its definitions.
+    """The schema that a reference names, without its definitions.
 
     Raises: SchemaError, for a reference that leads nowhere, outside, or in a circle.
     """
@@ -41,7 +41,7 @@ def target_of(reference: str, root: Schema) -> Schema:
 
 
 def written_out(target: Schema, beside: Schema) -> Schema:
-    """What a reference leads to, with what stands beside the reference."""
+    """The schema that a reference names, with the keywords beside the reference."""
     if target.keys().isdisjoint(beside):
         return {**target, **beside}
     both = {name: target[name] for name in target if name in beside}
@@ -50,7 +50,7 @@ def written_out(target: Schema, beside: Schema) -> Schema:
 
 
 def told_of(rewrites: Mapping[str, list[Rewrite]], used: Container[str], *, is_rewritten: bool) -> list[Rewrite]:
-    """What is told of the definitions: of those that nobody refers to any more only where there is nothing else."""
+    """The rewrites of the definitions: of those that nobody refers to any more only where there is nothing else."""
     of_used = [one for name, some in rewrites.items() if name in used for one in some]
     return of_used if of_used or is_rewritten else [one for some in rewrites.values() for one in some]
 
@@ -71,7 +71,7 @@ class Glance:
         self._used: set[str] = set()
         """Those to which some lead."""
         self.rewrites: list[Rewrite] = []
-        """What was rewritten so far, also by the whole walk."""
+        """The rewrites so far, also by the whole walk."""
         self.nodes: int = 0
         """How many schemas were looked at, references written out."""
 

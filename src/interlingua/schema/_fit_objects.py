@@ -41,7 +41,7 @@ def map_of(work: Work) -> tuple[Schema, Step | None] | None:
 
 
 def _free(node: Schema) -> object:
-    """What an object says of free names: nothing, a schema, or whether there are any."""
+    """The rule of an object for free names: nothing, a schema, or whether there are any."""
     free: object = node.get("additionalProperties")
     patterns = node.get("patternProperties")
     if isinstance(patterns, dict) and patterns and not isinstance(free, dict):
@@ -230,7 +230,7 @@ def _either(first: object, second: object) -> Schema:
 
 
 def _required(node: Schema, combined: list[str], work: Work) -> list[str]:
-    """What the object itself requires, what every part of an `allOf` does, and what all forms of a union do."""
+    """The members that the object itself, every part of an `allOf` and all forms of a union require."""
     names = list(cast("list[str]", node.get("required") or []))
     for keyword in combined:
         lists = [cast("list[str]", opened(branch, work).get("required") or []) for branch in node[keyword]]

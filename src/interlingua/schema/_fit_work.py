@@ -1,4 +1,4 @@
-"""What the steps of fitting a schema share: the schema at hand, its place, and what is told about it."""
+"""The shared state of the steps that fit a schema: the schema at hand, its place, and its rewrites."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Rewrite(NamedTuple):
     path: str
     """RFC 6901 pointer into the caller's schema."""
     why: str
-    """What the target does not take, or what was done, in one clause."""
+    """The keyword that the target does not take, or the change, in one clause."""
 
 
 class Place(NamedTuple):
@@ -45,12 +45,12 @@ class Place(NamedTuple):
 
 
 class Walker(Protocol):
-    """Who walks the schema."""
+    """The walker of the schema."""
 
     subset: Subset
-    """What is taken."""
+    """The subset that the target takes."""
     rewrites: list[Rewrite]
-    """What was rewritten so far."""
+    """The rewrites so far."""
     converts: bool
     """Whether any value looks different on the wire."""
     root: Schema
@@ -80,19 +80,19 @@ class Work:
     def __init__(self, walker: Walker, node: Schema, place: Place) -> None:
         """The work on `node`."""
         self.walker: Walker = walker
-        """Who walks the schema."""
+        """The walker of the schema."""
         self.node: Schema = node
         """The schema, as far as it is rewritten."""
         self.place: Place = place
         """Where it stands."""
         self.notes: list[str] = []
-        """What its description is to tell."""
+        """The notes for its description."""
         self.step: Step | None = None
-        """What becomes of its values."""
+        """The conversion of its values."""
 
     @property
     def subset(self) -> Subset:
-        """What is taken."""
+        """The subset that the target takes."""
         return self.walker.subset
 
     def rewrote(self, why: str, *steps: str | int) -> None:

@@ -73,7 +73,7 @@ LEAVES: dict[Any, Form] = {
 }
 """Types that JSON has itself, or nearly."""
 DECIMAL = r"^[+-]?\d+(\.\d+)?$"
-"""What the text of a Decimal is asked to be; no other type asks so."""
+"""The pattern for the text of a Decimal; no other type asks so."""
 _NAMED: dict[tuple[str, str], tuple[Schema, str]] = {
     ("datetime", "date"): ({"format": "date"}, FORMS["date"]),
     ("datetime", "datetime"): ({"format": "date-time"}, FORMS["date-time"]),

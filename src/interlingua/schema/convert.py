@@ -51,7 +51,7 @@ class Pairs(msgspec.Struct, frozen=True):
     """An object with free names, told as a list of objects with `key` and `value`."""
 
     value: Step | None = None
-    """What becomes of the values."""
+    """The conversion of the values."""
 
 
 class Wrapped(msgspec.Struct, frozen=True):
@@ -60,16 +60,16 @@ class Wrapped(msgspec.Struct, frozen=True):
     member: str
     """The name of the member."""
     inner: Step | None = None
-    """What becomes of the value."""
+    """The conversion of the value."""
 
 
 class Members(msgspec.Struct, frozen=True):
     """An object whose members change."""
 
     properties: Mapping[str, Step] = {}
-    """What becomes of the value of each."""
+    """The conversion of each value."""
     rest: Step | None = None
-    """What becomes of the others."""
+    """The conversion of the others."""
     optional: frozenset[str] = frozenset()
     """Members that may be left out, which the wire says by null."""
 
@@ -78,9 +78,9 @@ class Items(msgspec.Struct, frozen=True):
     """An array whose items change."""
 
     first: tuple[Step | None, ...] = ()
-    """What becomes of the first items, one by one."""
+    """The conversion of the first items, one by one."""
     rest: Step | None = None
-    """What becomes of the others."""
+    """The conversion of the others."""
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ class Branch(msgspec.Struct, frozen=True):
     wire: Schema
     """The form on the wire, whole."""
     step: Step | None = None
-    """What becomes of a value in this form."""
+    """The conversion of a value in this form."""
 
 
 class Union(msgspec.Struct, frozen=True):
@@ -109,16 +109,16 @@ class Reference(msgspec.Struct, frozen=True):
 
 
 Step: TypeAlias = JsonText | Choice | Pairs | Wrapped | Members | Items | Union | Reference
-"""What becomes of one value."""
+"""The conversion of one value."""
 
 
 class Conversion(msgspec.Struct, frozen=True):
-    """What becomes of the values of one schema."""
+    """The conversion of the values of one schema."""
 
     root: Step
-    """What becomes of the whole value."""
+    """The conversion of the whole value."""
     definitions: Mapping[str, Step | None] = {}
-    """What becomes of the values of each definition."""
+    """The conversion of the values of each definition."""
 
     def to_wire(self, value: JsonValue) -> JsonValue:
         """A value of the caller's schema as the rewritten schema wants it."""

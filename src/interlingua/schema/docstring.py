@@ -31,7 +31,7 @@ class Docstring(NamedTuple):
     summary: str
     """Everything before the first section; empty when there is nothing."""
     parameters: dict[str, str]
-    """What each parameter or field is, on one line."""
+    """The text of each parameter or field, on one line."""
 
 
 def parse_docstring(text: str | None) -> Docstring:

@@ -30,28 +30,28 @@ class Field(NamedTuple):
     """One member of a JSON object."""
 
     name: str
-    """What Python calls it."""
+    """The name in Python."""
     key: str
-    """What JSON calls it."""
+    """The name in JSON."""
     kind: Kind
     """Its type."""
     required: bool = True
     """Whether it must be there."""
     default: object = NO_DEFAULT
-    """What it is when it is left out, where that is a constant."""
+    """The value when it is left out, where that is a constant."""
     description: str | None = None
-    """What it means, from a docstring."""
+    """The meaning, from a docstring."""
 
 
 class Fields(NamedTuple):
-    """What a JSON object is made of, and what is made of it."""
+    """The fields of a JSON object, and the maker of its value."""
 
     members: tuple[Field, ...]
     """Its fields, in order."""
     build: Callable[..., Any]
     """Makes the value from the fields that were there, by their Python names."""
     description: str | None = None
-    """What the object is."""
+    """The description of the object."""
     tag: tuple[str, str | int] | None = None
     """The member that says which struct of a union it is, and its value."""
 
@@ -89,14 +89,14 @@ def hints_of(owner: Kind | Callable[..., object]) -> dict[str, Any]:
 
 
 def docstring_of(owner: type) -> Docstring:
-    """What a class says of itself; texts that Python made up do not count."""
+    """The docstring of a class; texts that Python made up do not count."""
     text = owner.__dict__.get("__doc__")
     is_written = isinstance(text, str) and not text.startswith(f"{owner.__name__}(")
     return parse_docstring(text if is_written else None)
 
 
 def _described(owner: type) -> dict[str, str]:
-    """What a class and those that it inherits fields from say of their fields; its own words win."""
+    """The texts of fields in a class and those that it inherits fields from; its own words win."""
     bases = owner.__dict__.get("__orig_bases__", owner.__bases__)
     descriptions: dict[str, str] = {}
     for base in [typing.get_origin(base) or base for base in reversed(bases)]:

@@ -45,11 +45,11 @@ class Fitted(NamedTuple):
     """A schema as a target takes it."""
 
     schema: Schema
-    """What is sent."""
+    """The schema to send."""
     rewrites: tuple[Rewrite, ...]
-    """What was rewritten, and why."""
+    """The rewrites, with their reasons."""
     conversion: Conversion | None
-    """What becomes of the values; None where they look the same."""
+    """The conversion of the values; None where they look the same."""
 
 
 def fit(schema: Schema, subset: Subset) -> Fitted | None:
@@ -77,16 +77,16 @@ class _Fitter:
         self.root: Schema = root
         """The caller's schema."""
         self.subset: Subset = subset
-        """What is taken."""
+        """The subset that the target takes."""
         self._glance = Glance(root, subset)
         self.rewrites: list[Rewrite] = self._glance.rewrites
-        """What was rewritten so far."""
+        """The rewrites so far."""
         self.converts: bool = False
         """Whether any value looks different on the wire."""
         self.definitions: dict[str, Schema] = {}
         """The definitions that references lead to, as they are sent."""
         self.steps: dict[str, Step | None] = {}
-        """What becomes of the values of each."""
+        """The conversion of the values of each."""
         self._names: dict[str, str] = {}
         self._waiting: list[str] = []
         self._refers = False
@@ -311,7 +311,7 @@ class _Fitter:
         return self._names[reference]
 
     def _found(self, reference: str, work: Work) -> Schema:
-        """What a reference leads to; a schema that allows anything where it leads nowhere."""
+        """The schema that a reference names; a schema that allows anything where it leads nowhere."""
         try:
             return target_of(reference, self.root)
         except SchemaError as error:
@@ -334,14 +334,14 @@ _AFTER_THE_ROOT: _STEPS = (
     (frozenset({"format", "pattern"}), strings),
     (frozenset({"exclusiveMaximum", "exclusiveMinimum"}), numbers),
 )
-"""What is fitted, in this order, with the keywords without which there is nothing to do; None for every schema."""
+"""Steps of the fitting, in order, with the keywords without which there is nothing to do; None for every schema."""
 _LOGIC = frozenset({"$ref", "allOf", "anyOf", "const", "definitions", "$defs", "else", "enum", "if", "not", "nullable",
                     "oneOf", "then", "type"})  # fmt: skip
 """The other keywords that JSON Schema and OpenAPI have."""
 
 
 def _plain(target: Schema) -> Schema:
-    """What stands for a schema inside itself."""
+    """The stand-in for a schema inside itself."""
     types = target.get("type")
     if isinstance(types, str):
         return {"type": types}

@@ -46,7 +46,7 @@ def _all_names(first: object, second: object) -> object:
 
 
 def _common(first: object, second: object) -> object:
-    """What two types, or lists of types, have in common."""
+    """The types that are common to two types, or lists of types."""
     ours, theirs = _list(first), _list(second)
     if "integer" in ours and "number" in theirs:
         theirs = [*theirs, "integer"]

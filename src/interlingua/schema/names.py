@@ -29,7 +29,7 @@ _ID_HASH = 12
 
 
 class _Rule:
-    """What a target takes, and how anything else is made to fit; patterns are compiled for the first that asks."""
+    """The names that a target takes, and how anything else is made to fit; patterns are compiled for the first use."""
 
     def __init__(self, legal: str, illegal: str, longest: int) -> None:
         self._legal = legal

@@ -1,4 +1,4 @@
-"""What a typed answer has said so far, while it streams.
+"""Partial values of a typed answer, while it streams.
 
 Rules
 - Nothing is half built: the outermost object is a dict under the field names throughout, and so is every object that
@@ -155,7 +155,7 @@ class _Place:
 
 
 def _read(kind: Kind, value: JsonValue) -> Any:
-    """What has ended as a value of its type; NOTHING for a null that says that it is left out."""
+    """The value that has ended as one of its type; NOTHING for a null that says that it is left out."""
     if kind is _UNKNOWN:
         return value
     try:

@@ -1,4 +1,4 @@
-"""What is wrong with a value, and where, in plain words."""
+"""The problems of a value: the fault and its place, in plain words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Problem(NamedTuple):
     path: str
     """RFC 6901 pointer to it, empty for the whole value."""
     message: str
-    """What is wrong there, as the rest of a sentence that begins with the place."""
+    """The fault, as the rest of a sentence that begins with the place."""
 
     @property
     def place(self) -> str:
@@ -35,9 +35,9 @@ class MisfitError(ValueError):
         """`steps` lead to the bad place."""
         super().__init__(message)
         self.others: tuple[MisfitError, ...] = others
-        """What else is wrong with the same value."""
+        """The other faults of the same value."""
         self.message = message
-        """What is wrong there."""
+        """The fault."""
         self.steps: tuple[str | int, ...] = steps
         """Member names and indices that lead there."""
 

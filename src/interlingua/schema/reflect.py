@@ -41,7 +41,7 @@ WRAPPER = "value"
 """The property under which an answer stands that is not an object."""
 
 NAMELESS = "response"
-"""What the schema of a type without a name is called."""
+"""The name of the schema of a type without a name."""
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
@@ -93,7 +93,7 @@ def schema_of(kind: type[T] | Kind) -> Schema:
 
 
 def schema_name_of(kind: type[T] | Kind) -> str:
-    """What to call the schema: the class's name or the schema's title; `response` where there is none."""
+    """The name of the schema: the class's name or the schema's title; `response` where there is none."""
     if isinstance(kind, dict):
         name = str(cast("Schema", kind).get("title", ""))
     else:
@@ -114,7 +114,7 @@ def decode_output(text: str, kind: type[T] | Kind) -> T:
 
 
 def _parser(kind: Kind) -> Callable[[str], JsonValue]:
-    """What reads an answer's JSON: with every digit where the type has a Decimal."""
+    """The reader of an answer's JSON: with every digit where the type has a Decimal."""
     if isinstance(kind, dict) or not reflect(kind).has_decimals:
         return decode_any
     from interlingua.schema.digits import decode_digits  # only who has a Decimal needs it

@@ -50,7 +50,7 @@ class RepairStep(NamedTuple):
     path: str
     """RFC 6901 pointer into the answer's JSON."""
     detail: str
-    """What was done, in one clause."""
+    """The change, in one clause."""
 
 
 _LENIENCIES: dict[Leniency, RepairStep] = {
@@ -81,7 +81,7 @@ def repair_output(text: str, kind: type[T] | Kind) -> tuple[T, tuple[RepairStep,
 
 
 def _readings(text: str, kind: Kind) -> Iterator[tuple[JsonValue, tuple[RepairStep, ...], Schema]]:
-    """What the text may mean, best first, with the schema of that form."""
+    """The possible readings of the text, best first, with the schema of that form."""
     schema = schema_of(kind)
     try:
         value = parse_answer(text)
@@ -105,7 +105,7 @@ def _unfenced(text: str) -> str:
 
 
 def _lenient(body: str) -> Iterator[tuple[JsonValue, tuple[RepairStep, ...]]]:
-    """What a text says that is not quite JSON; of a cut one, ever less."""
+    """The readings of a text that is not quite JSON; of a cut one, ever less."""
     reader = JsonReader(lenient=True)
     reader.feed(body)
     if reader.root is None or reader.broken:

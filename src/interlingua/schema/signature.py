@@ -17,7 +17,7 @@ __all__ = ["Signature", "contexts_of", "signature_of"]
 
 
 class Signature(NamedTuple):
-    """What a function takes, and what it says of itself."""
+    """The parameters of a function, and its description."""
 
     name: str
     """Its name."""

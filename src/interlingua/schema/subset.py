@@ -1,4 +1,4 @@
-"""What a target takes of JSON Schema, as data: one `Subset` for each place where a schema can stand.
+"""The keywords of JSON Schema that a target takes, as data: one `Subset` for each place where a schema can stand.
 
 A subset lists what is taken; whatever is not listed is not taken, so that a keyword which nobody has heard of yet is
 never sent to a server that refuses it. `fit` rewrites a schema into a subset.
@@ -61,10 +61,10 @@ def types_of_keyword(keyword: str) -> frozenset[str]:
 
 
 class Subset(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """What one target takes in one place."""
+    """The keywords that one target takes in one place."""
 
     name: str
-    """What it is called in reports, such as `Gemini parameters`."""
+    """Its name in reports, such as `Gemini parameters`."""
     keywords: frozenset[str]
     """The keywords that are taken."""
     formats: frozenset[str] | None = None
@@ -76,7 +76,7 @@ class Subset(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     recursive: bool = True
     """Whether a schema may refer to itself."""
     root: Literal["any", "fold", "wrap"] = "any"
-    """What becomes of a root that is no plain object: taken, folded into one, or put into one as its only member."""
+    """The treatment of a root that is no plain object: taken, folded into one, or put into one as its only member."""
     typed: bool = False
     """Whether each schema must say its type; what may be anything then travels as JSON text."""
     typed_enums: bool = False
@@ -84,7 +84,7 @@ class Subset(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     string_enums: bool = False
     """Whether only strings can be enumerated."""
     additional: Literal["any", "forbidden", "unsaid"] = "any"
-    """What is said of other properties: anything, always that there are none, or nothing."""
+    """The statement on other properties: anything, always that there are none, or nothing."""
     all_required: bool = False
     """Whether every property must be required; what may be left out then may be null."""
     lone_unions: bool = False
@@ -113,7 +113,7 @@ class Subset(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
 
 NOT_AT_ROOT = ("const", "enum", "not")
-"""What no root may say that has to be a plain object, besides alternatives."""
+"""Keywords that no root may have that has to be a plain object, besides alternatives."""
 _NOT_PLAIN = frozenset({"$ref", "allOf", "anyOf", "oneOf", *NOT_AT_ROOT})
 
 

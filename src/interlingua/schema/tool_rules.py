@@ -50,7 +50,7 @@ class ToolFault(NamedTuple):
     place: str
     """RFC 6901 pointer to the bad member, seen from the list of tools: `/0/name`."""
     sentence: str
-    """What is wrong, and with which tool."""
+    """The fault, and its tool."""
 
 
 def tool_faults(tools: Iterable[Tool | None]) -> Iterator[ToolFault]:

@@ -184,13 +184,13 @@ class Carrier(Protocol):
 
 
 def fetch_of(transport: Transport) -> Fetch:
-    """What gives whole replies through `transport`: its own `fetch`, or one made of `open`, `read` and `close`."""
+    """Gives whole replies through `transport`: its own `fetch`, or one made of `open`, `read` and `close`."""
     own: Fetch | None = getattr(transport, "fetch", None)
     return partial(_fetched, transport) if own is None else own
 
 
 def async_fetch_of(transport: AsyncTransport) -> AsyncFetch:
-    """What gives whole replies through an awaited transport: its own `fetch`, or one made of its parts."""
+    """The function that gives whole replies through an awaited transport: its own `fetch`, or one made of its parts."""
     own: AsyncFetch | None = getattr(transport, "fetch", None)
     return partial(_fetched_async, transport) if own is None else own
 

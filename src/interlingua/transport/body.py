@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ACCEPT_ENCODING", "Body", "Inflater", "begin_body", "said_of_body"]
 
 ACCEPT_ENCODING = "gzip, deflate"
-"""What a request for a whole reply may offer; a request for a stream should say `identity`."""
+"""The codings that a request for a whole reply may offer; a request for a stream should say `identity`."""
 
 _STREAM_TYPES = (
     "text/event-stream",
@@ -135,7 +135,7 @@ class Inflater:
 
 
 def _inflater_for(coding: str, peer: str) -> Inflater | None:
-    """What undoes a `content-encoding`, or None for identity.
+    """The inflater that undoes a `content-encoding`, or None for identity.
 
     Raises: APIConnectionError for a coding that was not offered.
     """
@@ -170,7 +170,7 @@ class Body:
         """
         self._peer = peer
         self.pieces: list[bytes] = []
-        """What was fed and not yet taken, always the same list; who appends to it tells `count`."""
+        """The bytes that were fed and not yet taken, always the same list; who appends to it tells `count`."""
         self.begin(limit_bytes, coding)
 
     def begin(self, limit_bytes: int | None = None, coding: str = "") -> None:

@@ -99,13 +99,13 @@ class _Question:
         return iscoroutinefunction(self._method) or isasyncgenfunction(self._method)
 
     def ask(self) -> object:
-        """What the code gives: an answer, events, or something to await."""
+        """The result of the code: an answer, events, or something to await."""
         with self.failures():
             return self._method(self._request, self._call)
 
     @contextmanager
     def failures(self) -> Generator[None]:
-        """What goes wrong in the code, as an error of ours.
+        """Raise exceptions of the code as errors of ours.
 
         Its words are those of its `__cause__` alone: they may hold anything, and errors go to clients of a gateway.
         """
@@ -204,7 +204,7 @@ async def _one_by_one(events: Iterator[Event]) -> AsyncIterator[Event]:
 
 
 async def _in_time(question: _Question, work: Any, phase: Phase) -> Any:
-    """What something to await gives.
+    """The result of something to await.
 
     Raises: APITimeoutError when it takes too long; what goes wrong in the code, as an error of ours.
     """

@@ -34,7 +34,7 @@ _FRESH_S = 0.1
 
 
 class Wanted(IntEnum):
-    """What a task waits for."""
+    """The event that a task waits for."""
 
     ANYTHING = 0
     """Whatever comes next."""

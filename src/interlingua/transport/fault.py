@@ -71,11 +71,11 @@ class Fault(msgspec.Struct, frozen=True):
     """One fault."""
 
     kind: Kind
-    """What goes wrong."""
+    """The kind of fault."""
     amount: int = 0
     """HTTP status, or bytes of the body before the fault, or bytes of one drip; -1 stalls before the headers."""
     retry_after_s: float | None = None
-    """What the answer of a status asks for in `retry-after`; None leaves it to the plan."""
+    """The seconds in the `retry-after` of a status; None leaves it to the plan."""
 
     def __str__(self) -> str:
         """The text that names it."""
@@ -237,7 +237,7 @@ class FaultPlan:
 
 
 def _peer_of(request: HttpRequest) -> str:
-    """What faults are chosen by and errors name: the target, else the host."""
+    """The peer by which faults are chosen and that errors name: the target, else the host."""
     if request.target is not None:
         return request.target
     try:
@@ -359,7 +359,7 @@ class FaultTransport:
         """A transport that passes calls on to `inner`, with the faults of `plan`."""
         self._inner = inner
         self.plan = plan
-        """What goes wrong, and what went wrong."""
+        """The planned faults, and those that happened."""
 
     def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
         """The reply of the other transport, spoilt as the plan says.
@@ -387,7 +387,7 @@ class AsyncFaultTransport:
         """A transport that passes calls on to `inner`, with the faults of `plan`."""
         self._inner = inner
         self.plan = plan
-        """What goes wrong, and what went wrong."""
+        """The planned faults, and those that happened."""
 
     async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
         """The reply of the other transport, spoilt as the plan says.

@@ -38,7 +38,7 @@ _making = threading.Lock()
 
 
 def handed_in(value: object) -> Carrier:
-    """What carries requests through `value`.
+    """The carrier that sends requests through`value`.
 
     Raises: UsageError for what is no transport and no client, and for a client that sends a credential of its own.
     """
@@ -57,7 +57,7 @@ def handed_in(value: object) -> Carrier:
 
 
 def configured(options: HttpOptions) -> Carrier:
-    """What carries requests as `options` say; the same one for equal options, as long as somebody holds it."""
+    """The carrier of requests with these`options` say; the same one for equal options, as long as somebody holds it."""
     with _making:
         carrier = _configured.get(options)
         if carrier is None:
@@ -136,10 +136,10 @@ class _Caller(NamedTuple):
     name: str
     """Its class."""
     peer: str
-    """Whom the request is for."""
+    """The peer of the request."""
 
     def step(self, name: str) -> _Step:
-        """What goes wrong in a step of it, as an error of ours."""
+        """The guard of a step of it, which makes its exceptions errors of ours."""
         return _Step(self, name)
 
     def wrong(self, step: str, problem: str) -> UsageError:

@@ -67,7 +67,7 @@ class LatestHead:
     def __init__(self, head: bytes, status: int, headers: Headers, length_bytes: int) -> None:
         """`head` with its last line ends, and what `plain_head` found in it."""
         self.status: int = status
-        """What it tells."""
+        """The status."""
         self.headers: Headers = headers
         """Its lines."""
         self.length_bytes: int = length_bytes
@@ -100,7 +100,7 @@ class LatestHead:
 
 
 def latest_head(head: bytes, parsed: tuple[int, Headers, int]) -> LatestHead | None:
-    """What is remembered of a plain head with a length; None where it holds what is not to be."""
+    """The cached head, if it is plain and has a length; None where it holds anything that must not be cached."""
     return None if holds_cookies(parsed[1]) else LatestHead(head, *parsed)
 
 

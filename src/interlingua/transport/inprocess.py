@@ -39,7 +39,7 @@ from interlingua.wire.http import Headers, HttpReply, HttpRequest
 __all__ = ["Answer", "Answerer", "AsyncAdapter", "InProcessTransport", "WholeReply"]
 
 Answer: TypeAlias = Response[Any] | Error | Iterable[Event]
-"""What a function may answer."""
+"""The answers that a function may give."""
 Answerer: TypeAlias = Callable[[DecodedRequest, HttpRequest], Answer]
 """Answers one request: what it asks in canonical terms, and as it came."""
 

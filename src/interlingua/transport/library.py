@@ -47,7 +47,7 @@ _FLAWED = (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL, OSError)
 
 
 class _Exchange:
-    """What the blocking and the awaited face share: one reply of the library, and the end of its time."""
+    """The shared half of the blocking and the awaited face: one reply of the library, and the end of its time."""
 
     def __init__(self, reply: httpx.Response, deadlines: Deadlines, peer: str, options: HttpOptions) -> None:
         self._reply = reply

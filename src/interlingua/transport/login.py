@@ -35,7 +35,7 @@ class Login(Protocol):
 
     @property
     def source(self) -> str:
-        """What it is, for errors and lists, such as `login aws`; never a credential."""
+        """A description of it, for errors and lists, such as `login aws`; never a credential."""
         ...
 
     def headers(self, request: HttpRequest, within_s: float | None) -> Headers:
@@ -53,7 +53,7 @@ class Login(Protocol):
         ...
 
     def secrets(self) -> tuple[str, ...]:
-        """What requests are sent in secret, to be cut out of every text."""
+        """The secrets in requests, to be cut out of every text."""
         ...
 
 

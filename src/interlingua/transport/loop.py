@@ -1,4 +1,4 @@
-"""What is awaited, for a caller that blocks: an event loop in a thread, for one exchange.
+"""Awaited work for a caller that blocks: an event loop in a thread, for one exchange.
 
 Strategy: a blocking read of one exchange cannot be woken when another one has answered, and code that awaits needs a
 loop. So the exchange runs on a loop of its own, and is read from outside.
@@ -47,7 +47,7 @@ class Loop:
         await self._end.wait()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """What a coroutine gives."""
+        """The result of a coroutine."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()

@@ -68,4 +68,4 @@ _SOUND: dict[str, tuple[Callable[[object], bool], str]] = {
     "ca_file": (lambda value: value is None or (isinstance(value, str) and value != ""), "the path of a PEM file"),
     "verify": (lambda value: type(value) is bool, "True or False"),
 }
-"""What each field may be, and how that is said."""
+"""The possible values of each field, and how that is said."""

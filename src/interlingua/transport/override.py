@@ -1,4 +1,4 @@
-"""What stands between a model and its transport for a while: fakes, cassettes, injected faults, WebSockets.
+"""Overrides that stand between a model and its transport for a while: fakes, cassettes, injected faults, WebSockets.
 
 Strategy: the code under test makes its models as always; whoever tests it enters an override, and every call made
 until that ends goes through it. An override is a function from a transport to a transport, one for each face.
@@ -54,7 +54,7 @@ class Override:
         self.active = False
         """Whether it holds now."""
         self.state: object = None
-        """What calls remember of each other while it holds; whoever keeps that writes it."""
+        """The memory that calls share while it holds; whoever keeps that writes it."""
 
 
 _everywhere: list[Override] = []

@@ -1,4 +1,4 @@
-"""Who may use which connection: bookkeeping of a pool, without locks, sockets or time of its own.
+"""The bookkeeping of a pool's connections, without locks, sockets or time of its own.
 
 The blocking driver calls it under its lock, the asyncio driver from its loop. Connections are opaque here.
 

@@ -1,4 +1,4 @@
-"""What went wrong on the way, as one readable sentence: who was not reached, why, and the way out.
+"""Failures on the way, as one readable sentence: who was not reached, why, and the way out.
 
 Rules
 - A sentence names host and port, never a URL, a header or a credential.
@@ -47,7 +47,7 @@ class Deadlines(Struct, frozen=True, gc=False):
     timeouts: Timeouts
     """How long each phase may take."""
     peer: str
-    """Whom the exchange is with."""
+    """The peer of the exchange."""
     began_at_s: float
     """When it began."""
     ends_at_s: float = _NEVER

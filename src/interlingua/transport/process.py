@@ -13,7 +13,7 @@ _this: object = object()
 
 
 def this_process() -> object:
-    """What stands for this process, and for no child of it."""
+    """The identity of this process, which no child of it has."""
     return _this
 
 

@@ -59,7 +59,7 @@ class Script:
         """A script of lines, whole replies, lists of body pieces (an event stream), or exceptions to raise."""
         self._lines = [(line, line.times) for line in map(_line, lines)]
         self.requests: list[HttpRequest] = []
-        """What was asked, oldest first."""
+        """The requests, oldest first."""
 
     def answer(self, request: HttpRequest) -> Line:
         """The line that answers `request`.
@@ -149,7 +149,7 @@ class ReplayTransport:
     def __init__(self, *lines: ScriptLine, script: Script | None = None) -> None:
         """A transport over `script`, or over a new script of `lines`."""
         self.script: Script = script or Script(*lines)
-        """What is left to answer, and what was asked."""
+        """The answers that are left, and the requests so far."""
 
     def open(self, request: HttpRequest, timeouts: Timeouts) -> Reply:
         """The reply that the script holds for `request`."""
@@ -165,7 +165,7 @@ class AsyncReplayTransport:
     def __init__(self, *lines: ScriptLine, script: Script | None = None) -> None:
         """A transport over `script`, or over a new script of `lines`."""
         self.script: Script = script or Script(*lines)
-        """What is left to answer, and what was asked."""
+        """The answers that are left, and the requests so far."""
 
     async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
         """The reply that the script holds for `request`."""

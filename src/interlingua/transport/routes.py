@@ -32,14 +32,14 @@ class Route:
         self._target = target
         self._latest: tuple[Headers | None, str, bytes] = (None, "", b"")
         self.origin: Origin = target.origin
-        """Who to connect to."""
+        """The origin to connect to."""
         self.peer: str = target.origin.peer
         """Its name in errors."""
         self.proxy: Proxy | None = proxy
-        """What stands in between."""
+        """The proxy in between."""
 
     def written(self, request: HttpRequest) -> tuple[bytes, bytes]:
-        """What is sent: the head with the body, and a body that is too large to be joined.
+        """The bytes to send: the head with the body, and a body that is too large to be joined.
 
         Raises: ConfigError for a method, name or value that does not fit into a head.
         """

@@ -44,7 +44,7 @@ class Network(NamedTuple):
     admit: Callable[[Origin, Sequence[Address]], None] | None = None
     """Is shown every address of an origin before any of them is connected to, and raises to refuse them all."""
     route: Callable[[Address], Address] | None = None
-    """What is connected to in place of an address that was admitted; None for the address itself."""
+    """The address to connect to in place of one that was admitted; None for the address itself."""
 
     def admitted(self, origin: Origin, addresses: Sequence[Address]) -> Sequence[Address]:
         """The addresses to connect to.
@@ -81,7 +81,7 @@ def known_addresses(host: str, port: int) -> list[Address] | None:
 
 
 def ordered(entries: Sequence[Found]) -> list[Address]:
-    """What `getaddrinfo` found, its first address first, then the first of another family, then the rest."""
+    """The addresses of `getaddrinfo`: its first one, then the first of another family, then the rest."""
     addresses: list[Address] = [(entry[0], entry[4]) for entry in entries]
     for place, address in enumerate(addresses):
         if address[0] != addresses[0][0]:
@@ -106,7 +106,7 @@ def new_socket(family: socket.AddressFamily) -> socket.socket:
 
 
 def patience_of(link: socket.socket, *, secure: bool) -> Callable[[float], None]:
-    """What tells a connected socket how many seconds it may wait at most; until it is told, it waits for ever.
+    """The function that sets how many seconds a connected socket waits at most; until it is told, it waits for ever.
 
     Where the time is over, it raises TimeoutError or BlockingIOError. The system keeps the time of a plain socket where
     it can, which saves a `poll` before each read and write; TLS has to be told when it is its own time that is over.

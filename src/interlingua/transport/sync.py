@@ -62,7 +62,7 @@ _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 _LOOKS_UP_S = 1.0
 """The longest wait of the system at a time: a signal that comes just before one is seen by Python only after it."""
 _WAITED = (TimeoutError, BlockingIOError)
-"""What a socket raises when it has waited for as long as it was told."""
+"""Exceptions of a socket that has waited for as long as it was told."""
 
 
 class _Connection:

@@ -52,7 +52,7 @@ class Target(NamedTuple):
     """One parsed URL."""
 
     origin: Origin
-    """Who to connect to."""
+    """The origin to connect to."""
     authority: str
     """The `host` header: the port only where it is not the scheme's own."""
     path: str

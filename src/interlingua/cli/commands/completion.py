@@ -49,7 +49,7 @@ def run(options: Namespace) -> int:
 
 
 def _options(parser: ArgumentParser) -> list[_Option]:
-    """What a command takes: its options, and the words of its first argument under no name."""
+    """The words of a command: its options, and the words of its first argument under no name."""
     return [
         _Option(tuple(action.option_strings), action.help or "", tuple(map(str, action.choices or ())))
         for action in parser._actions  # noqa: SLF001 - argparse has no public list of them

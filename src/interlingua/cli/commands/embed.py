@@ -65,7 +65,7 @@ def run(options: Namespace) -> int:
 
 
 def _texts(options: Namespace) -> list[str]:
-    """What is to be embedded.
+    """The texts to embed.
 
     Raises: UsageError for texts beside a file, for a file that cannot be read, and for nothing at all.
     """

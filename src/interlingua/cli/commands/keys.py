@@ -427,7 +427,7 @@ def _usage_table(rows: list[Row]) -> str:
 
 
 def _cost(row: Row) -> str:
-    """What is known of the cost; with a plus where the price of some calls is not."""
+    """The cost, as far as it is known; with a plus where the price of some calls is not."""
     from interlingua.gateway.keys.terms import money
 
     if row.unpriced and row.unpriced >= row.requests - row.failed:

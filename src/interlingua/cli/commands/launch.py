@@ -72,11 +72,11 @@ def run(options: Namespace) -> int:
 
 class _Names(NamedTuple):
     spec: str
-    """What does the work."""
+    """The model that does the work."""
     model: str
-    """What the agent calls it."""
+    """The agent's name for it."""
     small: str
-    """What it calls the small one."""
+    """The agent's name for the small one."""
 
 
 def _named(options: Namespace) -> _Names:
@@ -124,7 +124,7 @@ def _want_keys(spec: str) -> None:
 
 
 def _name_of(spec: str, name: str) -> str:
-    """What a spec is called: itself, or for a chain, which no agent takes for a name, an alias."""
+    """The name of a spec: itself, or for a chain, which no agent takes for a name, an alias."""
     from interlingua.registry.resolve import default_registry
 
     if "," not in spec:

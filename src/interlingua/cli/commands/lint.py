@@ -34,7 +34,7 @@ exit codes: 0 every target takes every tool, though perhaps rewritten; 1 somethi
 TARGETS = tuple([name for name in DIALECTS if name != OWN_DIALECT])
 """The dialects that are looked at when no target is named."""
 LEGAL = "[a-zA-Z0-9_]{1,64}"
-"""What the strict tool rules take as a name; every dialect takes it as it is."""
+"""Names that the strict tool rules take; every dialect takes them as they are."""
 
 
 class _Remark(NamedTuple):
@@ -49,7 +49,7 @@ class _Remark(NamedTuple):
     path: str
     """RFC 6901 pointer into the tool."""
     detail: str
-    """What, and why."""
+    """The change and its reason."""
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -158,7 +158,7 @@ def _target(name: str) -> tuple[str, Target]:
 
 
 def _findings(tool: Tool) -> list[_Remark]:
-    """What the strict tool rules ask for and the tool lacks."""
+    """The demands of the strict tool rules that the tool does not meet."""
     import re
 
     findings: list[tuple[str, str]] = []
@@ -175,7 +175,7 @@ def _findings(tool: Tool) -> list[_Remark]:
 
 
 def _remarks(tool: Tool, name: str, dialect: str, target: Target) -> list[_Remark]:
-    """What happens to one tool on its way to one target."""
+    """The changes of one tool on its way to one target."""
     from interlingua.dialects._contract import EncodeOptions
     from interlingua.dialects.table import get_dialect
     from interlingua.types.message import user

@@ -60,7 +60,7 @@ def run(options: Namespace) -> int:
 
 
 def _sent(played: Played, dialect: str, options: Namespace) -> Replayed:
-    """What a gateway that runs answers.
+    """The reply of a gateway that runs.
 
     Raises: TransportError; UsageError for an empty variable.
     """

@@ -146,7 +146,7 @@ def _bare(host: str) -> str:
 
 @contextmanager
 def _closed_if_refused(gateway: Gateway) -> Generator[None]:
-    """What it has open is let go where it cannot serve after all."""
+    """Close everything that it has open where it cannot serve after all."""
     import asyncio
 
     try:
@@ -217,7 +217,7 @@ def _supervise(gateway: Gateway, listener: socket.socket, workers: int) -> int:
 
 
 def _reload(gateway: Gateway, options: Namespace, host: str, since: Stamp) -> Reload | None:
-    """What keeps the gateway as its file says, under what the flags say; None without a file."""
+    """The reload that keeps the gateway as its file says, under the flags; None without a file."""
     from interlingua.gateway.serving.reload import Reload
     from interlingua.gateway.serving.serve import check_address
     from interlingua.gateway.state.sharing import check_workers
@@ -271,7 +271,7 @@ def _merged(options: Namespace, settings: GatewaySettings) -> GatewaySettings:
 
 
 def _observing(options: Namespace, settings: GatewaySettings) -> Observing:
-    """What is told of requests, by the file and by the flags."""
+    """The observers of requests, by the file and by the flags."""
     import msgspec
 
     choices = {name: getattr(options, name) for name in ("log", "log_content", "metrics", "store", "record", "otel")}

@@ -37,14 +37,14 @@ _FILLED = (
 
 
 class Converted(NamedTuple):
-    """What a file came to."""
+    """The result of a conversion."""
 
     toml: str
     """The new file."""
     report: tuple[str, ...]
     """The report, line by line."""
     entries: tuple[Entry, ...]
-    """What became of every leaf of the old file, in its order."""
+    """The fate of every leaf of the old file, in its order."""
     variables: dict[str, str]
     """Variables to set, with what each holds."""
 
@@ -79,7 +79,7 @@ def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") 
 
 
 def _credentials(tree: Tree, report: Report) -> dict[str, dict[str, Param]]:
-    """What the shared credentials hold, by their names."""
+    """The values of the shared credentials, by their names."""
     credentials: dict[str, dict[str, Param]] = {}
     listed: object = tree.get("credential_list")
     for index, entry in enumerate(cast("list[object]", listed) if isinstance(listed, list) else []):
@@ -101,7 +101,7 @@ def _credentials(tree: Tree, report: Report) -> dict[str, dict[str, Param]]:
 
 
 def _fallbacks(tree: Tree, models: Models, report: Report) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """What each name falls back on, and the specs of names that are no pools."""
+    """The fallbacks of each name, and the specs of names that are no pools."""
     falls: dict[str, list[str]] = {}
     spec_of: dict[str, str] = {}
     _group_aliases(tree, models, report)

@@ -48,9 +48,9 @@ _CLAUDE = {"vertex_ai": "vertex-anthropic", "azure_ai": "azure-anthropic"}
 _LOGINS = {"vertex": "google", "vertex-anthropic": "google", "bedrock": "aws"}
 """The rows that LiteLLM reaches by a login of the cloud."""
 _ENTRA = ("azure_ad_token", "tenant_id", "client_id", "client_secret")
-"""What says that a deployment of Azure is reached by a login."""
+"""Parameters of a deployment of Azure that is reached by a login."""
 _BEDROCK = re.compile(r"(?:converse/|converse_like/|invoke/)?(?:(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)/)?")
-"""What LiteLLM writes before the name of a model of Bedrock: the way of asking, and a region."""
+"""LiteLLM's prefix of a model of Bedrock: the way of asking, and a region."""
 _OF_LITELLM = {"azure": "AZURE_API_KEY", "nvidia": "NVIDIA_NIM_API_KEY"}
 """The variable that LiteLLM reads where no key is given, where it is not ours."""
 _PLACEHOLDERS = frozenset({"", "none", "null", "empty", "dummy", "fake", "no-key", "not-needed", "na", "n/a"})
@@ -109,7 +109,7 @@ class Deployment(NamedTuple):
     path: str
     """Its place in the file."""
     name: str
-    """What clients ask for."""
+    """The name that clients ask for."""
     model: str
     """The provider's own name of the model."""
     account: Account
@@ -127,7 +127,7 @@ class Keys:
         self._names: dict[tuple[str, str], str] = {}
         self._report = report
         self.told: dict[str, str] = {}
-        """What each variable of a key holds."""
+        """The note on each variable of a key."""
 
     def variable(self, param: Param, usual: str) -> str:
         """The variable for a key of the file; empty for a placeholder."""
@@ -222,7 +222,7 @@ def usual_keys(entries: list[object]) -> set[str]:
 
 
 def _params(members: Tree, path: str, shared: dict[str, dict[str, Param]], report: Report) -> dict[str, Param]:
-    """What is said of a deployment, each with its place: shared credentials, `model_info`, then its own words."""
+    """The parameters of a deployment, each with its place: shared credentials, `model_info`, then its own words."""
     own = {key: Param(value, f"{path}.litellm_params.{key}") for key, value in members["litellm_params"].items()}
     info: object = members.get("model_info")
     costs = cast("Tree", info) if isinstance(info, dict) else {}

@@ -44,12 +44,12 @@ class Alias(NamedTuple):
 
 
 class Models(NamedTuple):
-    """What `model_list` came to."""
+    """The models of `model_list`."""
 
     providers: dict[str, Account]
     """Tables of providers, by name."""
     pools: dict[str, Alias]
-    """What each name of the old file stands for, without its fallbacks."""
+    """The pool of each name of the old file, without its fallbacks."""
     inner: dict[str, Alias]
     """Aliases that stand in others alone."""
     limits: dict[str, dict[str, int]]

@@ -21,7 +21,7 @@ Tree: TypeAlias = "dict[str, Any]"
 """A mapping of the file, its keys as text."""
 
 EXTRA = "reading YAML needs the [yaml] extra: pip install 'interlingua[yaml]'"
-"""What to do where the reader is missing."""
+"""The advice where the reader is missing."""
 MAX_LEAVES = 50_000
 """How many values a file may hold, those that an anchor repeats counted each time."""
 _MAX_DEPTH = 40

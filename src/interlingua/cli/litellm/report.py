@@ -1,4 +1,4 @@
-"""What became of each setting of a file.
+"""The report of a conversion: the fate of each setting of a file.
 
 Rules
 - Every leaf of the input stands in the report once, with what was said of it or of what it is a part of.
@@ -15,7 +15,7 @@ Fate: TypeAlias = Literal["becomes", "nearly", "needless", "secret", "missing", 
 """It stands in the new file; it does, and means something else; it is so without being said; it is a key to be set as a
 variable; there is nothing like it here; nobody knows what it is."""
 UNKNOWN = "no setting that is known here; nothing was made of it"
-"""What is told of a setting that nobody knows."""
+"""The note on an unknown setting."""
 
 
 class Entry(NamedTuple):
@@ -24,13 +24,13 @@ class Entry(NamedTuple):
     path: str
     """Where it stands, as `model_list[0].litellm_params.model`."""
     fate: Fate
-    """What became of it."""
+    """Its fate."""
     told: str
-    """What became of it, in words."""
+    """Its fate, in words."""
 
 
 class Report:
-    """What was said so far."""
+    """The report so far."""
 
     def __init__(self) -> None:
         """Nothing was said."""

@@ -183,12 +183,12 @@ _WORDS: dict[str, _Word] = {
 
 
 class Server(NamedTuple):
-    """What is said of the gateway itself."""
+    """The settings of the gateway itself."""
 
     members: dict[str, tuple[str, str]]
     """Key of `[server]` -> value as TOML has it, and where it comes from."""
     everywhere: dict[str, int]
-    """What every target allows that says nothing of it."""
+    """Allowances of every target that says nothing of them."""
 
 
 def read_strategy(tree: Tree, report: Report) -> str:
@@ -207,7 +207,7 @@ def read_strategy(tree: Tree, report: Report) -> str:
 
 
 def read_settings(tree: Tree, report: Report) -> Server:
-    """What becomes a member of `[server]`; a word is said of everything else that is known."""
+    """The members of `[server]`; every other known setting gets a line in the report."""
     server = Server({}, {})
     for section in ("router_settings", "litellm_settings", "general_settings"):
         for name, value in table_of(tree, section).items():

@@ -29,7 +29,7 @@ VARIABLES = (
     "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
 )  # fmt: skip
-"""What decides whose credential it is."""
+"""Variables that choose the credential."""
 WAY_OUT = "run `aws sso login`, set AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 LASTING_S = 300.0
 """After how long a credential without an end is read anew."""
@@ -43,7 +43,7 @@ class AwsLogin:
     def __init__(self, source: str, scope: str, way_out: str, fetch: Callable[[], Issued[Any]]) -> None:
         """A login that asks for nothing before its first request."""
         self.source: str = source
-        """What it is, for errors and lists."""
+        """A description of it, for errors and lists."""
         self._service, _, self._region = scope.partition("/")
         self._renewal = Renewal(source, way_out, fetch)
 

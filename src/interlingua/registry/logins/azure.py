@@ -23,7 +23,7 @@ VARIABLES = (
     "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST", "AZURE_TOKEN_CREDENTIALS", "IDENTITY_ENDPOINT",
     "IDENTITY_HEADER",
 )  # fmt: skip
-"""What decides whose credential it is."""
+"""Variables that choose the credential."""
 WAY_OUT = "run `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET"
 
 

@@ -29,7 +29,7 @@ class BearerLogin:
     def __init__(self, source: str, way_out: str, fetch: Callable[[], Issued[Token]]) -> None:
         """A login that asks for nothing before its first request."""
         self.source: str = source
-        """What it is, for errors and lists."""
+        """A description of it, for errors and lists."""
         self._renewal = Renewal(source, way_out, fetch)
 
     def headers(self, request: HttpRequest, within_s: float | None) -> Headers:  # noqa: ARG002 - a token signs nothing

@@ -25,7 +25,7 @@ __all__ = ["VARIABLES", "google_login", "login_of_google"]
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 VARIABLES = ("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG", "GCE_METADATA_HOST", "GCE_METADATA_IP")
-"""What decides whose credential it is."""
+"""Variables that choose the credential."""
 WAY_OUT = "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file"
 LONGEST_S = 120.0
 

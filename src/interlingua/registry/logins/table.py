@@ -67,7 +67,7 @@ def variables_of(name: str) -> tuple[str, ...]:
 
 
 def identity_of(name: str) -> str:
-    """What tells the credential of a login from another one of that name: a digest of the variables that choose it."""
+    """The identity of a login's credential: a digest of the variables that choose it."""
     from hashlib import sha256  # only who logs in pays for it
 
     chosen = repr([os.environ.get(variable) for variable in _MAKERS[name][1]])

@@ -46,7 +46,7 @@ class AsyncConnection(asyncio.Protocol):
         self._news = asyncio.Event()
         self._is_lost = self._is_paused = False
         self.latest: Latest | None = None
-        """What it can go on from."""
+        """The response that it can go on from."""
         self.made_s: float = time.monotonic()
         """When it was made."""
 

@@ -91,5 +91,5 @@ class Link:
         return self.to_send()
 
     def to_send(self) -> bytes:
-        """What is to be sent now."""
+        """The bytes to send now."""
         return b"".join(self._frames.data_to_send())

@@ -25,10 +25,10 @@ MAX_CONNECTIONS = 16
 
 
 class Pooled(Protocol):
-    """What the pool has to know of a connection."""
+    """The facts of a connection that the pool needs."""
 
     latest: Latest | None
-    """What it can go on from."""
+    """The response that it can go on from."""
     made_s: float
     """When it was made."""
 
@@ -45,7 +45,7 @@ C = TypeVar("C", bound=Pooled)
 
 
 class Counts:
-    """What went over WebSockets."""
+    """Counts of the traffic over WebSockets."""
 
     def __init__(self) -> None:
         """Nothing yet."""
@@ -65,7 +65,7 @@ class Pool(Generic[C]):
     def __init__(self, counts: Counts) -> None:
         """None yet."""
         self.counts: Counts = counts
-        """What went over them."""
+        """The counts of their traffic."""
         self._lock = threading.RLock()  # a reply that nobody closed is closed by the collector, anywhere
         self._idle: dict[object, list[C]] = {}
         self._all: set[C] = set()

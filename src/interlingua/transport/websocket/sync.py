@@ -47,7 +47,7 @@ class Connection:
         self._socket = peer
         self._name = name
         self.latest: Latest | None = None
-        """What it can go on from."""
+        """The response that it can go on from."""
         self.made_s: float = time.monotonic()
         """When it was made."""
 

@@ -47,7 +47,7 @@ _ANY_NULLS = 1 << 20
 
 
 class Latest(msgspec.Struct, frozen=True):
-    """What a connection can go on from."""
+    """The response that a connection can go on from."""
 
     response_id: str
     """The id of its latest response."""
@@ -86,7 +86,7 @@ class Turn:
         return count if begins == latest.said and len(self._places) > count else 0
 
     def event(self, latest: Latest | None) -> bytes:
-        """What is sent on a connection with that latest response."""
+        """The event that is sent on a connection with that latest response."""
         count = self.fits(latest)
         self.is_continued, self._error = count > 0, {}
         body = {name: value for name, value in self._members.items() if name not in _HTTP_ALONE}
@@ -147,7 +147,7 @@ class Turn:
 
     @property
     def latest(self) -> Latest | None:
-        """What its connection can go on from now; None after a turn that failed."""
+        """The response that its connection can go on from now; None after a turn that failed."""
         response = self._response
         if self._kind not in _KEPT or response is None or not _CONTINUES.isdisjoint(self._members):
             return None
