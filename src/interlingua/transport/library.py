@@ -57,6 +57,8 @@ class _Exchange:
         raw: Headers = tuple(
             (name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in reply.headers.raw
         )
+        # The library looks up its patience when a body begins: until then it was that for the first byte.
+        reply.request.extensions["timeout"] = {**_patience(deadlines.timeouts), "read": deadlines.timeouts.idle_s}
         self.status: int = reply.status_code
         self._body: Body
         self.headers: Headers
@@ -195,19 +197,21 @@ def _plain_headers(client: httpx.Client | httpx.AsyncClient) -> Headers:
     return tuple([(name, value) for name, value in raw if name not in _OF_THE_CONNECTION])
 
 
+def _patience(timeouts: Timeouts) -> dict[str, float | None]:
+    """The library's waits until the first byte."""
+    return httpx.Timeout(timeouts.first_byte_s, connect=timeouts.connect_s, pool=timeouts.pool_s).as_dict()
+
+
 def _wrapped(request: HttpRequest, url: str, timeouts: Timeouts, further: Headers) -> httpx.Request:
     """The request as the library wants it, with those `further` headers that it does not have itself.
 
     Raises: ConfigError for what our own transport refuses, too.
     """
     encode_request(request, parse_url(url))
-    waits = [timeouts.first_byte_s, timeouts.idle_s]
-    patience_s = None if None in waits else max(wait for wait in waits if wait is not None)
-    limits = httpx.Timeout(patience_s, connect=timeouts.connect_s, pool=timeouts.pool_s)
     merged = {**dict(further), **dict(request.headers)} if further else dict(request.headers)
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in merged.items()]
     return httpx.Request(
-        request.method, url, headers=headers, content=request.body, extensions={"timeout": limits.as_dict()}
+        request.method, url, headers=headers, content=request.body, extensions={"timeout": _patience(timeouts)}
     )
 
 
