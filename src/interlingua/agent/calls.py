@@ -29,14 +29,14 @@ __all__ = ["Desk", "answer_calls"]
 
 
 class Desk(NamedTuple):
-    """What the calls of a run are judged by."""
+    """The approval policy of a run's calls."""
 
     names: frozenset[str]
     """The tools there are."""
     approve: Callable[[ToolCall], object] | str
-    """Who approves: `auto`, `ask`, `never`, or a function."""
+    """The approver: `auto`, `ask`, `never`, or a function."""
     own_approvals: Mapping[str, Callable[[ToolCall], object] | str]
-    """Who approves calls of tools that say so themselves."""
+    """The approvers of tools that have their own."""
     limits: Limits
     """The bounds."""
     final_tool: str | None

@@ -1,4 +1,4 @@
-"""What the loop asks of its driver beside what a model's call asks: to run tools, and to ask the caller's functions."""
+"""Effects of the loop, beside those of a model's call: to run tools, and to call the caller's functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Invoke(NamedTuple):
     function: Callable[[Any], Any]
     """The function."""
     argument: Any
-    """What it is given."""
+    """Its argument."""
 
 
 class Progressed(NamedTuple):
@@ -44,7 +44,7 @@ class Progressed(NamedTuple):
     call: Call
     """Its call."""
     text: str
-    """What it tells."""
+    """The text."""
 
 
 class Finished(NamedTuple):
@@ -57,7 +57,7 @@ class Finished(NamedTuple):
 
 
 Notice: TypeAlias = Progressed | Finished
-"""What running calls tell."""
+"""Notes of running calls."""
 LoopEffect: TypeAlias = "Effect | list[LoopEvent] | Begin | Next | Invoke"
-"""What a driver has to do; a list of events is given to whoever reads the run."""
+"""Effects that a driver of the loop carries out; a list of events is given to whoever reads the run."""
 LoopSteps: TypeAlias = Generator[LoopEffect, Any, R]

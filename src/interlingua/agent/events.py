@@ -60,12 +60,12 @@ class ToolStarted(msgspec.Struct, frozen=True):
 
 
 class ToolProgress(msgspec.Struct, frozen=True):
-    """What a tool tells while it runs; the model does not see it."""
+    """A note of a tool while it runs; the model does not see it."""
 
     call: ToolCall | BrokenToolCall
     """The call."""
     text: str
-    """What it tells."""
+    """The text."""
     step: int
     """Which step, from 1."""
 
@@ -76,7 +76,7 @@ class ToolFinished(msgspec.Struct, frozen=True):
     call: ToolCall | BrokenToolCall
     """The call."""
     result: ToolResult
-    """What the model gets."""
+    """The result that the model gets."""
     step: int
     """Which step, from 1."""
 
@@ -91,6 +91,6 @@ class RunFinished(msgspec.Struct, frozen=True):
 
 
 LoopEvent: TypeAlias = StepFinished | ApprovalNeeded | ToolStarted | ToolProgress | ToolFinished | RunFinished
-"""What the loop itself tells."""
+"""Events of the loop itself."""
 RunEvent: TypeAlias = Event | LoopEvent
-"""What the stream of a run gives."""
+"""Events in the stream of a run."""

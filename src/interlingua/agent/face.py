@@ -1,4 +1,4 @@
-"""What the blocking and the awaited run share: everything there is to see of a run, and to say to it."""
+"""The shared face of the blocking and the awaited run: its state, its events, and the answers to it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RunFace(Generic[T]):
         self._is_told = False
 
     def _watched(self) -> AbstractContextManager[object]:
-        """What a piece of the run's work is done in, so that whoever listens knows that it belongs to the run."""
+        """The context of a piece of the run's work, by which observers know that it belongs to the run."""
         if not self._is_told:
             self._is_told = True
             if is_observed():
@@ -130,7 +130,7 @@ class RunFace(Generic[T]):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What translation changed, in all steps."""
+        """The changes of translation, in all steps."""
         return tuple([change for step in self._state.steps for change in step.response.changes])
 
     @property
@@ -175,7 +175,7 @@ class RunFace(Generic[T]):
 
 
 def _written_down(record: RunRecord) -> RunRecord:
-    """What a pickled run is in the other process."""
+    """The record that a pickled run is in the other process."""
     return record
 
 

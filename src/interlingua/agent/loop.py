@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["BLANK", "Compactor", "Work", "run_loop"]
 
 BLANK = "Your last answer was empty. Go on with the task: call a tool, or say what the answer is."
-"""What is said to a model that stops without a word."""
+"""The text for a model that stops without a word."""
 
 Compactor = Callable[[tuple[Message, ...]], Any]
 """Makes a long conversation shorter: given the messages, it gives those to go on with, or None to leave them."""
@@ -69,7 +69,7 @@ class Work(NamedTuple):
     job: Job
     """The call of the model, without the messages of the steps."""
     desk: Desk
-    """What calls are judged by."""
+    """The approval policy of its calls."""
     output: object = None
     """The type of the answer; None for its text."""
     compact: Compactor | None = None

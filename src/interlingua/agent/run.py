@@ -142,7 +142,7 @@ class _RunPump(Pump[None]):
 
 
 def _plain(value: object) -> object:
-    """What a function of the caller's gave.
+    """The result of a function of the caller's.
 
     Raises: UsageError for a coroutine, which nothing here awaits.
     """

@@ -1,4 +1,4 @@
-"""What makes an agent: its options, read strictly, and the work that they make of a prompt."""
+"""The setup of an agent: its options, read strictly, and the work that they make of a prompt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["AgentOptions", "Approvals", "Approve", "Setup", "Stored", "charged",
 T = TypeVar("T")
 
 Approvals: TypeAlias = bool | Mapping[str, bool | str]
-"""What was decided: of all calls that wait, or by call id; a text denies with that reason."""
+"""Decisions: of all calls that wait, or by call id; a text denies with that reason."""
 Stored: TypeAlias = Recorded | RunRecord | str | bytes
 """A run, its record, or the text that `il.dump` wrote of it."""
 
@@ -42,10 +42,10 @@ _ENDED_BY_THE_MODEL = ("done", "refused", "length", "invalid_output")
 
 
 class AgentOptions(TypedDict, total=False):
-    """What `il.Agent` and `with_options` take by keyword beside the model and the type of the answer."""
+    """The keyword options of `il.Agent` and `with_options` beside the model and the type of the answer."""
 
     tools: Iterable[BoxItem]
-    """What the model may call: an `il.Toolbox`, or a list of tools, functions, classes, schemas and MCP servers."""
+    """Tools that the model may call: an `il.Toolbox`, or a list of tools, functions, classes, schemas, MCP servers."""
     system: SystemText | None
     """The system text; None leaves it to the model and the history."""
     max_steps: int | None
@@ -65,7 +65,7 @@ class AgentOptions(TypedDict, total=False):
     max_blank_answers: int
     """Empty answers in a row that are asked for again, 2 by default."""
     approve: Approve
-    """Who approves calls: `auto` (by default, every call runs), `ask`, `never`, or a function; a tool's own word goes
+    """Approves calls: `auto` (by default, every call runs), `ask`, `never`, or a function; a tool's own word goes
     before."""
     compact: Compactor | None
     """Makes a long conversation shorter before a step: given the messages, it gives those to go on with, or None."""
@@ -81,7 +81,7 @@ def charged(run: RunFace[Any]) -> None:
 
 
 def task_output(name: str, run: RunFace[Any]) -> object:
-    """What a sub-agent's run gives its parent's model.
+    """The output of a sub-agent's run, as its parent's model reads it.
 
     Raises: ToolError for a run that stopped before it was done.
     """
@@ -92,7 +92,7 @@ def task_output(name: str, run: RunFace[Any]) -> object:
 
 
 class Setup(Generic[T]):
-    """What the blocking and the awaited agent share: everything but the running."""
+    """The shared half of the blocking and the awaited agent: everything but the running."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Setup(Generic[T]):
         """
         _check_names(options)
         self.model: Face = model if isinstance(model, Face) else Face(model)
-        """Whom it asks."""
+        """The model that it asks."""
         self.output: object = output
         """The type of the answer."""
         self.given: Mapping[str, Any] = options
@@ -116,7 +116,7 @@ class Setup(Generic[T]):
         self.limits: Limits = limits_of(options)
         """Its bounds."""
         self.observers: tuple[Callable[[RunEvent], object], ...] = tuple(options.get("observers", ()))
-        """Who is told its events."""
+        """The observers of its events."""
         tools = options.get("tools", self.model.settings.request.tools)
         self.box: Toolbox | AsyncToolbox = tools if hasattr(tools, "execute") else box(tools)
         """Its tools."""

@@ -1,4 +1,4 @@
-"""What a run has come to so far: the one place that changes while it runs.
+"""The state of a run: the one place that changes while it runs.
 
 Rules
 - The messages are a history that can be gone on with at any time, except while calls wait for an approval: whatever
@@ -73,11 +73,11 @@ class RunState:
         self.stop_reason: StopReason | None = None
         """Why the run ended; None while it runs."""
         self.why: str = ""
-        """What there is to say about that."""
+        """The detail of that."""
         self.pending: tuple[ToolCall, ...] = before.pending
         """The calls that wait for an approval."""
         self.decisions: dict[str, Decision] = dict(before.decisions)
-        """What was decided, by call id."""
+        """The decisions, by call id."""
         self.injected: deque[Message] = deque(before.injected)
         """Messages for the next step."""
         self.tool_counts: Counter[str] = Counter(before.tool_counts)
@@ -85,15 +85,15 @@ class RunState:
         self.usage: Usage | None = before.usage
         """Tokens so far."""
         self.output: Any = None
-        """What came of it."""
+        """The output of the run."""
         self.repairs: int = 0
         """How often an answer that was no value of the type went back."""
         self.context: object = None
-        """What handlers get that ask for it."""
+        """The context for handlers that ask for it."""
         self.is_compacted: bool = False
         """Whether a compactor has given the messages, or some of them."""
         self.lanes: tuple[Lane, ...] = ()
-        """Whom it asks."""
+        """The targets that it asks."""
         self._lock = Lock()
         self._costs: float | None = before.cost_usd if before.steps else 0.0
         self._clock = clock
@@ -189,7 +189,7 @@ class RunState:
             self.answer(tuple([ToolResult(call.id, call.name, text, is_error=True) for call in calls]))
 
     def decide(self, call: Call | str, decision: Decision) -> None:
-        """What was decided about a call.
+        """Record a decision about a call.
 
         Raises: UsageError for a call that does not wait.
         """

@@ -1,4 +1,4 @@
-"""What a client is made with: whose key, which server, how long to wait; and the targets that follow from it.
+"""The account of a client: its key, its server, its time-outs; and the targets that follow from it.
 
 Rules
 - Every argument of the SDK's clients is honoured, or refused in words with the way out; none is ignored in silence.
@@ -96,7 +96,7 @@ def headers_of(pairs: Mapping[str, str] | None) -> Headers:
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose key, which server, how long to wait."""
+    """A key, a server and time-outs."""
 
     api_key: Secret | None = None
     """The key that was given; None leaves it to each provider's variable."""
@@ -161,7 +161,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _SERVER = "openai-compatible"
-"""What a server that is known by its address alone is called in answers and errors."""
+"""The name in answers and errors of a server that is known by its address alone."""
 
 
 def _spec(model: str, dialect: str) -> str:

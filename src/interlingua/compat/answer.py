@@ -29,5 +29,5 @@ class Answer(Body):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What translation changed, from the caller's body to the target and back."""
+        """The changes of translation, from the caller's body to the target and back."""
         return self._behind[1]

@@ -43,13 +43,13 @@ class Asked(NamedTuple):
     """One call, read."""
 
     job: Job
-    """What the client is to do."""
+    """The job of the client."""
     dialect: Dialect
     """The caller's dialect."""
     context: ServerContext
     """How the answer is to be written."""
     changes: tuple[Change, ...]
-    """What was changed to read the body."""
+    """The changes of reading the body."""
 
 
 def ask(name: str, members: Mapping[str, object], account: Account, output: object = None) -> Asked:
@@ -90,7 +90,7 @@ class Teller:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What translation changed so far; complete at the end."""
+        """The changes of translation so far; complete at the end."""
         answered = self.response.changes if self.response else ()
         return (*self._asked.changes, *answered, *self._changes)
 

@@ -24,7 +24,7 @@ class Body(Mapping[str, Any]):
     """One JSON object of an answer, read-only."""
 
     _kinds: ClassVar[Mapping[str, type[Body]]] = {}
-    """What the objects, and the objects in the lists, below some members are."""
+    """The classes of the objects, and of the objects in the lists, below some members."""
     _declared: ClassVar[frozenset[str]] = frozenset()
     """Members that are known, whether an answer has them or not."""
 

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Function(Body):
-    """What a call calls."""
+    """The function of a call."""
 
     name: str
     """Name of the tool."""
@@ -47,15 +47,15 @@ class ToolCall(Body):
     type: str
     """`function` or `custom`."""
     function: Function
-    """What is called."""
+    """The function that is called."""
     index: int
     """In a stream: which call this is a piece of."""
     custom: dict[str, Any] | None
-    """What is called, for a freeform tool."""
+    """The freeform tool that is called."""
 
 
 class Message(Body):
-    """What the model says; in a stream, a piece of it."""
+    """The message of the model; in a stream, a piece of it."""
 
     _kinds: ClassVar[Mapping[str, type[Body]]] = {"tool_calls": ToolCall}
 
@@ -78,7 +78,7 @@ class Message(Body):
 
 
 class ParsedMessage(Message, Generic[T]):
-    """What the model says, with the value that it stands for."""
+    """The message of the model, with the value that it stands for."""
 
     _parsed: object = None
 
@@ -96,7 +96,7 @@ class Choice(Body):
     index: int
     """Its place."""
     message: Message
-    """What the model says."""
+    """The message of the model."""
     finish_reason: str
     """`stop`, `length`, `tool_calls` or `content_filter`."""
     logprobs: dict[str, Any] | None
@@ -111,7 +111,7 @@ class ParsedChoice(Body, Generic[T]):
     index: int
     """Its place."""
     message: ParsedMessage[T]
-    """What the model says."""
+    """The message of the model."""
     finish_reason: str
     """`stop`, `length`, `tool_calls` or `content_filter`."""
     logprobs: dict[str, Any] | None
@@ -126,7 +126,7 @@ class ChunkChoice(Body):
     index: int
     """Its place."""
     delta: Message
-    """What is new."""
+    """The new piece."""
     finish_reason: str | None
     """Why it ended, in its last piece."""
     logprobs: dict[str, Any] | None
@@ -166,13 +166,13 @@ class CompletionUsage(Body):
     total_tokens: int
     """Of both."""
     prompt_tokens_details: PromptTokensDetails | None
-    """What the request's were."""
+    """The details of the request's tokens."""
     completion_tokens_details: CompletionTokensDetails | None
-    """What the answer's were."""
+    """The details of the answer's tokens."""
 
 
 class Completion(Answer):
-    """What a whole answer says beside its choices."""
+    """The members of a whole answer beside its choices."""
 
     id: str
     """The provider's id of the answer, or one of ours."""

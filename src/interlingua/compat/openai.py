@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class _Unsaid:
-    """What stands for an argument that was not given, where None says something."""
+    """The stand-in for an argument that was not given, where None says something."""
 
 
 _UNSAID = _Unsaid()
@@ -67,7 +67,7 @@ class _Named:
 
 
 class _Client(_Named):
-    """What both clients are made with."""
+    """The shared half of both clients."""
 
     _has = "chat.completions and responses, and il.model(…) does more"
 

@@ -49,7 +49,7 @@ class OutputItem(Body):
     status: str | None
     """`completed` or `incomplete`."""
     role: str
-    """Who speaks, of a message."""
+    """The speaker of a message."""
     content: list[Content]
     """The parts of a message."""
     call_id: str
@@ -59,7 +59,7 @@ class OutputItem(Body):
     arguments: str
     """Arguments of a call, JSON text."""
     input: str
-    """What a freeform tool is given."""
+    """The input of a freeform tool."""
     summary: list[Content]
     """The readable parts of a thought."""
     encrypted_content: str | None
@@ -95,9 +95,9 @@ class ResponseUsage(Body):
     total_tokens: int
     """Of both."""
     input_tokens_details: InputTokensDetails
-    """What the request's were."""
+    """The details of the request's tokens."""
     output_tokens_details: OutputTokensDetails
-    """What the answer's were."""
+    """The details of the answer's tokens."""
 
 
 def text_of(output: list[OutputItem]) -> str:
@@ -122,13 +122,13 @@ class ResponseObject(Answer):
     status: str | None
     """`completed`, `incomplete` or `failed`."""
     output: list[OutputItem]
-    """What the model gave, in order."""
+    """The output of the model, in order."""
     usage: ResponseUsage | None
     """Token counts."""
     incomplete_details: dict[str, Any] | None
     """Why the answer is not whole."""
     error: dict[str, Any] | None
-    """What went wrong."""
+    """The error."""
     instructions: str | list[Any] | None
     """The system text that the provider was given."""
     metadata: dict[str, str] | None
@@ -171,13 +171,13 @@ class PartialResponse(Body):
     model: str
     """The provider's own id of the model."""
     output: list[OutputItem]
-    """What the model gave, in order."""
+    """The output of the model, in order."""
     usage: ResponseUsage | None
     """Token counts."""
     incomplete_details: dict[str, Any] | None
     """Why the answer is not whole."""
     error: dict[str, Any] | None
-    """What went wrong."""
+    """The error."""
 
     @property
     def output_text(self) -> str:
@@ -195,7 +195,7 @@ class ResponseStreamEvent(Body):
     sequence_number: int
     """Its place in the stream."""
     delta: str
-    """What is new."""
+    """The new piece."""
     text: str
     """The whole text, when it has ended."""
     arguments: str

@@ -30,7 +30,7 @@ B = TypeVar("B", bound="Body")
 
 
 class Told(Generic[B]):
-    """What both faces know of a stream."""
+    """The shared half of both faces of a stream."""
 
     def __init__(self, prepared: Asked, kind: type[B]) -> None:
         """A stream of bodies of that kind."""
@@ -45,7 +45,7 @@ class Told(Generic[B]):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What translation changed so far; complete at the end."""
+        """The changes of translation so far; complete at the end."""
         return self._teller.changes
 
 

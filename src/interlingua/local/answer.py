@@ -1,4 +1,4 @@
-"""What a local model said, read while it speaks: calls, text, output.
+"""The answer of a local model, read while it speaks: calls, text, output.
 
 The model writes one of the JSON objects of `grammar`, in pieces cut anywhere. `AnswerReader` gives back what each piece
 adds: text of a reply (unescaped), a call's name, fragments of its arguments, fragments of an output. Text that is under
@@ -79,7 +79,7 @@ class AnswerReader:
         self._escaped = False
 
     def feed(self, text: str) -> Iterator[Said]:
-        """What `text` adds.
+        """The pieces that `text` adds.
 
         Raises: DecodeError, when this cannot be an answer of the grammar.
         """

@@ -50,7 +50,7 @@ class ChatError(Error):
 
 
 class Plan(NamedTuple):
-    """What the engine is asked, and how its answer is to be read."""
+    """The question to the engine, and how its answer is to be read."""
 
     model: str
     """The model as the client named it."""

@@ -1,4 +1,4 @@
-"""What `il models` does: list, pull and path, as plain functions.
+"""The commands of `il models`: list, pull and path, as plain functions.
 
 Rules
 - Results go to `out`, progress to `notes`; a terminal sees one line that moves, everything else plain lines.
@@ -23,7 +23,7 @@ class ModelStatus(NamedTuple):
     """One model that can be pulled, and whether it was."""
 
     name: str
-    """What comes after `local/`."""
+    """The name behind `local/`."""
     pulled: bool
     """Whether its weights are there."""
     size_bytes: int
@@ -31,7 +31,7 @@ class ModelStatus(NamedTuple):
     licence: str
     """Licence of its weights."""
     description: str
-    """What it is."""
+    """The description."""
 
 
 def models() -> tuple[ModelStatus, ...]:

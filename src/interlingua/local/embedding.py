@@ -34,7 +34,7 @@ class EmbedServer(Protocol):
 
 
 class EmbedPlan(NamedTuple):
-    """What is asked."""
+    """A request for vectors."""
 
     texts: tuple[str, ...]
     """The texts."""
@@ -43,7 +43,7 @@ class EmbedPlan(NamedTuple):
 
 
 def embed_plan(body: bytes) -> EmbedPlan:
-    """What a request body asks.
+    """The request for vectors in a body.
 
     Raises: ChatError for what the engine does not take; DecodeError, LimitExceededError.
     """

@@ -58,7 +58,7 @@ class Job:
     def __init__(self, plan: Plan | EmbedPlan, deliver: Deliver) -> None:
         """A job that has not begun."""
         self.plan: Plan | EmbedPlan = plan
-        """What is asked."""
+        """The plan of the job."""
         self.cancelled: bool = False
         """Set by whoever no longer wants the answer."""
         self._deliver = deliver

@@ -72,12 +72,12 @@ _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum
 
 
 class ToolShape(NamedTuple):
-    """What a grammar needs to know of a tool."""
+    """The parts of a tool that a grammar needs."""
 
     name: str
     """Its name on the wire."""
     description: str
-    """What it is for; may be empty."""
+    """The purpose; may be empty."""
     parameters: Mapping[str, Any]
     """The schema of its arguments."""
 

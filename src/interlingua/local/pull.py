@@ -125,7 +125,7 @@ def _by_pip(package: str, scratch: Path) -> Path:
 
 
 def _pip(*arguments: str) -> bytes:
-    """What pip prints.
+    """The output of pip.
 
     Raises: ConfigError, when there is no pip or it fails.
     """

@@ -1,4 +1,4 @@
-"""What the engine says, written as Chat Completions: whole, or frame by frame.
+"""Replies of the engine, written as Chat Completions: whole, or frame by frame.
 
 Shape: the chunks and the reply of the dialect; ids `chatcmpl-…` and `call_…` are given in.
 Rules

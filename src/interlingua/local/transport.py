@@ -166,14 +166,14 @@ class _Exchange:
 
 
 def _writer(request: Plan) -> ReplyWriter:
-    """What writes the answer to a conversation."""
+    """The writer of the answer to a conversation."""
     return ReplyWriter(
         request, id=f"chatcmpl-{_random(24)}", created=int(time.time()), call_id=lambda: f"call_{_random(24)}"
     )
 
 
 def _submit_to(path: Path) -> Submit:
-    """What starts jobs on the weights at `path`."""
+    """The function that starts jobs on the weights at `path`."""
     return engine_for(path).submit
 
 

@@ -27,7 +27,7 @@ class Weights(NamedTuple):
     """A model that can be pulled."""
 
     name: str
-    """What comes after `local/`."""
+    """The name behind `local/`."""
     packages: tuple[str, ...]
     """Pinned distributions; the files of several are joined in this order."""
     member: str
@@ -41,7 +41,7 @@ class Weights(NamedTuple):
     licence: str
     """Licence of the weights."""
     description: str
-    """What it is and what it is good for."""
+    """The description, with the purpose."""
     replies_after_results: bool = False
     """Too small to stop calling: after a tool's result it is offered no tool, so that it talks."""
 

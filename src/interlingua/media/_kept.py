@@ -1,4 +1,4 @@
-"""What conversions came to, kept for the next turn of a conversation, which sends the same images again."""
+"""Cache of converted images, for the next turn of a conversation, which sends the same images again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ENTRY_BYTES", "MAX_KEPT_BYTES", "MAX_WORKERS", "KeptImages"]
 MAX_KEPT_BYTES = 64 * 1024 * 1024
 """How many bytes of converted images are kept in one process; the longest unused go first."""
 ENTRY_BYTES = 1_000
-"""What keeping one takes beside its data."""
+"""The bytes of an entry beside its data."""
 MAX_WORKERS = 2
 """How many images one process converts at the same time, so that memory stays bounded however many calls there are."""
 
@@ -36,7 +36,7 @@ class KeptImages:
         self._workers = threading.BoundedSemaphore(max_workers)
 
     def get(self, data: bytes, recipe: Recipe, convert: Callable[[], Converted]) -> Converted:
-        """What `convert` gives for these bytes, or gave before.
+        """The value of `convert` for these bytes, now or before.
 
         Raises: what `convert` raises; a failure is not kept.
         """

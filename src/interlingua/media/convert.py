@@ -38,7 +38,7 @@ AVIF = "image/avif"
 QUALITIES = (90, 80, 70, 58, 45, 32)
 """The rungs of the ladder, best first."""
 SHRINKING = 0.75
-"""What a side is multiplied with where the last rung is still too large."""
+"""The factor of a side where the last step is still too large."""
 LEAST_SIDE_PX = 16
 """A longest side that is not gone below."""
 
@@ -51,7 +51,7 @@ class Converted(NamedTuple):
     media_type: str
     """Its MIME type."""
     entries: tuple[tuple[str, str], ...]
-    """What was changed: codes of `CODES` with their details."""
+    """The changes: codes of `CODES` with their details."""
 
 
 @lru_cache(maxsize=32)

@@ -68,11 +68,11 @@ TIMEOUT_S = 30.0
 """Seconds that it may take, all redirects included, where nothing else is said."""
 
 Fetched: TypeAlias = ImagePart | AudioPart | DocumentPart
-"""What a URL may lead to."""
+"""The parts that a URL may lead to."""
 
 
 class Terms(NamedTuple):
-    """What may be fetched, and how."""
+    """The terms of fetching: schemes, addresses, ports, size and time."""
 
     allow_http: bool = False
     """Whether http is good enough."""
@@ -143,7 +143,7 @@ def fetch(
 
 
 def carry_out(steps: Steps, terms: Terms, way: Way) -> Fetched:
-    """What the steps come to, blocking."""
+    """The result of the steps, blocking."""
     from interlingua.transport.sync import HttpTransport
 
     options, network = way.transport_terms(terms)
@@ -200,7 +200,7 @@ def steps(url: str, terms: Terms) -> Steps:
 
 
 def _hop(target: Target, terms: Terms) -> Generator[HttpRequest | None, Any, Fetched | str]:
-    """What one URL leads to: a part, or where to go on."""
+    """The result of one URL: a part, or where to go on."""
     place = _place(target)
     head: Head = yield HttpRequest(method="GET", url=f"{place}{target.path}", headers=_HEADERS)
     location = header(head.headers, "location")
@@ -314,7 +314,7 @@ def _too_large(place: str, terms: Terms) -> LimitExceededError:
 
 
 def _part(place: str, data: bytes, head: Head, name: str | None, terms: Terms) -> Fetched:
-    """What the bytes are, whatever they are said to be; a text in place of a picture is an error page."""
+    """The part that the bytes are, whatever they are said to be; a text in place of a picture is an error page."""
     claimed = (header(head.headers, "content-type") or "").partition(";")[0].strip().lower()
     sniffed = sniff(data)
     if sniffed is None:

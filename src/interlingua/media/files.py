@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["FilePart", "InputFile", "files"]
 
 FilePart: TypeAlias = TextPart | ImagePart | AudioPart | DocumentPart
-"""What a file may become."""
+"""The parts that a file may become."""
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
@@ -48,11 +48,11 @@ class InputFile(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What it is called in items and journals: its path, with forward slashes."""
+        """Its name in items and journals: its path, with forward slashes."""
         return self.path.replace(os.sep, "/")
 
     def parts(self) -> tuple[FilePart, ...]:
-        """What the file says.
+        """The parts of the file.
 
         Raises: UsageError for a file that cannot be read, is empty, or is of no known kind; LimitExceededError.
         """

@@ -33,7 +33,7 @@ _WITHOUT = frozenset({BrokenToolCall, OpaquePart, RefusalPart, ServerToolPart, T
 
 
 def plan_media(request: Request, endpoint: Endpoint, allow: frozenset[Capability] = frozenset()) -> MediaPlan | None:
-    """What is to be done with the media of a request before a target takes it; None where there is nothing to do.
+    """The plan for the media of a request before a target takes it; None where there is nothing to do.
 
     Raises: UnsupportedError where the target cannot take them; UsageError for a file that is broken, cut off or larger
         than any image may be, whoever is asked.

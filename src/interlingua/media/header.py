@@ -1,4 +1,4 @@
-"""What an image file says of itself before anything is decoded: pure, without any library, bounded.
+"""The header of an image file, read before anything is decoded: pure, without any library, bounded.
 
 Rules
 - Headers alone are read: sizes, turns, colours and the order of a file's pieces. No pixel is decoded, nothing is
@@ -32,7 +32,7 @@ ImageFault: TypeAlias = Literal["", "cut", "broken"]
 
 
 class ImageHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """What an image says of itself."""
+    """The header of an image."""
 
     media_type: str
     """Its MIME type, by its bytes."""
@@ -55,7 +55,7 @@ class ImageHeader(msgspec.Struct, frozen=True, kw_only=True):
     progressive: bool = False
     """Whether a JPEG tells the whole picture several times, finer each time."""
     fault: ImageFault = ""
-    """What is wrong with it, as far as its pieces show."""
+    """The fault of the image, as far as its pieces show."""
 
     @property
     def pixels(self) -> int:
@@ -80,7 +80,7 @@ _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {
 
 
 def read_header(data: bytes) -> ImageHeader | None:
-    """What the image in `data` says of itself; None for what is no image of a known format. Never raises."""
+    """The header of the image in `data`; None for what is no image of a known format. Never raises."""
     media_type = sniff_image(data)
     if media_type is None:
         return None

@@ -1,4 +1,4 @@
-"""What one image needs before a target takes it: what must be done, and what should be.
+"""The needs of one image before a target takes it: what must be done, and what should be.
 
 Rules
 - Over 64 megapixels, cut off, or not what it claims to be: refused, by the header alone, whoever is asked.
@@ -47,10 +47,10 @@ class Recipe(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What one image needs."""
+    """The needs of one image."""
 
     header: ImageHeader
-    """What it says of itself."""
+    """Its header."""
     recipe: Recipe
     """How it is converted, if it is."""
     must: bool
@@ -108,7 +108,7 @@ def plain_type(media_type: str) -> str:
 
 
 def need_of(part: ImagePart, header: ImageHeader, limits: MediaLimits, most_px: int | None) -> Need:
-    """What an image needs; `most_px` is the longest side that is taken in this request."""
+    """The needs of an image; `most_px` is the longest side that is taken in this request."""
     free = part.sealed is None
     useful = limits.useful_side_px if free and part.detail not in FULL else None
     longest = max(header.width, header.height)

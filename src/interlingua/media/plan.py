@@ -1,4 +1,4 @@
-"""What is done with the media of one request for one target, made from headers; and doing it.
+"""The plan for the media of one request for one target, made from headers; and doing it.
 
 Rules
 - A plan decodes nothing and takes microseconds an image; `run` does the work, and belongs into a worker.
@@ -40,7 +40,7 @@ MAX_MEDIA_PARTS = 4_000
 NO_TYPE = "application/octet-stream"
 """A media type that says nothing."""
 REST_BYTES = 65_536
-"""What is left of a request's size for everything but media."""
+"""The part of a request's size for everything but media."""
 INSTALL = "the [media] extra, which would convert it, is not installed: pip install 'interlingua[media]'"
 
 _KEPT = KeptImages()
@@ -56,7 +56,7 @@ class _Task(NamedTuple):
 
 
 class MediaPlan:
-    """What is to be done with the media of one request."""
+    """The plan for the media of one request."""
 
     __slots__ = ("_changes", "_limits", "_request", "_spec", "_swaps", "_tasks")
 
@@ -318,7 +318,7 @@ class _Planner:
 
 
 def _not_empty(place: Place, part: Media) -> str | None:
-    """What the bytes of a file are; None where nobody knows.
+    """The kind of a file's bytes; None where nobody knows.
 
     Raises: UsageError for an empty one.
     """

@@ -1,4 +1,4 @@
-"""What a file is, told by its first bytes: pure, without any library.
+"""The kind of a file, told by its first bytes: pure, without any library.
 
 Not responsible for: whether the rest of the file is sound.
 """
@@ -13,7 +13,7 @@ Kind: TypeAlias = Literal["image", "audio", "document"]
 
 
 class Sniffed(NamedTuple):
-    """What a file is."""
+    """The kind of a file."""
 
     kind: Kind
     """Which part it makes."""
@@ -59,7 +59,7 @@ _BEGINNING_BYTES = 18
 
 
 def sniff(data: bytes) -> Sniffed | None:
-    """What `data` is; plain text is a document; None for what is none of the known formats."""
+    """The kind of `data`; plain text is a document; None for what is none of the known formats."""
     if data[:4] == b"RIFF" and data[8:12] in _RIFF:
         return Sniffed(*_RIFF[data[8:12]])
     if data[4:8] == b"ftyp":

@@ -42,7 +42,7 @@ BY_RULE = frozenset({"server_tools", "media_refs", "server_state", "images", "au
 
 
 class FileReport(msgspec.Struct, kw_only=True):
-    """What became of the exchanges of one file."""
+    """The results of the exchanges of one file."""
 
     name: str
     """The file's name."""
@@ -87,7 +87,7 @@ class FileReport(msgspec.Struct, kw_only=True):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """What became of all files."""
+    """The results of all files."""
 
     files: list[FileReport] = []
     """One report for each file, in order."""

@@ -111,7 +111,7 @@ class Fault(NamedTuple):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one exchange."""
+    """The verdict on one exchange."""
 
     outcome: Literal["passed", "failed", "refused"]
     """How it was judged."""

@@ -1,4 +1,4 @@
-"""What a recorded change excuses: the fact at its own path, and nothing else.
+"""The excuse of a recorded change: the fact at its own path, and nothing else.
 
 Rules
 - A difference counts as said only when an entry of `changes` names its place; anything else is a loss in silence.
@@ -109,7 +109,7 @@ class Excuses:
     """The entries of one translation, asked by place."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
-        """What `changes` say."""
+        """The excuses of`changes` say."""
         self.changes: tuple[Change, ...] = tuple(changes)
 
     def __bool__(self) -> bool:

@@ -111,7 +111,7 @@ def request_facts(dialect: str, body: Any, *, model: str | None = None) -> Facts
 
 
 def request_faults(dialect: str, body: Any) -> list[str]:
-    """What is wrong with the calls and results of a request's history; empty for a sound one."""
+    """The faults of the calls and results of a request's history; empty for a sound one."""
     return reader_for(dialect).faults(body)
 
 

@@ -37,7 +37,7 @@ __all__ = ["FakeAnswer", "FakeModel", "in_pieces", "tool_call"]
 FakeAnswer: TypeAlias = (
     "str | Part | Response[Any] | Error | Sequence[str | Part] | Sequence[Event] | Callable[[Request], FakeAnswer]"
 )
-"""What a fake can be told to answer."""
+"""Answers of a fake."""
 
 PARTS = get_args(Part)
 EVENTS = get_args(Event)
@@ -54,7 +54,7 @@ class FakeModel:
     def __init__(self, answers: FakeAnswer | Sequence[FakeAnswer] = ()) -> None:
         """A fake with a list of answers, one for each call, or with one answer for every call."""
         self.requests: list[Request] = []
-        """What it was asked, oldest first, in canonical form."""
+        """The requests to it, oldest first, in canonical form."""
         self.models: list[str] = []
         """The targets that it stood in for, in the same order."""
         self._lock = threading.Lock()

@@ -36,7 +36,7 @@ class KnownFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     topic: str
     """The topic of the work that mends it."""
     what: str
-    """What is wrong, in one sentence."""
+    """The fault, in one sentence."""
     part: str
     """The part of the judgement."""
     path: str
@@ -66,7 +66,7 @@ class Known(msgspec.Struct, frozen=True):
         return [fault for fault in verdict.faults if not any(one.fits(exchange, fault) for one in self.faults)]
 
     def needless(self, verdicts: Mapping[str, Verdict]) -> list[str]:
-        """What entries name and no judged exchange has, as `topic id part path`."""
+        """The entries that no judged exchange has, as `topic id part path`."""
         return [
             f"{one.topic} {name} {one.part} {one.path}"
             for one in self.faults

@@ -1,4 +1,4 @@
-"""What travels without being understood: `extra` members and opaque parts, taken out or weighed.
+"""Members that travel without being understood: `extra` members and opaque parts, taken out or weighed.
 
 A codec could pass any round trip by carrying the body along unread. So a translation is also judged with everything
 opaque taken out, and what was opaque is counted by its path.

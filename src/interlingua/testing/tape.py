@@ -41,16 +41,16 @@ from interlingua.wire.http import Headers, HttpReply, HttpRequest, header
 __all__ = ["Mode", "Scrub", "Tape", "TapeMissError", "asked", "cassette"]
 
 Mode: TypeAlias = Literal["once", "record", "replay", "none"]
-"""What a cassette does."""
+"""The mode of a cassette."""
 Scrub: TypeAlias = Callable[[str], str]
 """Takes secrets out of a text."""
 
 VARIABLE = "INTERLINGUA_CASSETTE"
 """The environment variable that decides over the mode."""
 ASKED = ("system", "messages", "tools", "tool_choice", "output_schema", "json_mode")
-"""What of a request it is found by."""
+"""The members by which a recorded request is matched."""
 NOT_ASKED = frozenset({"extra", "sealed", "cache", "strict", "metadata", "annotations"})
-"""What of its parts does not count."""
+"""The parts of them that do not count."""
 SEALED = frozenset({"sealed", "data"})
 """Members that are kept byte for byte: sealed state and media."""
 
@@ -97,7 +97,7 @@ class Tape:
         self.path = path
         """Where it is kept."""
         self.exchanges: list[dict[str, Any]] = []
-        """What is on it, as plain JSON values."""
+        """The exchanges on it, as plain JSON values."""
         self.keep = True
         """Whether a recording is written at the end."""
         self._scrub = scrub
@@ -199,7 +199,7 @@ class Tape:
 
 
 def asked(request: dict[str, Any]) -> dict[str, Any]:
-    """What a request is found by: the members that every dialect carries, call ids by their order."""
+    """The members by which a request is matched: those that every dialect carries, call ids by their order."""
     numbers: dict[str, str] = {}
     return {name: _essence(request[name], numbers) for name in ASKED if name in request}
 
@@ -276,7 +276,7 @@ def _response_of(plain: dict[str, Any]) -> Response[Any]:
 
 
 class _Recording:
-    """What is heard of one exchange, until it is complete."""
+    """The recording of one exchange, until it is complete."""
 
     def __init__(self, tape: Tape, request: HttpRequest, status: int, headers: Headers) -> None:
         self.status = status

@@ -1,4 +1,4 @@
-"""What the blocking and the awaited toolbox share: everything but the running.
+"""The shared half of the blocking and the awaited toolbox: everything but the running.
 
 Rules
 - One tool message answers one step: a result for each call, in call order.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Box", "BoxItem", "Work"]
 
 BoxItem: TypeAlias = ToolSource | OpaqueTool | McpSource
-"""What a toolbox is made from."""
+"""The things that a toolbox is made from."""
 
 MAX_CONCURRENCY = 16
 """How many calls run at once, where the box does not say otherwise."""
@@ -132,7 +132,7 @@ class Box:
     def _prepared(
         self, calls: Call | Iterable[Call], context: object, timeout_s: float | None
     ) -> list[Work | ToolResult]:
-        """What answers each call; UsageError before anything has run."""
+        """The work or the result for each call; UsageError before anything has run."""
         every: list[Call] = [calls] if isinstance(calls, ToolCall | BrokenToolCall) else _listed(calls)
         return [self._ready(call, context, self.timeout_s if timeout_s is None else timeout_s) for call in every]
 

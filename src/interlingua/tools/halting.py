@@ -37,4 +37,4 @@ class Halt:
 
 
 HALT: ContextVar[Halt | None] = ContextVar("interlingua_tool_halt", default=None)
-"""What ends the waiting for the calls that run here."""
+"""The halt that ends the waiting for the calls that run here."""

@@ -77,7 +77,7 @@ class Link:
         self.place: Place = place
         """Where the server is."""
         self.name: str = place.name
-        """What the server is called: by the caller, or else by itself."""
+        """The name of the server: given by the caller, or else by itself."""
         self.tools: tuple[Tool, ...] = ()
         """The server's tools, as it calls them, without handlers."""
         self.aside: tuple[ToolSetAside, ...] = ()

@@ -1,4 +1,4 @@
-"""What a tool of an MCP server gave, as the content of a result; and the other way round.
+"""Results of tools of MCP servers as the content of a result; and the other way round.
 
 Shape: a list of blocks (text, image, audio, a resource, a link to one), and a structured value beside it.
 Loss: texts beside a structured value, which by the protocol say the same; annotations and icons of blocks.

@@ -27,9 +27,9 @@ class Command(NamedTuple):
     """A server that is started, and spoken to over its standard input and output."""
 
     name: str
-    """What the server is called here."""
+    """The name of the server here."""
     program: str
-    """What is started."""
+    """The program to start."""
     arguments: tuple[str, ...] = ()
     """Its arguments."""
     env: dict[str, str] | None = None
@@ -44,7 +44,7 @@ class Address(NamedTuple):
     """A server that is reached over HTTP."""
 
     name: str
-    """What the server is called here."""
+    """The name of the server here."""
     url: str
     """Where it is."""
     headers: dict[str, str]

@@ -42,7 +42,7 @@ class ToolSetAside(NamedTuple):
     name: str
     """Its name, or its place in the list where it has none."""
     sentence: str
-    """What is wrong with it."""
+    """The fault."""
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""What a started MCP server writes on its error output: held back until it is ready, then passed on as it comes.
+"""The error output of a started MCP server: held back until it is ready, then passed on as it comes.
 
 Rules
 - A server that ends before it is ready has said why in its last line, which goes into the error; nothing else is shown.
@@ -32,7 +32,7 @@ class ErrorOutput:
         self._target = _own_error_output()
         self._reading: int | None = None
         self.file: TextIO = self._target
-        """What the server is given to write on."""
+        """The file that the server writes on."""
         reading, writing = os.pipe()
         try:
             os.set_blocking(reading, False)

@@ -1,4 +1,4 @@
-"""What became of a handler, as the result that the model reads.
+"""The outcome of a handler, as the result that the model reads.
 
 Rules
 - Only the text of a `ToolError` is shown to the model; anything else may be private, and goes to the log alone.
@@ -24,7 +24,7 @@ Call: TypeAlias = ToolCall | BrokenToolCall
 
 
 class Outcome(NamedTuple):
-    """What a handler gives that knows the form of its result, such as a tool of an MCP server."""
+    """The value of a handler that knows the form of its result, such as a tool of an MCP server."""
 
     content: ResultContent
     """The content of the result."""

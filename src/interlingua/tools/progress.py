@@ -13,10 +13,10 @@ from typing import TypeAlias
 __all__ = ["LISTENER", "Listener", "progress"]
 
 Listener: TypeAlias = Callable[[str], None]
-"""What takes the notes of one call."""
+"""The listener to the notes of one call."""
 
 LISTENER: ContextVar[Listener | None] = ContextVar("interlingua_tool_listener", default=None)
-"""What takes the notes of the call that runs here."""
+"""The listener to the notes of the call that runs here."""
 
 
 def progress(text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a handler gave, as the content of a tool result.
+"""The value of a handler, as the content of a tool result.
 
 Text stays text, parts stay parts, and a `Json` is what it holds; anything else is JSON: dataclasses, structs and
 pydantic models as objects, dates, UUIDs and decimals as text. Bytes say nothing by themselves: `ImagePart` and its
@@ -19,7 +19,7 @@ from interlingua.wire.json import decode_any, encode
 __all__ = ["ResultContent", "content_of"]
 
 ResultPart: TypeAlias = TextPart | ImagePart | AudioPart | DocumentPart | OpaquePart | Json
-"""What a tool result may hold beside text."""
+"""The parts of a tool result beside text."""
 ResultContent: TypeAlias = str | Json | tuple[ResultPart, ...]
 """The content of a tool result."""
 
@@ -27,7 +27,7 @@ _PARTS = (TextPart, ImagePart, AudioPart, DocumentPart, OpaquePart)
 
 
 def content_of(value: object) -> ResultContent:
-    """What a handler gave as the content of its result.
+    """The value of a handler as the content of its result.
 
     Raises: UsageError, for what is neither text, nor parts, nor JSON.
     """

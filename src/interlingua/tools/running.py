@@ -39,14 +39,14 @@ __all__ = ["run_all"]
 
 
 class _Note(NamedTuple):
-    """What a handler says while it runs."""
+    """A note of a handler while it runs."""
 
     place: int
     text: str
 
 
 class _End(NamedTuple):
-    """What a handler came to: a result, or what is raised in the calling thread."""
+    """The end of a handler: a result, or what is raised in the calling thread."""
 
     place: int
     result: ToolResult | None
@@ -134,7 +134,7 @@ class _Hand:
             self._inbox.put(_End(self._place, ended(self.watch, result)))
 
     def _awaited(self, value: Awaitable[Any]) -> object:
-        """What an awaitable gives, in an event loop of its own."""
+        """The value of an awaitable, in an event loop of its own."""
         import asyncio
 
         async def wait() -> object:

@@ -37,7 +37,7 @@ from interlingua.types.tool import Tool, empty_parameters
 __all__ = ["APPROVALS", "Approve", "Handler", "One", "ToolSource", "is_async", "origin_of", "tool", "tool_of"]
 
 ToolSource: TypeAlias = Tool | Callable[..., Any] | type[Any] | dict[str, Any]
-"""What a tool is made from: a function, a class with fields, a JSON Schema, or a tool that is one already."""
+"""The sources of a tool: a function, a class with fields, a JSON Schema, or a tool that is one already."""
 
 
 class One(NamedTuple):
@@ -48,7 +48,7 @@ class One(NamedTuple):
 
 
 Approve: TypeAlias = Literal["auto", "ask", "never"] | Callable[[ToolCall], Any]
-"""Who approves calls: nobody has to, whoever reads the run, nobody ever does, or a function. A function gives True or
+"""Approves calls: nobody has to, whoever reads the run, nobody ever does, or a function. A function gives True or
 False, a text to deny with that reason, or None to ask whoever reads the run."""
 APPROVALS = ("auto", "ask", "never")
 """The words of `approve`."""
@@ -84,32 +84,32 @@ class Handler:
     ) -> None:
         """A handler of `function`."""
         self.function: Callable[..., Any] = function
-        """What runs."""
+        """The function that runs."""
         self.loose: Schema = loose
         """Schema of the arguments, in which what has a default may be left out."""
         self.read: Callable[[dict[str, Any]], dict[str, Any] | One] = read
         """Makes Python values of JSON arguments: by name, or One; raises MisfitError."""
         self.kind: Any = kind
-        """What `read` makes: an instance of this class, a dict as it came; None: the function's own parameters."""
+        """The type that `read` makes: this class, or a dict as it came; None: the function's own parameters."""
         self.origin: str = origin or origin_of(function)
-        """What the tool was made from, for error messages."""
+        """The source of the tool, for error messages."""
         self.contexts: dict[str, WantedContext] = contexts_of(function) if contexts is None else contexts
         """The parameters that take the caller's context."""
         self.timeout_s: float | None = timeout_s
         """Seconds that one call may take."""
         self.approve: Approve | None = approve
-        """Who approves its calls in an agent; None leaves it to the agent."""
+        """The approver of its calls in an agent; None leaves it to the agent."""
         self.is_async: bool = is_async(function)
         """Whether the function gives an awaitable."""
         self.has_decimals: bool = kind is not dict and holds_decimals(loose)
         """Whether `read` makes Decimals, which a number is taken for by its digits."""
 
     def __call__(self, /, **arguments: Any) -> Any:
-        """What the function gives for these JSON arguments."""
+        """The value of the function for these JSON arguments."""
         return self.run(self.read(relax(arguments, self.loose)))
 
     def run(self, values: dict[str, Any] | One, contexts: dict[str, Any] = {}) -> object:  # noqa: B006 - only read
-        """What the function gives for what `read` made, and for the contexts by parameter."""
+        """The value of the function for the result of `read`, and for the contexts by parameter."""
         if isinstance(values, One):
             return self.function(values.value, **contexts)
         return self.function(**{**values, **contexts})
@@ -210,7 +210,7 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 
 def origin_of(source: object) -> str:
-    """What a tool was made from, in words."""
+    """The source of a tool, in words."""
     if isinstance(source, Tool):
         return source.handler.origin if isinstance(source.handler, Handler) else f"the tool {source.name}"
     if isinstance(source, dict):
@@ -260,7 +260,7 @@ def _instance(read: Callable[[Any], Any]) -> Callable[[dict[str, Any]], One]:
 
 
 _MEMBERS = dict.fromkeys(("type", "name", "description", "parameters", "strict"))
-"""What a definition may have; `type` is what some wire formats put before it."""
+"""The members that a definition may have; `type` is what some wire formats put before it."""
 
 
 def _from_schema(source: dict[str, Any], name: str | None, handler: Callable[..., Any] | None) -> Tool:

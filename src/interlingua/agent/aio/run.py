@@ -119,7 +119,7 @@ class _AsyncRunPump(AsyncPump[None]):
 
 
 async def _settled(value: object) -> object:
-    """What a function of the caller's gave, awaited where it can be."""
+    """The result of a function of the caller's, awaited where it can be."""
     return await cast("Awaitable[object]", value) if isinstance(value, Awaitable) else value
 
 

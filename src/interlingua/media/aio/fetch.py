@@ -43,7 +43,7 @@ async def fetch(
 
 
 async def carry_out(steps: Steps, terms: Terms, way: Way) -> Fetched:
-    """What the steps come to."""
+    """The result of the steps."""
     from interlingua.transport.aio import HttpTransport
 
     options, network = way.transport_terms(terms)

@@ -1,4 +1,4 @@
-"""What an answer of each service holds at least, whole and in pieces: the shapes that conformance demands.
+"""The least content of an answer of each service, whole and in pieces: the shapes that conformance demands.
 
 Further members are let through everywhere; what a client of the service relies on must be there.
 Source: sections "Response", "Stream" and "Errors" of our notes on each service; answer types of the official clients.
@@ -149,6 +149,6 @@ def _reading(dialect: str) -> Reading:
 
 
 def shape_faults(dialect: str, name: str, value: object) -> list[str]:
-    """What is wrong with a value that should be the `Whole`, a `Frame` or an `Error` of that dialect."""
+    """The faults of a value that should be the `Whole`, a `Frame` or an `Error` of that dialect."""
     problems = faults(_reading(dialect), Named(name), value)
     return [f"{fault.pointer or '/'}: {fault.sentence}" for fault in problems]

@@ -28,7 +28,7 @@ MOST_REASONS = 4
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What came of one check."""
+    """The outcome of one check."""
 
     name: str
     """Name of the check."""
@@ -52,7 +52,7 @@ class Check(NamedTuple):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What came of all checks."""
+    """The outcome of all checks."""
 
     outcomes: tuple[Outcome, ...]
     """One for each check, in order."""
@@ -63,7 +63,7 @@ class Report(msgspec.Struct, frozen=True):
         return not any(outcome.state == "fail" for outcome in self.outcomes)
 
     def state(self, name: str) -> State:
-        """What came of the check of that name."""
+        """The state of the check of that name."""
         return next(outcome.state for outcome in self.outcomes if outcome.name == name)
 
     def lines(self) -> list[str]:
@@ -75,7 +75,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def check_server(session: Session) -> Report:
-    """What came of every check on one server."""
+    """The report of every check on one server."""
     return Report(tuple(_outcome(check, session) for check in CHECKS))
 
 
@@ -105,7 +105,7 @@ def _text(session: Session, *, stream: bool) -> list[str]:
 
 
 def _ended(answer: Seen, finish: Finish) -> list[str]:
-    """What is missing at the end of an answer."""
+    """The parts that are missing at the end of an answer."""
     if answer.faults:
         return []
     wrong = [] if answer.finish == finish else [f"it ended with {answer.finish or 'nothing'!r}, not {finish!r}"]
@@ -127,7 +127,7 @@ def _question(session: Session, question: Question) -> Question:
 
 
 def _calls(session: Session, answer: Seen) -> list[str]:
-    """What is wrong with the calls of an answer."""
+    """The faults of the calls of an answer."""
     wrong: list[str] = []
     for place, call in enumerate(answer.calls):
         if call.name != TOOL:
@@ -191,7 +191,7 @@ def _length(session: Session, *, stream: bool) -> list[str]:
 
 
 def _refused(session: Session, body: bytes, statuses: tuple[int, ...], **more: Any) -> list[str]:
-    """What is wrong with the refusal of a body."""
+    """The faults of the refusal of a body."""
     got = session.post(body, **more)
     if got.broke:
         return [f"the connection broke: {got.broke}"]

@@ -1,4 +1,4 @@
-"""What conformance asks, in no service's words, and how a service is spoken to."""
+"""The questions of conformance, in no service's words, and how a service is spoken to."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mP4z8CAFTEMLQkAK
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What came of a call."""
+    """The result of a call."""
 
     call: CallSeen
     """The call."""
     text: str
-    """What came of it."""
+    """The result."""
     is_error: bool = False
     """Whether it failed."""
 
@@ -64,7 +64,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     turn: tuple[dict[str, Any], ...] = ()
     """The assistant's turn that came before, as the service gave it."""
     results: tuple[Result, ...] = ()
-    """What came of its calls."""
+    """The results of its calls."""
 
 
 def _bearer(key: str) -> Headers:
@@ -82,9 +82,9 @@ class Tongue(msgspec.Struct, frozen=True, kw_only=True):
     body: Callable[[Question, str], dict[str, Any]]
     """The body of a question to a model."""
     whole: Callable[[dict[str, Any], list[str]], Seen]
-    """What a whole answer said; takes the faults found before."""
+    """The reader of a whole answer; takes the faults found before."""
     streamed: Callable[[bytes, list[str]], Seen]
-    """What a streamed one said."""
+    """The reader of a streamed answer."""
     forces: bool = True
     """Whether a call can be demanded."""
     knows_results: bool = True

@@ -1,4 +1,4 @@
-"""What an answer said, in no service's words, with everything that is wrong with it."""
+"""The content of an answer, in no service's words, with everything that is wrong with it."""
 
 from __future__ import annotations
 

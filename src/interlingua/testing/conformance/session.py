@@ -40,7 +40,7 @@ STREAM_TYPES = {"ollama": "application/x-ndjson"}
 
 
 class Got(msgspec.Struct, frozen=True):
-    """What the server answered."""
+    """The answer of the server."""
 
     status: int
     """HTTP status; 0 when the connection broke."""
@@ -118,7 +118,7 @@ class Session:
         return http.client.HTTPConnection(address, timeout=self._timeout_s)
 
     def error_faults(self, got: Got) -> list[str]:
-        """What is wrong with an answer that should be an error of the dialect."""
+        """The faults of an answer that should be an error of the dialect."""
         faults: list[str] = []
         body: object = parsed(got.body, "the body", faults)
         if len(items(body)) == 1:

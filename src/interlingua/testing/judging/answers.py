@@ -29,7 +29,7 @@ from interlingua.types.response import Response
 __all__ = ["judge_response", "judge_stream"]
 
 NOT_COMPARED = frozenset({"raw", "attempts", "changes", "request", "output"})
-"""What of a response takes no part in equality."""
+"""The fields of a response that take no part in equality."""
 
 
 def judge_response(trial: Trial) -> None:
@@ -113,7 +113,7 @@ def judge_stream(trial: Trial) -> None:
 
 
 def _unsaid(events: list[Event], text: str) -> Iterator[str]:
-    """What the end says and no event before it, or what the wire says and no event at all."""
+    """Facts in the end and in no event before it, or on the wire and in no event at all."""
     yield from _beside(events)
     last = events[-1] if events else None
     if isinstance(last, StreamEnd):
@@ -169,7 +169,7 @@ def _cut_everywhere(trial: Trial, data: bytes) -> list[Event]:
 
 
 def _ended(trial: Trial, events: list[Event], recorded: StreamFacts) -> Response[Any] | None:
-    """What the stream adds up to, after its end was compared with the one that the wire shows."""
+    """The response that the stream adds up to, after its end was compared with the one that the wire shows."""
     last = events[-1] if events else None
     expected = {"done": "StreamEnd", "cut": "IncompleteStreamError"}.get(recorded.end) or (recorded.error or {})[
         "class"
@@ -265,7 +265,7 @@ def _fails(other: Dialect, response: Response[Any]) -> bool:
 
 
 def _words_of(trial: Trial, part: str, text: str, last: Event) -> None:
-    """What an error that ends a stream says in words is said in the other format, too."""
+    """The words of an error that ends a stream stand in the other format, too."""
     message = last.message if isinstance(last, StreamError) else ""
     written = (json.dumps(message, ensure_ascii=ascii_only)[1:-1] for ascii_only in (False, True))
     if not any(form in text for form in written):

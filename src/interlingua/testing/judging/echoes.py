@@ -19,11 +19,11 @@ from interlingua.testing.wirefacts.values import items, members, objects, word
 __all__ = ["ANSWERED", "FAILED", "FIRST", "NEXT", "Outcome", "next_body", "outcome_of"]
 
 FIRST = "What is the weather in Oslo?"
-"""What the user asked."""
+"""The question of the user."""
 NEXT = "Go on, please."
-"""What the user says after an answer without calls."""
+"""The user's words after an answer without calls."""
 ANSWERED = "4 degrees"
-"""What a call gave."""
+"""The result of a call."""
 FAILED = "the service did not answer"
 """Why a call failed."""
 
@@ -31,10 +31,10 @@ Body = dict[str, Any]
 
 
 class Outcome(NamedTuple):
-    """What became of a call."""
+    """The result of a call."""
 
     text: str
-    """What it gave."""
+    """The text of the result."""
     is_error: bool = False
     """Whether it failed."""
 
@@ -43,7 +43,7 @@ OUTCOMES = (Outcome(ANSWERED), Outcome(FAILED, is_error=True), Outcome(""))
 
 
 def outcome_of(number: int) -> Outcome:
-    """What became of the call of that number of an answer."""
+    """The result of the call of that number of an answer."""
     return OUTCOMES[number % len(OUTCOMES)]
 
 

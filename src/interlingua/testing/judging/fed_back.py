@@ -73,7 +73,7 @@ HOMES = frozenset(
 SHAPES = frozenset({"unknown_member", "unknown_value", "missing_member", "wrong_type", "bad_length"})
 """Rules of the shape alone: at home they are about words that the service itself had in its answer."""
 SPOKEN = "Let me look that up."
-"""What a client puts into a turn."""
+"""The words of a client in a turn."""
 ALLOW = frozenset(get_args(Capability))
 """Everything that may be let go is: what goes out has to be taken without it."""
 
@@ -84,7 +84,7 @@ class _Next(NamedTuple):
 
 
 def feed_back(exchange: Exchange) -> tuple[Fault, ...] | None:
-    """What is wrong with the requests that go on after the answer of `exchange`; None where nothing can go on."""
+    """The faults of the requests that go on after the answer of `exchange`; None where nothing can go on."""
     name = exchange.dialect
     if name not in DIALECTS:
         return None
@@ -152,7 +152,7 @@ def _newest(dialect: str) -> Target:
 
 
 def _home(trial: Trial) -> Target:
-    """Who answered: the row of the recorded host, and the model that the request named."""
+    """The target that answered: the row of the recorded host, and the model that the request named."""
     name = trial.dialect.name
     row = row_of(name, trial.exchange.host) or ROWS["interlingua" if name == "unified" else name]
     model = trial.context().target.model or trial.exchange.model or MODELS[name]
@@ -160,7 +160,7 @@ def _home(trial: Trial) -> Target:
 
 
 def _issued(trial: Trial, response: Response[Any]) -> Issued:
-    """What the service gave out in this answer."""
+    """The ids and signatures that the service gave out in this answer."""
     body = load(trial.dialect.encode_response(response, ServerContext(source=trial.dialect.name)).body)
     return issued_in(trial.dialect.name, body)
 

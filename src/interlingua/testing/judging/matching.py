@@ -148,14 +148,14 @@ class _TextReader:
         return start + len(bare) if turn_text.startswith(bare, start) else None
 
     def here(self) -> object:
-        """What stands here."""
+        """The value here."""
         place, offset = self.at, self.offset
         while place < len(self.turns) and not self.turns[place][1][offset:].strip():
             place, offset = place + 1, 0
         return (self.turns[place][0], self.turns[place][1][offset:]) if place < len(self.turns) else "(nothing)"
 
     def rest(self) -> str:
-        """What was not read, where nothing may stand."""
+        """The part that was not read, where nothing may stand."""
         if self.gap or self.lost or self.at >= len(self.turns):
             return ""
         return "".join(
@@ -362,7 +362,7 @@ def _moved(placed: PlacedRequest, excuses: Excuses) -> bool:
 
 
 def _conserved(matcher: _Matcher, placed: PlacedRequest, turns: Sequence[Sequence[str]]) -> None:
-    """What was moved is still said, and where no text was added nothing else is."""
+    """Moved facts are still there, and where no text was added nothing else is."""
     everything = "\n".join([turn[1] for turn in turns])
     for fact in placed.texts:
         if matcher.excuses.at(fact.place, ("system_moved",)) and fact.value.strip() not in everything:
@@ -501,7 +501,7 @@ def _steps(matcher: _Matcher, placed: PlacedChoice, actual: Sequence[Any], texts
 
 
 CLEAN = frozenset({"stop", "tool_calls"})
-"""What no entry makes of an answer that ended in an error: its client would go on as if nothing had happened."""
+"""Facts that no entry makes of an answer that ended in an error: its client would go on as if nothing had happened."""
 
 
 def _finishes_otherwise(placed: PlacedChoice, excuses: Excuses, possible: frozenset[str]) -> bool:

@@ -56,7 +56,7 @@ MARKED: dict[Any, str] = {
     ToolResult: "result",
     ToolCall: "call",
 }
-"""What a cache mark stands on, in the words of `wirefacts.marks`."""
+"""The thing that a cache mark stands on, in the words of `wirefacts.marks`."""
 
 
 class Fact(NamedTuple):
@@ -65,13 +65,13 @@ class Fact(NamedTuple):
     place: str
     """Pointer into the canonical JSON."""
     value: Any
-    """What is said, in the words of `wirefacts`."""
+    """The value, in the words of `wirefacts`."""
     role: str = ""
-    """Who says it, of a text."""
+    """The speaker of a text."""
 
 
 class PlacedChoice:
-    """What parts say, in order."""
+    """The facts of parts, in order."""
 
     def __init__(self) -> None:
         """Nothing yet."""
@@ -160,7 +160,7 @@ class PlacedChoice:
 
 
 class PlacedRequest(PlacedChoice):
-    """What a request says."""
+    """The facts of a request."""
 
     def __init__(self, model: str) -> None:
         """A request to that model, with nothing in it yet."""
@@ -174,7 +174,7 @@ class PlacedRequest(PlacedChoice):
 
 
 class PlacedAnswer(NamedTuple):
-    """What an answer says."""
+    """The facts of an answer."""
 
     model: str
     """The model that it names."""
@@ -252,7 +252,7 @@ def _choice(request: Request) -> Any:
 
 
 def _source(citation: Citation) -> str:
-    """What a citation is named by: its fields, or what nobody has read of it."""
+    """The source that a citation names: its fields, or what nobody has read of it."""
     return citation.url or citation.file or citation.title or citation_source(citation.raw)
 
 

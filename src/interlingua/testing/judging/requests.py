@@ -28,7 +28,7 @@ from interlingua.wire.http import HttpRequest
 __all__ = ["judge_request"]
 
 UNREAD = frozenset({"references", "server_tools"})
-"""What may travel unread: references to media, and tools that the provider runs."""
+"""Facts that may travel unread: references to media, and tools that the provider runs."""
 
 
 def judge_request(trial: Trial) -> None:
@@ -110,7 +110,7 @@ def _encoded(trial: Trial, dialect: Dialect, decoded: DecodedRequest) -> Encoded
 
 
 def _read_whole(trial: Trial, first: DecodedRequest, placed: PlacedRequest) -> None:
-    """What was read is what the body says."""
+    """The facts that were read are those of the body."""
     recorded = whole_request(trial.dialect.name, trial.exchange.request, trial.exchange.model)
     for difference in request_differences(placed, recorded, Excuses(first.changes)):
         trial.note("a request read", difference)
@@ -164,7 +164,7 @@ def _real(trial: Trial, part: str, refusals: tuple[Change, ...], request: Reques
 
 
 def _at(request: Request, path: str) -> Any:
-    """What stands at a place of a request."""
+    """The value at a place of a request."""
     value: Any = request
     for step in path.split("/")[1:]:
         value = (
@@ -182,4 +182,4 @@ KINDS: dict[str, tuple[type, ...]] = {
     "server_tools": (OpaqueTool,),
     "tools": (),
 }
-"""What a refusal of each code must be of; a service of which nothing is known takes every tool."""
+"""The kinds that a refusal of each code must be of; a service of which nothing is known takes every tool."""

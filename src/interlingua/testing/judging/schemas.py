@@ -1,4 +1,4 @@
-"""What a schema that was rewritten must still say: properties, which of them are required, choices, descriptions."""
+"""The parts of a schema that a rewriting must keep: properties, which are required, choices, descriptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["lost_of_schema"]
 
 
 def lost_of_schema(expected: Any, actual: Any) -> list[str]:
-    """What the wanted schema says and the other one does not, wherever in it."""
+    """The parts that the wanted schema has and the other one lacks, wherever in it."""
     if not isinstance(expected, dict) or not isinstance(actual, dict):
         return [] if expected == actual else ["the schema"]
     names, required = set(_properties(actual)), set(_required(actual))

@@ -1,4 +1,4 @@
-"""What the parts of one judgement share: the exchange, the dialects, and the faults found so far."""
+"""The shared state of the parts of one judgement: the exchange, the dialects, and the faults found so far."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Trial:
                 self.note(f"a {kind} normal form", difference)
 
     def context(self) -> DecodeContext:
-        """What the decoder of the answer is told."""
+        """The context of the decoder of the answer."""
         return DecodeContext(target=Target(model=word(members(self.exchange.request).get("model"))), undo=self.undo)
 
 

@@ -1,4 +1,4 @@
-"""What a service looks at before the body: method, path, credential, headers, size.
+"""Checks of a service before the body: method, path, credential, headers, size.
 
 Source: the first lines and the section "Errors" of our notes on each service.
 """
@@ -32,7 +32,7 @@ class Door(msgspec.Struct, frozen=True, kw_only=True):
     """The greatest body."""
 
     def problems(self, request: HttpRequest) -> Iterator[Problem]:
-        """What is wrong with a request before its body is read."""
+        """The problems of a request before its body is read."""
         path = urlsplit(request.url).path
         if re.fullmatch(self.path, path) is None:
             yield Problem(rule="unknown_path", sentence=f"there is nothing at {path}", source="first lines", status=404)

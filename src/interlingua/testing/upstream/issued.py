@@ -1,4 +1,4 @@
-"""What a service gave out in an answer, read from the answer's body: it will know that again, and nothing else.
+"""Ids and signatures that a service gave out in an answer, read from its body: it will know them again, nothing else.
 
 Rules
 - A signature stands for the thought that it came with.
@@ -16,7 +16,7 @@ __all__ = ["issued_in"]
 
 
 def issued_in(dialect: str, answer: Any) -> Issued:
-    """What the service of that dialect gave out in the whole answer `answer`."""
+    """The ids and signatures that the service of that dialect gave out in the whole answer `answer`."""
     issued = Issued()
     match dialect:
         case "openai-responses":

@@ -61,12 +61,12 @@ def _never(fault: Fault, headers: Headers, body: dict[str, Any]) -> bool:  # noq
 
 
 class Law(msgspec.Struct, frozen=True, kw_only=True):
-    """What one service demands of a request's body."""
+    """The demands of one service on a request's body."""
 
     reading: Reading
     """How it reads JSON, and its named shapes."""
     rules: tuple[Rule, ...]
-    """What it refuses beyond the shape."""
+    """The rules beyond the shape."""
     source: str
     """Where the shapes are known from."""
     root: Callable[[str], str] = lambda _: "Request"
@@ -158,7 +158,7 @@ def _is_beta(block: dict[str, Any]) -> bool:
 
 @cache
 def law_of(dialect: str) -> Law:
-    """What the service of that dialect demands.
+    """The demands of the service of that dialect.
 
     Raises: KeyError for a dialect without one.
     """
@@ -214,7 +214,7 @@ _LAWS: dict[str, Callable[[], Law]] = {
 
 
 def judge(dialect: str, request: HttpRequest, *, issued: Issued | None = None, keyless: bool = False) -> Verdict:
-    """What the real service of that dialect would say to `request`.
+    """The verdict of the real service of that dialect on`request`.
 
     `issued` is what the service gave out before and will know again; without it nothing is checked against it.
     `keyless` lets a request without a credential in.

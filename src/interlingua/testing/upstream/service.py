@@ -108,7 +108,7 @@ class Upstream(Script):
         self.dialect: str = dialect
         """The dialect it speaks."""
         self.verdicts: list[Verdict] = []
-        """What it said to every request, oldest first."""
+        """The verdicts on every request, oldest first."""
         self.issued: Issued = Issued()
         """The seals and ids that it gave out."""
         self.desk: Desk | None = None if batches is None else _desk(dialect, batches, self._run)
@@ -120,7 +120,7 @@ class Upstream(Script):
         self._keyless = False
 
     def answer(self, request: HttpRequest) -> Line:
-        """What the service answers to `request`."""
+        """The service's answer to`request`."""
         with self._lock:
             self.requests.append(request)
             refused = self._turned_away(request)

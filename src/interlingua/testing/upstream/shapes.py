@@ -1,4 +1,4 @@
-"""What a JSON value may look like, as values, and what is wrong with one that looks otherwise.
+"""The shape of a JSON value, as values, and what is wrong with one that looks otherwise.
 
 Rules
 - Every fault is found, not only the first; each has the place, as a JSON pointer, and a sentence.
@@ -51,7 +51,7 @@ FaultKind: TypeAlias = Literal[
     "bad_pattern",
     "bad_base64",
 ]
-"""What can be wrong with a value."""
+"""The kinds of faults of a value."""
 
 Step: TypeAlias = "str | int"
 
@@ -135,7 +135,7 @@ class Members(msgspec.Struct, frozen=True):
     """An object with known members."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     members: dict[str, Member]
     """Its members by name."""
     is_open: bool = False
@@ -170,11 +170,11 @@ class Fault(msgspec.Struct, frozen=True):
     """One thing that is wrong."""
 
     kind: FaultKind
-    """What kind of thing."""
+    """The kind."""
     steps: tuple[str | int, ...]
     """Where, as member names and places."""
     sentence: str
-    """What, in one sentence."""
+    """The fault, in one sentence."""
 
     @property
     def pointer(self) -> str:

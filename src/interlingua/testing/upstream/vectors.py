@@ -190,13 +190,13 @@ class VectorUpstream(Script):
         """The service of that name, which fails the first `failures` requests with `status`."""
         super().__init__()
         self.problems: list[str] = []
-        """What was wrong with requests, oldest first."""
+        """The problems of requests, oldest first."""
         self._service = VECTOR_SERVICES[name]
         self._failures, self._status = failures, status
         self._lock = threading.Lock()
 
     def answer(self, request: HttpRequest) -> Line:
-        """What the service answers to `request`."""
+        """The service's answer to`request`."""
         with self._lock:
             self.requests.append(request)
             if self._failures:

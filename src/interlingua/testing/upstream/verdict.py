@@ -1,4 +1,4 @@
-"""What the strict upstream has to say about a request: every problem, and the refusal that the real service answers.
+"""The verdict of the strict upstream on a request: every problem, and the refusal that the real service answers.
 
 Rules
 - A problem names its rule, its place as a JSON pointer, and where the rule is known from.
@@ -29,7 +29,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[str | int, ...] = ()
     """Where in the body, as member names and positions; empty for the request as a whole."""
     sentence: str
-    """What is wrong, in one sentence."""
+    """The problem, in one sentence."""
     source: str = ""
     """Where the rule is known from."""
     status: int = 400
@@ -46,7 +46,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What the service does with a request."""
+    """The verdict of the service on a request."""
 
     problems: tuple[Problem, ...] = ()
     """Everything that is wrong, the first found first."""
@@ -69,7 +69,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Issued(msgspec.Struct, kw_only=True):
-    """What the service gave out itself and will know again."""
+    """Ids and signatures that the service gave out itself and will know again."""
 
     seals: dict[str, str] = {}
     """Sealed state -> the thought it stands for."""
@@ -91,7 +91,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     url: str = ""
     """The address."""
     issued: Issued | None = None
-    """What the service gave out before; None for a service that cannot know."""
+    """Ids and signatures that the service gave out before; None for a service that cannot know."""
 
     def says(self, name: str) -> str | None:
         """The first value of a header."""

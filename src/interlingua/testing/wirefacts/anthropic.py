@@ -51,7 +51,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
 
 
 def request_faults(body: Any) -> list[str]:
-    """What is wrong with the calls and results of the history."""
+    """The faults of the calls and results of the history."""
     return _conversation(body).pairing_faults()
 
 
@@ -110,7 +110,7 @@ def _result(conversation: Conversation, block: dict[str, Any]) -> None:
 
 
 def _media(conversation: Conversation, block: dict[str, Any]) -> None:
-    """What a block shows: a digest where it holds the bytes, else whatever it refers to."""
+    """The media of a block: a digest where it holds the bytes, else whatever it refers to."""
     source = members(block.get("source"))
     data, media_type = word(source.get("data")), word(source.get("media_type"))
     match block.get("type"), source.get("type"):

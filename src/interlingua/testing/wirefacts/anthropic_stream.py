@@ -1,4 +1,4 @@
-"""What a Messages stream adds up to: an assembler of its own.
+"""The response that a Messages stream adds up to: an assembler of its own.
 
 Rules (wire/anthropic.md §3)
 - Events go by the `type` in their data; blocks go by their index.

@@ -88,7 +88,7 @@ def _json_schema(output: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_of(body: Any) -> dict[str, Any]:
-    """What a request says of its output schema: its text, its name, its description."""
+    """The facts of a request's output schema: its text, its name, its description."""
     return _json_schema(members(members(body).get("outputConfig")))
 
 
@@ -212,7 +212,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
 
 
 def request_faults(body: Any) -> list[str]:
-    """What is wrong with the calls and results of the history."""
+    """The faults of the calls and results of the history."""
     return anthropic.request_faults(as_messages(body))
 
 

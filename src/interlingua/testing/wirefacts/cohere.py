@@ -60,7 +60,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
 
 
 def request_faults(body: Any) -> list[str]:
-    """What is wrong with the calls and results of the history."""
+    """The faults of the calls and results of the history."""
     return _conversation(body).pairing_faults()
 
 
@@ -193,7 +193,7 @@ def stream_facts(text: str) -> StreamFacts:
 
 
 class _Answer:
-    """What the events of a stream add up to."""
+    """The facts that the events of a stream add up to."""
 
     def __init__(self) -> None:
         self.id: Any = None

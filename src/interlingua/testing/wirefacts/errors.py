@@ -45,7 +45,7 @@ BY_STATUS = {
     504: "APITimeoutError",
     529: "OverloadedError",
 }
-"""What a status says by itself; any other is the client's fault (4xx) or the server's."""
+"""The class of a status by itself; any other is the client's fault (4xx) or the server's."""
 _SPELLED = {
     "AuthenticationError": (
         "invalid_api_key invalid_authentication authentication_error API_KEY_INVALID API_KEY_EXPIRED"
@@ -114,7 +114,7 @@ BY_PHRASE = {
     "PermissionDeniedError": r"User location is not supported",
     "AuthenticationError": r"^Incorrect API key provided",
 }
-"""What a bad request says of itself where its service has no word for it."""
+"""The class of a bad request by a phrase where its service has no word for it."""
 _NEST = ("error", "errors", "detail", "details")
 _WORDS = ("error_code", "reason", "code", "type", "error_type", "status")
 
@@ -148,7 +148,7 @@ def is_bare(body: Any) -> bool:
 
 
 def failed_base(body: Any) -> dict[str, Any]:
-    """What MiniMax says beside an answer, where it says that the request failed."""
+    """The `base_resp` of MiniMax beside an answer, where it says that the request failed."""
     base = members(body.get("base_resp"))
     return base if base.get("status_code") else {}
 
@@ -163,7 +163,7 @@ def named_status(error: Any) -> int | None:
 
 
 def _inner(value: dict[str, Any]) -> Iterator[Any]:
-    """What stands inside an error and may be one, too: the server behind a router first."""
+    """The objects inside an error that may be errors, too: the server behind a router first."""
     metadata = members(value.get("metadata"))
     yield from (result for result in (metadata, metadata.get("raw")) if result)
     yield from (result for name in _NEST if (result := value.get(name)))
@@ -211,7 +211,7 @@ def _sentences(value: Any) -> Iterator[str]:
 
 
 def sentence_of(body: Any) -> str:
-    """What the error says in words, the innermost first; empty where it has none."""
+    """The words of the error, the innermost first; empty where it has none."""
     return next(_sentences(body), "")
 
 

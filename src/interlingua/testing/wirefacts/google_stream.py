@@ -1,4 +1,4 @@
-"""What a streamGenerateContent answer adds up to: an assembler of its own.
+"""The response that a streamGenerateContent answer adds up to: an assembler of its own.
 
 Rules (wire/google.md §3)
 - The frames are whole answers: server-sent events, or the objects of one JSON array.

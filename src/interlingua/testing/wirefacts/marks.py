@@ -89,7 +89,7 @@ def _unified(body: dict[str, Any]) -> Iterator[str]:
 
 
 def strict_tools(dialect: str, body: Any) -> list[Any]:
-    """What each of the caller's own tools says of `strict`.
+    """The `strict` of each of the caller's own tools.
 
     None is no, `default` what Responses makes of nothing said, `always` what holds whatever was said: Google holds
     forced calls to their schemas.

@@ -44,7 +44,7 @@ UNKNOWN_TYPE = "image/png"
 """The type of an image whose first bytes say nothing."""
 FINISH_REASONS = finish_words("ollama")
 COUNTED = ("total_duration", "eval_duration", "prompt_eval_duration", "eval_count", "prompt_eval_count")
-"""What a server says with the end of an answer: older ones say no reason beside it."""
+"""Members at the end of an answer: older ones say no reason beside it."""
 
 
 # Requests
@@ -64,7 +64,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
 
 
 def request_faults(body: Any) -> list[str]:
-    """What is wrong with the calls and results of the history."""
+    """The faults of the calls and results of the history."""
     return _conversation(body).pairing_faults()
 
 

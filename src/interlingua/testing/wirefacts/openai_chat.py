@@ -73,7 +73,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
 
 
 def request_faults(body: Any) -> list[str]:
-    """What is wrong with the calls and results of the history."""
+    """The faults of the calls and results of the history."""
     return _conversation(body).pairing_faults()
 
 
@@ -119,7 +119,7 @@ def _message(conversation: Conversation, role: str, message: Any) -> None:
 
 
 def _media(conversation: Conversation, part: Any) -> None:
-    """What a content part shows: a digest where it holds the bytes, the reference where it names them."""
+    """The media of a content part: a digest where it holds the bytes, the reference where it names them."""
     kind = part.get("type")
     if kind in ("image_url", "document_url", "video_url", "audio_url"):
         value = part.get(kind)
@@ -305,7 +305,7 @@ def thinking_of(message: Any) -> tuple[str, list[str]]:
 # Errors
 
 NO_CHOICE: Facts = {"status": None, "class": "InternalServerError"}
-"""What an answer without a choice stands for: nothing in it says how it ended."""
+"""The facts of an answer without a choice: nothing in it says how it ended."""
 
 
 def error_facts(status: int, body: Any) -> Facts | None:

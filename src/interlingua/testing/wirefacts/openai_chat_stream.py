@@ -1,4 +1,4 @@
-"""What a Chat Completions stream adds up to: an assembler of its own, small and forgiving.
+"""The response that a Chat Completions stream adds up to: an assembler of its own, small and forgiving.
 
 Rules (wire/compat-quirks.md §10)
 - A call is found by index, then by id; a different id on a known index, or a name on a call that is whole, opens a

@@ -1,4 +1,4 @@
-"""What a Responses stream adds up to: an assembler of its own, small and forgiving.
+"""The response that a Responses stream adds up to: an assembler of its own, small and forgiving.
 
 Rules (wire/openai-responses.md §3, §4)
 - An item is what its `output_item.done` says; one that never got there is what its deltas add up to. A text whose end

@@ -32,7 +32,7 @@ SOURCES = (
     "filename",
     "source",
 )
-"""What a citation says of its source, the most telling first."""
+"""Members of a citation that name its source, the most telling first."""
 
 
 def citation_source(raw: Any) -> str:

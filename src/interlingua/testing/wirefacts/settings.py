@@ -37,7 +37,7 @@ DEFAULTS: dict[str, Facts] = {
     "openai-chat": {"thinking_summary": "none"},
     "openai-responses": {"thinking_summary": "none"},
 }
-"""What formats make of a setting that is not said, where they differ."""
+"""The meaning of a setting that is not said, by format, where they differ."""
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 SUMMARIES = ("auto", "concise", "detailed")
 
@@ -51,7 +51,7 @@ def settings_of(dialect: str, body: Any) -> Facts:
 
 
 def defaults_of(dialect: str, tool_choice: Any = None) -> Facts:
-    """What a format makes of settings that are not said; a call of a tool by name is one call."""
+    """The meaning of settings that are not said in a format; a call of a tool by name is one call."""
     named = isinstance(tool_choice, dict) and "name" in tool_choice
     return {"n": 1, "schema_strict": False, "parallel_tool_calls": not named, **DEFAULTS.get(dialect, {})}
 

@@ -1,4 +1,4 @@
-"""What a stream that was written must look like: blocks open and close, and pieces add up to what the end says.
+"""The shape of a stream that was written: blocks open and close, and pieces add up to what the end says.
 
 A client may show the pieces or wait for the end; where a format says a thing twice, both have to say the same.
 
@@ -18,7 +18,7 @@ __all__ = ["answer_faults", "stream_faults"]
 
 
 def answer_faults(dialect: str, body: Any) -> list[str]:
-    """What is wrong with the end of an answer that was translated: clients run calls when its reason says so."""
+    """The faults of the end of an answer that was translated: clients run calls when its reason says so."""
     faults: list[str] = []
     if dialect == "openai-chat":
         for choice in objects(members(body).get("choices")):
@@ -31,7 +31,7 @@ def answer_faults(dialect: str, body: Any) -> list[str]:
 
 
 def stream_faults(dialect: str, text: str, *, named: bool = True) -> list[str]:
-    """What is wrong with the shape of a stream; nothing for a format that says everything once.
+    """The faults of the shape of a stream; nothing for a format that says everything once.
 
     `named` says that the id and the model of the answer were known when it began.
     """
@@ -136,7 +136,7 @@ class _Unified:
         self.start: dict[str, Any] = {}
 
     def feed(self, event: dict[str, Any]) -> Iterator[str]:
-        """What is wrong with one more event."""
+        """The faults of one more event."""
         key = (event.get("choice", 0), event.get("index", 0))
         match event.get("type"):
             case "stream_start":

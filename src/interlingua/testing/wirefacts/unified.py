@@ -77,7 +77,7 @@ def request_facts(body: Any, model: str | None = None) -> Facts:
 
 
 def request_faults(body: Any) -> list[str]:
-    """What is wrong with the calls and results of the history."""
+    """The faults of the calls and results of the history."""
     return _conversation(body).pairing_faults()
 
 
@@ -136,7 +136,7 @@ def _media(part: dict[str, Any]) -> list[str]:
 
 
 def references_of(part: dict[str, Any]) -> list[Any]:
-    """What an opaque part refers to, as its own format has it; nothing for what is no reference there."""
+    """The references of an opaque part, as its own format has it; nothing for what is no reference there."""
     raw = members(part.get("raw"))
     match part.get("dialect"):
         case "openai-chat":
@@ -180,7 +180,7 @@ def _seals(parts: list[dict[str, Any]]) -> list[Any]:
 
 
 def seals_of(sealed: dict[str, Any]) -> list[Any]:
-    """What is sealed, as its own format has it."""
+    """The sealed values, as its own format has it."""
     data, dialect = members(sealed.get("data")), word(sealed.get("dialect"))
     if "reasoning_details" in data:
         return [

@@ -1,4 +1,4 @@
-"""What the readers share: texts in turns, calls and their results, media by digest, arguments by value.
+"""The shared half of the readers: texts in turns, calls and their results, media by digest, arguments by value.
 
 Rules
 - Facts are plain JSON values, so that any two compare by `==` and print as they are.
@@ -44,7 +44,7 @@ Facts: TypeAlias = dict[str, Any]
 """Facts by name."""
 
 ERROR_PREFIX = "ERROR: "
-"""What marks a tool result as an error where a format has no flag for it."""
+"""The mark of a tool result as an error where a format has no flag for it."""
 NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 """The schema of a tool that takes nothing."""
 
@@ -104,7 +104,7 @@ def word(value: Any) -> str:
 
 
 class StreamFacts(NamedTuple):
-    """What a streamed answer adds up to."""
+    """The facts that a streamed answer adds up to."""
 
     facts: Facts
     """The facts of the whole answer, as far as it came."""
@@ -122,11 +122,11 @@ class FactReader(NamedTuple):
     request: Callable[[Any, str | None], Facts]
     """Facts of a request body; the model comes along where the format has it in the path."""
     faults: Callable[[Any], list[str]]
-    """What is wrong with the calls and results of a request's history."""
+    """The faults of the calls and results of a request's history."""
     response: Callable[[Any], Facts]
     """Facts of a whole answer."""
     stream: Callable[[str], StreamFacts]
-    """What a streamed answer adds up to."""
+    """The facts that a streamed answer adds up to."""
     error: Callable[[int, Any], Facts | None]
     """Class and status of an error answer; None when the body is no error."""
     format: str
@@ -204,7 +204,7 @@ class Conversation:
         }
 
     def pairing_faults(self) -> list[str]:
-        """What is wrong with calls, results and their ids."""
+        """The faults of calls, results and their ids."""
         open_calls = [number for number in range(len(self.calls)) if number not in self._answered]
         return [*self.faults, *(f"call {number}: no result answers it" for number in open_calls)]
 

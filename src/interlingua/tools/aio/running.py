@@ -35,7 +35,7 @@ _given_up: set[asyncio.Task[Any]] = set()
 """Coroutines that did not end when they were cancelled; the loop alone would forget them."""
 
 _Came: TypeAlias = tuple[Any, BaseException | None]
-"""What a function in a thread gave, or raised."""
+"""The value of a function in a thread, or its exception."""
 
 
 async def run_all(
@@ -107,7 +107,7 @@ def _forget(task: asyncio.Task[Any]) -> None:
 
 
 async def _value(work: Work, on_progress: OnProgress | None) -> object:
-    """What a handler gives: awaited when it is awaitable; a function that may block runs in a thread."""
+    """The value of a handler: awaited when it is awaitable; a function that may block runs in a thread."""
     listener = partial(tell, on_progress, work.call)
     if work.is_async:
         LISTENER.set(listener)
@@ -118,7 +118,7 @@ async def _value(work: Work, on_progress: OnProgress | None) -> object:
 
 
 async def _in_thread(work: Work, listener: Callable[[str], None]) -> object:
-    """What a function gives that runs in a thread of its own; its notes are handed over in the loop's thread."""
+    """The value of a function that runs in a thread of its own; its notes are handed over in the loop's thread."""
     loop = asyncio.get_running_loop()
     came: asyncio.Future[_Came] = loop.create_future()
 

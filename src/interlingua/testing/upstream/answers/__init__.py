@@ -1,1 +1,1 @@
-"""What every provider answers, whole and streamed, in its own framing."""
+"""Answers of every provider, whole and streamed, in its own framing."""

@@ -1,4 +1,4 @@
-"""What a request asks, at a glance: enough for a model of few words to answer it.
+"""A request at a glance: enough for a model of few words to answer it.
 
 Rules
 - Only what is asked last counts: the last user text, the results after it, the tools, the choice, the schema.
@@ -25,12 +25,12 @@ FEW_TOKENS = 16
 
 
 class Glance(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request asks."""
+    """A request at a glance."""
 
     text: str = ""
     """The last user text."""
     results: tuple[str, ...] = ()
-    """What came back from the calls of the turn before."""
+    """The results of the calls of the turn before."""
     tools: dict[str, Any] = {}
     """Name -> schema of every function that may be called."""
     forced: bool = False
@@ -48,12 +48,12 @@ class Glance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def glance(dialect: str, request: Asked) -> Glance:
-    """What the request asks."""
+    """The request at a glance."""
     return _READERS[dialect](request.body)
 
 
 def answer(dialect: str, request: Asked) -> Say:
-    """What a model of few words says to the request, the same each time."""
+    """The answer of a model of few words to the request, the same each time."""
     view = glance(dialect, request)
     thought = "Let me see." if view.thinks else ""
     if view.limit is not None and view.limit <= FEW_TOKENS:

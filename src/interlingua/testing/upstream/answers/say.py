@@ -1,4 +1,4 @@
-"""What the upstream is told to answer, in no provider's words.
+"""The answers that the upstream is set to give, in no provider's words.
 
 Rules
 - Ids, seals and times are counted, never drawn: the same script gives the same bytes.
@@ -84,7 +84,7 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 Answer: TypeAlias = Say | Fail | Cut
-"""What a script holds."""
+"""The content of a script."""
 
 
 class Ids:

@@ -1,4 +1,4 @@
-"""What the batches of all imitated services have in common: requests are taken, run once, and answered one by one.
+"""The shared half of the batches of all imitated services: requests are taken, run once, and answered one by one.
 
 Rules
 - A request is judged and answered like a live one, when its batch ends; `run` counts how often that was, by its id: so
@@ -57,7 +57,7 @@ class StoredBatch(msgspec.Struct, kw_only=True):
     requests: dict[str, HttpRequest]
     """The requests, by their ids."""
     about: dict[str, Any] = {}
-    """What the client said of it beside its requests."""
+    """The client's members beside its requests."""
     looks: int = 0
     """How often it was looked at."""
     ending: str = ""
@@ -65,7 +65,7 @@ class StoredBatch(msgspec.Struct, kw_only=True):
     is_cancelling: bool = False
     """Whether its client has cancelled it."""
     results: dict[str, HttpReply | None] = {}
-    """What became of each request that was run, and None for one that was not."""
+    """The reply to each request that was run, and None for one that was not."""
     problems: list[dict[str, Any]] = []
     """Why it was never begun."""
 
@@ -88,7 +88,7 @@ class Desk:
         self._run = run
 
     def routes(self) -> tuple[Route, ...]:
-        """What it answers."""
+        """The routes that it answers."""
         raise NotImplementedError
 
     def answer(self, request: HttpRequest) -> Line | None:

@@ -31,7 +31,7 @@ class BatchPlan(msgspec.Struct, kw_only=True):
     fails: Callable[[str], int | None] = lambda _: None
     """The status with which a request, by its id, fails."""
     answer: Callable[[Asked], Answer | str] | None = None
-    """What is answered to a request; None: as to a live call."""
+    """The function that answers a request; None: as to a live call."""
     lost: int = 0
     """How many batches are taken without a reply: the connection is cut instead."""
     refused: int = 0

@@ -1,4 +1,4 @@
-"""What a Messages request may hold, tools that run at the provider aside.
+"""The shape of a Messages request, tools that run at the provider aside.
 
 Source: our notes on Anthropic; the request types of the official client, anthropic 2.12.
 """

@@ -1,4 +1,4 @@
-"""What a Messages request may hold of tools that run at the provider: their calls and results.
+"""The shape of tools that run at the provider in a Messages request: their calls and results.
 
 Source: our notes on Anthropic; the request types of the official client, anthropic 2.12.
 """

@@ -1,4 +1,4 @@
-"""What a Chat Completions request may hold.
+"""The shape of a Chat Completions request.
 
 Source: our notes on OpenAI Chat; the request types of the official client, openai 3.54.
 """

@@ -1,4 +1,4 @@
-"""What a request of Cohere's `/v2/chat` may hold.
+"""The shape of a request of Cohere's `/v2/chat`.
 
 Source: our notes on Cohere; the request types of the official client, cohere 7.3.
 """

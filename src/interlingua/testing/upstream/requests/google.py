@@ -1,4 +1,4 @@
-"""What a generateContent request may hold.
+"""The shape of a generateContent request.
 
 Source: our notes on Google; the request types of the official client, google-genai 3.4.
 """

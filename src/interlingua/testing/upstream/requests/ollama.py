@@ -1,4 +1,4 @@
-"""What an Ollama request may hold, for `/api/chat` and for `/api/generate`.
+"""The shape of an Ollama request, for `/api/chat` and for `/api/generate`.
 
 Members that the server does not know are ignored, so a bound here is a type of the server's own structs.
 Source: our notes on Ollama; the request types of the official client, ollama 0.6.

@@ -1,4 +1,4 @@
-"""What a Responses request may hold, hosted tools aside.
+"""The shape of a Responses request, hosted tools aside.
 
 Source: our notes on OpenAI Responses; the request types of the official client, openai 3.54.
 """

@@ -1,4 +1,4 @@
-"""What a Responses request may hold of tools that run at the provider: their items in the history.
+"""The shape of tools that run at the provider in a Responses request: their items in the history.
 
 Source: our notes on OpenAI Responses; the request types of the official client, openai 3.54.
 """

@@ -1,4 +1,4 @@
-"""What a request of our own format may hold, strict as the format is.
+"""The shape of a request of our own format, strict as the format is.
 
 Source: the page of the format, "unified", and its published JSON Schema.
 """

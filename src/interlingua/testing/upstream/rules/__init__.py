@@ -1,1 +1,1 @@
-"""What every provider refuses beyond the shape of a request: order, pairing, names, limits, model families."""
+"""Rules of every provider beyond the shape of a request: order, pairing, names, limits, model families."""

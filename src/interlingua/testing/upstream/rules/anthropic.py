@@ -1,4 +1,4 @@
-"""What Messages refuses beyond the shape of a request, model families aside."""
+"""Rules of Messages beyond the shape of a request, model families aside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What single Claude families refuse: forms of thinking, sampling, forced choice, structured output, lengths.
+"""Rules of single Claude families: forms of thinking, sampling, forced choice, structured output, lengths.
 
 What a family takes is in `wire.model_table`, with its evidence.
 """

@@ -1,4 +1,4 @@
-"""What Chat Completions refuses beyond the shape of a request."""
+"""Rules of Chat Completions beyond the shape of a request."""
 
 from __future__ import annotations
 

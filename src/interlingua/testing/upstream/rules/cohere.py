@@ -1,4 +1,4 @@
-"""What Cohere refuses beyond the shape of a request."""
+"""Rules of Cohere beyond the shape of a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules of several services share: media types, names of tools, words in texts."""
+"""The shared rules of several services: media types, names of tools, words in texts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_base64(text: str) -> bool:
 
 
 def data_url_fault(url: str, types: frozenset[str]) -> str | None:
-    """What is wrong with a URL that must be http, https, or data of one of these types."""
+    """The fault of a URL that must be http, https, or data of one of these types."""
     if url.startswith(("http://", "https://")):
         return None
     match = _DATA_URL.fullmatch(url)

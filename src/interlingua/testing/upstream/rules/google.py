@@ -1,4 +1,4 @@
-"""What generateContent refuses beyond the shape of a request. Members stand in camel case here."""
+"""Rules of generateContent beyond the shape of a request. Members stand in camel case here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interlingua.wire.model_table import ModelRow, model_row
 __all__ = ["GOOGLE_RULES", "SKIP_SIGNATURES"]
 
 SKIP_SIGNATURES = frozenset({"skip_thought_signature_validator", "context_engineering_is_the_way_to_go"})
-"""What may stand in the place of a thought signature in a history from elsewhere."""
+"""Values that may stand in the place of a thought signature in a history from elsewhere."""
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
 PLAYED = frozenset(
     {
@@ -70,7 +70,7 @@ Part = tuple[tuple[str | int, ...], dict[str, Any]]
 
 
 UNKNOWN = ModelRow("google", "", "nobody")
-"""What is taken by a model of which nothing is known: everything."""
+"""The facts of a model of which nothing is known: it takes everything."""
 
 
 def _row(request: Asked) -> ModelRow:

@@ -1,4 +1,4 @@
-"""What Ollama refuses beyond the shape of a request: little, since it ignores what it does not know."""
+"""Rules of Ollama beyond the shape of a request: little, since it ignores what it does not know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Responses refuses beyond the shape of a request."""
+"""Rules of Responses beyond the shape of a request."""
 
 from __future__ import annotations
 

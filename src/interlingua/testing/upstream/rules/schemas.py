@@ -76,7 +76,7 @@ OPENAI_REFUSED = frozenset(
 
 
 def openai_root(schema: Any, steps: Steps) -> Iterator[Finding]:
-    """What a function's parameters must be, strict or not: a plain object at the root, arrays with items."""
+    """The findings on a function's parameters, strict or not: a root that is no plain object, arrays without items."""
     root = members(schema)
     if root.get("type") != "object":
         yield steps, "schema must be a JSON Schema of type object"
@@ -152,7 +152,7 @@ ANTHROPIC_FORMATS = frozenset(
 
 
 def anthropic_root(schema: Any, steps: Steps) -> Iterator[Finding]:
-    """What a tool's schema must be, strict or not."""
+    """The findings on a tool's schema, strict or not."""
     root = members(schema)
     if root.get("type") != "object":
         yield (*steps, "type"), "must be 'object'"

@@ -1,4 +1,4 @@
-"""What our own format refuses beyond the shape of a request; every rule has the name of the `code` in the answer."""
+"""Rules of our own format beyond the shape of a request; every rule has the name of the `code` in the answer."""
 
 from __future__ import annotations
 
