@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -56,9 +57,11 @@ items = blocking() if face == "blocking" else asyncio.run(awaited())
 print(len(items), sum(items))
 """.replace("INPUTS", str(INPUTS))
 
-State: TypeAlias = Literal["before", "submitted", "shown", "results", "items"]
-"""When the process is killed: before its batch is taken, after that and before it knows, while it waits, while it reads
-results, between the items of a batch."""
+State: TypeAlias = Literal["uploaded", "before", "submitted", "shown", "results", "items", "deleted"]
+"""When the process is killed: when its file was taken, before its batch is taken, after that and before it knows, while
+it waits, while it reads results, between the items of a batch, while it deletes what is left."""
+FILES = ("openai-chat", "mistral")
+"""The services whose batches are made of files."""
 
 
 def _started(face: str, name: str, folder: Path, dsn: str, suicide: int) -> subprocess.Popen[str]:
@@ -92,13 +95,16 @@ class _Killer:
             raise Refused(503, "nobody is there")
 
 
-@pytest.mark.parametrize("state", ["before", "submitted", "shown", "results", "items"])
-@pytest.mark.parametrize(
-    ("name", "face"),
-    [("openai-chat", "blocking"), ("anthropic", "awaited"), ("google", "blocking"), ("mistral", "awaited")],
-)
+def _cases() -> list[tuple[str, str, State]]:
+    faces = {"openai-chat": "blocking", "anthropic": "awaited", "google": "blocking", "mistral": "awaited"}
+    states: list[State] = ["before", "submitted", "shown", "results", "items"]
+    more: list[tuple[str, State]] = [("openai-chat", "uploaded"), ("openai-chat", "deleted"), ("anthropic", "deleted")]
+    return [(name, faces[name], state) for name, state in [*product(faces, states), *more]]
+
+
+@pytest.mark.parametrize(("name", "face", "state"), _cases())
 def test_r68_killed_at_every_step(name: str, face: str, state: State, tmp_path: Path) -> None:
-    """Two batches of five and four inputs: each input is run once, its answer is there, and no live call is made."""
+    """Two batches of five and four inputs: each is run once, its answer is there, and nothing stays at the provider."""
     runs: Counter[str] = Counter()
 
     def answer(asked: Asked) -> str:
@@ -118,4 +124,8 @@ def test_r68_killed_at_every_step(name: str, face: str, state: State, tmp_path: 
         assert (again.returncode, out.split()) == (0, [str(INPUTS), str(INPUTS)])
         assert live_calls(upstream) == []
         assert sorted(len(batch.requests) for batch in desk.batches.values()) == [4, 5]
+        left = [name for name in (desk.files if name in FILES else desk.batches) if name not in desk.deleted]
+        assert left == (["file-2"] if state == "uploaded" else [])  # whose id nobody was told
+        outputs = [f"output-of-{batch}" for batch in desk.batches] if name in FILES else []
+        assert set(outputs) <= set(desk.deleted)
     assert (len(runs), set(runs.values())) == (INPUTS, {1})

@@ -93,6 +93,8 @@ class BatchRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """The journal's id of each request, in the order of the batch."""
     batch: str | None = None
     """Its id at the service; None where it is not known that it was handed over."""
+    file: str | None = None
+    """The file that was handed up for it; None where there is none, or it was deleted."""
     is_over: bool = False
     """Whether nothing more is to be had of it: every result is in the journal, or it was never handed over."""
 

@@ -3,8 +3,7 @@
 A batch is many requests that are handed over at once, answered within a day, and paid at half the price.
 
 Rules
-- Nothing here sends anything: a function gives the call to be made, another one reads its reply. Handing a batch over
-  may take several calls; that is a generator, which yields each call and is sent its reply.
+- Nothing here sends anything: a function gives the call to be made, another one reads its reply.
 - Only replies that succeeded are sent in and read; whoever makes the calls turns the others into errors.
 - The result of a request is a reply as a live call would have had it, so that one decoder reads both.
 - Ids of a service become paths, lines of the journal and cells of a table: what is no plain word is a DecodeError.
@@ -16,7 +15,7 @@ Not responsible for: which requests go together, waiting, asking again (`client.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeGuard, cast
 
@@ -32,13 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchCall",
+    "BatchFiles",
     "BatchInfo",
     "BatchOrder",
     "BatchPage",
     "BatchResult",
     "BatchState",
     "Batches",
-    "Submission",
+    "StrangeEntry",
     "batches_of",
     "counts_at",
     "id_at",
@@ -46,6 +46,7 @@ __all__ = [
     "list_at",
     "member",
     "object_at",
+    "page_of",
     "plain_line",
     "problems_line",
     "results_of_lines",
@@ -58,6 +59,7 @@ MOST_PROBLEMS = 20
 LONGEST_LINE = 500
 """Characters of what a service says for people; a batch that failed says it once for each of its requests."""
 _ID = r"[!-~]{1,512}"
+_PLACE = r"[!-~]{1,2048}"
 _LATEST_S = 253_402_300_800.0
 """The end of the year 9999, behind which no date can be written."""
 _LARGEST = 10**18
@@ -92,6 +94,8 @@ class BatchOrder(NamedTuple):
     """The model, which is the same for all."""
     headers: Headers = ()
     """Headers that the dialect demands for these requests."""
+    file: str = ""
+    """The id of the file that was handed up for it, where its service takes files."""
 
 
 class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +121,17 @@ class BatchInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it failed since too much of this account is being worked on: later it may be taken."""
     results: tuple[BatchCall, ...] = ()
     """The calls that fetch its results."""
+    deletions: tuple[BatchCall, ...] = ()
+    """The calls that delete, once it has ended, what the service keeps of it beside the file that was handed up."""
+
+
+class StrangeEntry(NamedTuple):
+    """An entry of the list of batches that shows none."""
+
+    mark: str | None
+    """Our own word for it, where one can be read in it."""
+    problem: str
+    """The reason, as one line."""
 
 
 class BatchPage(NamedTuple):
@@ -126,6 +141,10 @@ class BatchPage(NamedTuple):
     """The batches."""
     next: str = ""
     """Where the next page begins; empty at the end."""
+    strange: tuple[StrangeEntry, ...] = ()
+    """Entries that show no batch."""
+    is_cut: bool = False
+    """Whether there are further pages, and nobody can tell where."""
 
 
 class BatchResult(NamedTuple):
@@ -137,8 +156,15 @@ class BatchResult(NamedTuple):
     """The reply, as a live call would have had it; None for a request that was never run: expired or cancelled."""
 
 
-Submission: TypeAlias = Generator[BatchCall, HttpReply, BatchInfo]
-"""The calls that hand a batch over, to the batch."""
+class BatchFiles(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """The files of a service whose batches are made of files."""
+
+    upload: Callable[[BatchOrder], BatchCall]
+    """The call that hands the lines of a batch up as a file."""
+    read: Callable[[HttpReply], str]
+    """The id of the file that a reply shows. Raises DecodeError."""
+    delete: Callable[[str], BatchCall]
+    """The call that deletes the file of that id."""
 
 
 class Batches(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -150,8 +176,8 @@ class Batches(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The most bytes of its lines, each with a line end."""
     line: Callable[[str, Encoded], bytes]
     """A request with its id, as it stands among the others."""
-    submit: Callable[[BatchOrder], Submission]
-    """Hand a batch over."""
+    submit: Callable[[BatchOrder], BatchCall]
+    """The call that hands a batch over, after its file where there are files."""
     show: Callable[[str], BatchCall]
     """The call that shows the batch of that id."""
     read: Callable[[HttpReply], BatchInfo]
@@ -164,6 +190,8 @@ class Batches(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The call that cancels the batch of that id."""
     results: Callable[[HttpReply], Iterator[BatchResult]]
     """What became of each request, as a reply to one of `BatchInfo.results` tells it. Raises DecodeError."""
+    files: BatchFiles | None = None
+    """Its files; None where requests stand in the body."""
 
 
 def batches_of(service: Service, quirks: Quirks) -> Batches | None:
@@ -235,10 +263,35 @@ def problems_line(problems: list[Any]) -> str:
     return plain_line("; ".join([plain_line(member(problem, "message")) for problem in problems[:MOST_PROBLEMS]]))
 
 
+def page_of(
+    entries: object, read: Callable[[Any], BatchInfo], mark: tuple[str, ...], place: object = None
+) -> BatchPage:
+    """The page that these entries make; our own word stands at `mark` in each, and the next page begins at `place`.
+
+    An entry that shows no batch is noted, so that it does not hide the others; a place that is no short word is not
+    asked for.
+
+    Raises: DecodeError for what is no list.
+    """
+    if not isinstance(entries, list):
+        raise DecodeError("the list of batches is missing")
+    batches: list[BatchInfo] = []
+    strange: list[StrangeEntry] = []
+    for number, entry in enumerate(cast("list[Any]", entries)):
+        try:
+            batches.append(read(entry))
+        except DecodeError as error:
+            word = plain_line(member(entry, *mark)) if mark else ""
+            place_in = f" {error.path}" if error.path else ""
+            strange.append(StrangeEntry(word or None, f"entry {number}{place_in}: {error.message}"))
+    following = place if isinstance(place, str) and re.fullmatch(_PLACE, place) else ""
+    return BatchPage(batches, following, tuple(strange), bool(place) and not following)
+
+
 def results_of_lines(reply: HttpReply, read: Callable[[Any], BatchResult]) -> Iterator[BatchResult]:
     """What became of each request, as lines of JSON tell it; a whole line that tells of none is nobody's.
 
-    Raises: DecodeError for a last line that was cut off.
+    Raises: DecodeError for a last line that was cut off, after all others.
     """
     for line in reply.body.splitlines(keepends=True):
         if line.strip():

@@ -56,12 +56,13 @@ def _submitted(name: str, *replies: Any) -> tuple[list[BatchCall], BatchInfo]:
     """The calls that hand over two requests, and the batch that comes of these replies."""
     encoded, batches = ENCODED[name], ALL[name]
     lines = [batches.line(f"mark-{number}", encoded) for number in range(2)]
-    steps = batches.submit(BatchOrder("mark", lines, encoded.path, "m", encoded.headers))
-    calls = [next(steps)]
-    calls += [steps.send(_reply(reply)) for reply in replies[:-1]]
-    with pytest.raises(StopIteration) as done:
-        steps.send(_reply(replies[-1]))
-    return calls, done.value.value
+    order = BatchOrder("mark", lines, encoded.path, "m", encoded.headers)
+    calls: list[BatchCall] = []
+    if batches.files is not None:
+        calls.append(batches.files.upload(order))
+        order = order._replace(file=batches.files.read(_reply(replies[0])))
+    calls.append(batches.submit(order))
+    return calls, batches.read(_reply(replies[-1]))
 
 
 def test_openai_hands_a_file_over() -> None:
@@ -111,7 +112,13 @@ def test_anthropic_hands_a_body_over() -> None:
     body = b'{"requests":[%s,%s]}' % (line % 0, line % 1)
     assert call == BatchCall("/messages/batches", "POST", body, (*JSON, *VERSION))
     assert info == BatchInfo(
-        id="msgbatch_1", state="running", status="in_progress", created_at=1_795_000_000.0, total=2, done=0
+        id="msgbatch_1",
+        state="running",
+        status="in_progress",
+        created_at=1_795_000_000.0,
+        total=2,
+        done=0,
+        deletions=(BatchCall("/messages/batches/msgbatch_1", "DELETE", headers=VERSION),),
     )
     assert info.mark is None
 
@@ -124,7 +131,13 @@ def test_google_hands_requests_over_in_the_body() -> None:
     body = b'{"batch":{"displayName":"mark","inputConfig":{"requests":{"requests":[%s,%s]}}}}' % (line % 0, line % 1)
     assert call == BatchCall("/models/m:batchGenerateContent", "POST", body, JSON)
     assert info == BatchInfo(
-        id="batches/b", state="running", status="BATCH_STATE_PENDING", mark="mark", total=2, done=0
+        id="batches/b",
+        state="running",
+        status="BATCH_STATE_PENDING",
+        mark="mark",
+        total=2,
+        done=0,
+        deletions=(BatchCall("/batches/b", "DELETE"),),
     )
 
 
@@ -191,6 +204,58 @@ def test_pages() -> None:
         "/batches?pageSize=100&fields=operations(name,error,metadata(model,displayName,state,createTime,batchStats)),"
         "nextPageToken&pageToken=t"
     )
+
+
+_STRANGE: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("chat", "data", {"id": "b", "status": "completed"}, {"metadata": {"interlingua": "m"}}),
+    ("jobs", "data", {"id": "b", "status": "SUCCESS"}, {"metadata": {"interlingua": "m"}}),
+    ("messages", "data", {"id": "b", "processing_status": "ended"}, {"metadata": {"interlingua": "m"}}),
+    ("google", "operations", {"name": "b"}, {"metadata": {"displayName": "m"}}),
+]
+
+
+@pytest.mark.parametrize(("name", "member", "good", "marked"), _STRANGE)
+def test_a_strange_entry_of_a_list_hides_no_other(
+    name: str, member: str, good: dict[str, Any], marked: dict[str, Any]
+) -> None:
+    """What shows no batch is noted with its place and its mark, where the service keeps marks; the others are there."""
+    page = ALL[name].read_list(_reply({member: [{"id": "../x", "name": "../x", **marked}, good, "rubbish"]}))
+    assert [info.id for info in page.batches] == ["b"]
+    assert [entry.mark for entry in page.strange] == [None if name == "messages" else "m", None]
+    assert page.strange[0].problem.startswith(f"entry 0 /{'name' if name == 'google' else 'id'}: an id is missing") or (
+        page.strange[0].problem == "entry 0 /status: a text is missing"
+    )
+    assert page.strange[1].problem.startswith("entry 2 /")
+    with pytest.raises(il.DecodeError, match="the list of batches is missing"):
+        ALL[name].read_list(_reply({member: "rubbish"}))
+
+
+@pytest.mark.parametrize("place", ["x" * 2_049, "a b", "\n", 7, {"a": 1}])
+def test_the_place_of_a_page_is_a_short_word(place: Any) -> None:
+    """A service that names no place where its list goes on, or a long one, is asked for no such page."""
+    bodies: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("messages", {"data": [], "has_more": True, "last_id": place}),
+        ("google", {"operations": [], "nextPageToken": place}),
+    )
+    for name, body in bodies:
+        page = ALL[name].read_list(_reply(body))
+        assert (page.next, page.is_cut) == ("", True)
+    assert MESSAGES.read_list(_reply({"data": [], "has_more": True})).is_cut
+    assert CHAT.read_list(_reply({"data": [{"id": "a b"}], "has_more": True})).is_cut
+    page = CHAT.read_list(_reply({"data": [{"id": "a", "status": "completed"}, {"id": "b"}], "has_more": True}))
+    assert (page.next, page.is_cut) == ("b", False)
+
+
+def test_what_is_deleted_of_a_batch() -> None:
+    """The files of its results, the batch where requests stand in the body; the file that was handed up by itself."""
+    body = {"id": "b", "status": "completed", "output_file_id": "o", "error_file_id": "e"}
+    assert CHAT.read(_reply(body)).deletions == (BatchCall("/files/o", "DELETE"), BatchCall("/files/e", "DELETE"))
+    assert JOBS.read(_reply({"id": "b", "status": "SUCCESS", "output_file": "o"})).deletions == (
+        BatchCall("/files/o", "DELETE"),
+    )
+    assert [batches.files is not None for batches in ALL.values()] == [True, True, False, False]
+    assert CHAT.files is not None
+    assert CHAT.files.delete("a/b") == BatchCall("/files/a%2Fb", "DELETE")
 
 
 def test_results_of_files() -> None:
@@ -300,9 +365,10 @@ def test_what_is_no_result(name: str, line: bytes) -> None:
 
 
 def test_what_is_no_result_of_an_operation() -> None:
-    """A result without a key is a DecodeError; an operation without results has none."""
-    with pytest.raises(il.DecodeError):
-        list(GOOGLE.results(_reply({"response": {"inlinedResponses": {"inlinedResponses": [{"response": {}}]}}})))
+    """A result without a key is nobody's, and the others are read; an operation without results has none."""
+    entries: list[Any] = [{"response": {}}, "rubbish", {"response": {}, "metadata": {"key": "a"}}]
+    results = GOOGLE.results(_reply({"response": {"inlinedResponses": {"inlinedResponses": entries}}}))
+    assert [result.custom_id for result in results] == ["a"]
     assert list(GOOGLE.results(_reply({"name": "b"}))) == []
 
 

@@ -64,14 +64,19 @@ def _list(options: Namespace) -> int:
     from interlingua.client.batch.listing import listed_batches
 
     if options.provider is not None:
-        batches = listed_batches(options.provider, options.limit)
+        batches, problem = listed_batches(options.provider, options.limit)
         _print([(options.provider, batch) for batch in batches], as_json=options.json)
+        if problem:
+            note(f"{options.provider}: {problem}")
         return 0
     rows: list[tuple[str, BatchInfo]] = []
     names, failures = _with_keys(), 0
     for name in names:
         try:
-            rows += [(name, batch) for batch in listed_batches(name, options.limit)]
+            batches, problem = listed_batches(name, options.limit)
+            rows += [(name, batch) for batch in batches]
+            if problem:
+                note(f"{name}: {problem}")
         except Error as error:
             note(f"{name}: {error}")
             failures += 1

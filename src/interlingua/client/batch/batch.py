@@ -39,6 +39,8 @@ class Batch(msgspec.Struct, frozen=True, kw_only=True):
     live: bool = True
     """Whether requests that expired or were cancelled in their batch are asked live, at the full price; else that is
     their items' error."""
+    keep: bool = False
+    """Whether what was handed over stays at the provider when its results are in the journal; else it is deleted."""
     max_requests: int | None = None
     """The most requests of one batch; None for the service's own limit."""
 
@@ -56,8 +58,6 @@ def check_batch(terms: Terms, job: Job) -> None:
         _check_values(batch)
     if terms.journal is None:
         raise UsageError("batch=True needs journal=…: a batch takes hours, and the journal is what finds it again")
-    if job.settings.hooks:
-        raise UsageError("batch=True takes no hooks: nothing of ours runs while a provider works on a batch")
     if job.with_credential:
         batch_lane(job)
 
@@ -67,6 +67,8 @@ def _check_values(batch: Batch) -> None:
         value = getattr(batch, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise UsageError(f"{name} takes seconds above 0, not {value!r:.60}")
+    if type(batch.keep) is not bool or type(batch.live) is not bool:
+        raise UsageError("live and keep take True or False")
     most = batch.max_requests
     if most is not None and (type(most) is not int or most < 1):
         raise UsageError(f"max_requests takes a number from 1 on, not {most!r:.60}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlingua.client.batch.batch import batch_lane, batches_at
-from interlingua.client.batch.service import BatchService
+from interlingua.client.batch.service import BatchService, skipped_line
 from interlingua.client.call.pump import carried_out
 from interlingua.client.face import Face, job_of
 from interlingua.dialects._batches import is_id
@@ -20,13 +20,14 @@ POLL_S = 5.0
 """The longest pause between two tries of a call that fails."""
 
 
-def listed_batches(provider: str, most: int) -> list[BatchInfo]:
-    """The newest batches of a provider, at most so many.
+def listed_batches(provider: str, most: int) -> tuple[list[BatchInfo], str]:
+    """The newest batches of a provider, at most so many, and a sentence of the entries of its list that show none.
 
     Raises: UnknownModelError and ConfigError for a provider that is not known, has no batches or no key;
         TransportError; UpstreamError; DecodeError.
     """
-    return carried_out(_service(provider).list(most))
+    batches, strange = carried_out(_service(provider).list(most))
+    return batches, skipped_line(strange) if strange else ""
 
 
 def shown_batch(provider: str, name: str) -> BatchInfo:

@@ -25,11 +25,11 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.batch.batch import Batch, batch_lane, batches_at
-from interlingua.client.batch.service import BatchService, Pauses, may_pass
+from interlingua.client.batch.service import BatchService, Pauses, Results, may_pass
 from interlingua.client.call.attempt import answered, prepared
 from interlingua.client.call.core import call
 from interlingua.client.call.effect import Work as Heavy
-from interlingua.client.call.report import warn
+from interlingua.client.call.report import warn, warn_line
 from interlingua.client.call.secrets import attribute
 from interlingua.client.item import Item
 from interlingua.client.journal import BatchRecord
@@ -37,6 +37,7 @@ from interlingua.client.price import most_written
 from interlingua.dialects._batches import BatchOrder
 from interlingua.errors import (
     APITimeoutError,
+    DecodeError,
     Error,
     InternalServerError,
     NotFoundError,
@@ -46,18 +47,20 @@ from interlingua.errors import (
     WireError,
 )
 from interlingua.media.files import InputFile
+from interlingua.types.response import Response
 
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job
+    from interlingua.client.hooks.run import Hooking
     from interlingua.client.item import Input
     from interlingua.client.map import Task, Terms, Work
-    from interlingua.dialects._batches import BatchInfo
+    from interlingua.dialects._batches import BatchCall, BatchInfo
     from interlingua.dialects._contract import Encoded
-    from interlingua.types.response import Response
+    from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
 
-__all__ = ["BatchRun", "Order", "Outcome"]
+__all__ = ["BatchRun", "Hooked", "Order", "Outcome", "Place"]
 
 T = TypeVar("T")
 
@@ -67,17 +70,54 @@ _BYTES_A_TOKEN = 4
 _BYTES_AROUND = 1_024
 
 
-class Outcome(NamedTuple):
-    """The outcome of one input."""
+class Hooked(NamedTuple):
+    """The hooks of one input, asked before it was handed over."""
+
+    hooking: Hooking
+    """They themselves."""
+    result: Request | Response[Any]
+    """The request as they have made it, or their answer in its place."""
+
+
+class Place(NamedTuple):
+    """One input."""
 
     position: int
     """Which one it is."""
     task: Task
-    """The task of the input."""
+    """The question."""
+    hooked: Hooked | None = None
+    """Its hooks; None where there are none, and where another run has handed it over."""
+
+
+class Outcome(NamedTuple):
+    """The end of one input's way through its batch."""
+
+    place: Place
+    """The input."""
     reply: HttpReply | None = None
-    """The reply that its batch has; None: it is to be asked live, unless there is an error."""
-    error: Error | None = None
+    """The reply that its batch has; None: it is to be asked live, unless there is an error or its hooks answer."""
+    error: Exception | None = None
     """Why there is no answer."""
+
+    @property
+    def position(self) -> int:
+        """Which input it is."""
+        return self.place.position
+
+    @property
+    def task(self) -> Task:
+        """The question."""
+        return self.place.task
+
+
+class _Ended(NamedTuple):
+    """A batch whose outcomes are being finished."""
+
+    record: BatchRecord
+    info: BatchInfo
+    is_read: bool
+    """Whether nothing more can be had of it."""
 
 
 class _Chunk(msgspec.Struct):
@@ -87,7 +127,7 @@ class _Chunk(msgspec.Struct):
     path: str
     headers: Headers
     lines: list[bytes] = []
-    places: list[tuple[int, Task]] = []
+    places: list[Place] = []
     size: int = 0
     answers: int = 0
 
@@ -130,9 +170,9 @@ class BatchRun(Generic[T]):
         self._chunks: dict[tuple[str, Headers], _Chunk] = {}
         self._records: dict[str, BatchRecord] = {}
         self._owners: dict[str, str] = {}
-        self._waiting: dict[str, dict[str, tuple[int, Task]]] = {}
-        self._live: list[Outcome] = []
-        self._ending: BatchRecord | None = None
+        self._waiting: dict[str, dict[str, Place]] = {}
+        self._ready: list[Outcome] = []
+        self._ending: _Ended | None = None
         self._until: float | None = None
 
     # Before
@@ -144,17 +184,58 @@ class BatchRun(Generic[T]):
         """
         records = [record for record in self._work.journal.batches() if record.target == self._lane.endpoint.spec]
         for record in records:
-            if record.batch is not None and (yield from self._is_gone(record.batch)):
-                self._work.journal.add_batch(replace(record, is_over=True, ids=()))
-            elif record.batch is not None:
+            if record.batch is None:
+                continue
+            if self._is_settled(record):
+                yield from self._tidied(record, record.batch)
+            elif (yield from self._is_gone(record.batch)):
+                yield from self._over(record)
+            else:
                 self._own(record)
         for record in records:
             if record.batch is None:
                 info = yield from self._searched(record)
-                later = replace(record, batch=info.id) if info else replace(record, is_over=True, ids=())
+                if info is None:
+                    yield from self._over(record)
+                    continue
+                later = replace(record, batch=info.id)
                 self._work.journal.add_batch(later)
-                if info is not None:
-                    self._own(later)
+                self._own(later)
+
+    def _is_settled(self, record: BatchRecord) -> bool:
+        return all(self._work.journal.is_settled(name, record) for name in record.ids)
+
+    def _tidied(self, record: BatchRecord, batch: str) -> Steps[None]:
+        """End a batch whose run was killed when all its results were in the journal; a failure is a warning."""
+        if any(self._work.journal.find(name, failed=False) is None for name in record.ids):
+            self._stays(record, "some of its inputs failed")
+            yield from self._over(record, keep=True)
+            return
+        try:
+            reply = yield from self._service.ask(self._batches.show(batch))
+            info = self._batches.read(reply)
+        except NotFoundError:
+            info = None
+        except Error as error:
+            self._stays(record, error.message)
+            return
+        yield from self._over(record, info)
+
+    def _over(self, record: BatchRecord, info: BatchInfo | None = None, *, keep: bool = False) -> Steps[None]:
+        """Delete what the service keeps of a batch, unless it is to stay, and note in the journal that it is over."""
+        if not (keep or self._how.keep):
+            calls = () if info is None else info.deletions
+            if record.file is not None and self._batches.files is not None:
+                calls = (self._batches.files.delete(record.file), *calls)
+            problems = yield from self._service.delete(calls)
+            if problems:
+                self._stays(record, "; ".join(problems))
+        self._work.journal.add_batch(replace(record, is_over=True, ids=(), file=None))
+
+    def _stays(self, record: BatchRecord, why: str) -> None:
+        if not self._how.keep:
+            spec = self._lane.endpoint.spec
+            warn_line(f"{spec}: what the provider keeps of the batch {record.batch or record.mark} stays there: {why}")
 
     def _is_gone(self, name: str) -> Steps[bool]:
         """Whether a batch is not there any more, for a run that tries again what failed; any other one trusts in it."""
@@ -192,20 +273,40 @@ class BatchRun(Generic[T]):
             return task
         owner = self._owners.get(task.identity)
         if owner is not None and not self._work.journal.is_settled(task.identity, self._records[owner]):
-            self._waiting.setdefault(owner, {})[task.identity] = position, task
+            self._waiting.setdefault(owner, {})[task.identity] = Place(position, task)
             return None
+        job = self._work.job(task.prompt)
+        place = Place(position, task)
+        if job.settings.hooks:
+            try:
+                hooked = yield from self._hooked(job)
+            except Exception as error:  # noqa: BLE001 - whatever a hook raises is its own input's error
+                self._ready.append(Outcome(place, error=error))
+                return None
+            place = Place(position, task, hooked)
+            if isinstance(hooked.result, Response):
+                self._ready.append(Outcome(place))
+                return None
+            job = replace(job, request=hooked.result)
         try:
-            job = self._work.job(task.prompt)
             encoded = yield from prepared(job, self._lane, stream=False)
             if encoded.changes and job.settings.warns:
                 warn(self._lane.endpoint.spec, encoded.changes)
         except Error:  # the chain may have a target that takes it, and tells the error if not
-            self._live.append(Outcome(position, task))
+            self._ready.append(Outcome(Place(position, task)))
             return None
-        yield from self._enqueue(position, task, job, encoded)
+        yield from self._enqueue(place, job, encoded)
         return None
 
-    def _enqueue(self, position: int, task: Task, job: Job, encoded: Encoded) -> Steps[None]:
+    @staticmethod
+    def _hooked(job: Job) -> Steps[Hooked]:
+        """The hooks of a job, asked what is before it."""
+        from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
+
+        hooking = Hooking(job.settings.hooks, context_of(job, stream=False))
+        return Hooked(hooking, (yield from hooking.before(job.request)))
+
+    def _enqueue(self, place: Place, job: Job, encoded: Encoded) -> Steps[None]:
         key = encoded.path, encoded.headers
         answer = _BYTES_AROUND + _BYTES_A_TOKEN * most_written(job.request)
         chunk = self._chunks.get(key)
@@ -216,10 +317,10 @@ class BatchRun(Generic[T]):
             chunk = self._chunks[key] = _Chunk(token_hex(8), *key)
         line = self._batches.line(f"{chunk.mark}-{len(chunk.lines)}", encoded)
         if len(line) + 1 > self._batches.max_bytes:
-            self._live.append(Outcome(position, task))
+            self._ready.append(Outcome(place._replace(hooked=None)))
             return
         chunk.lines.append(line)
-        chunk.places.append((position, task))
+        chunk.places.append(place)
         chunk.size += len(line) + 1
         chunk.answers += answer
 
@@ -244,20 +345,26 @@ class BatchRun(Generic[T]):
         if not chunk.lines:
             return
         endpoint = self._lane.endpoint
-        ids = tuple([task.identity for _, task in chunk.places])
+        ids = tuple([place.task.identity for place in chunk.places])
         record = BatchRecord(mark=chunk.mark, target=endpoint.spec, at=time.time(), ids=ids)
         self._work.journal.add_batch(record)
         order = BatchOrder(chunk.mark, chunk.lines, chunk.path, endpoint.model, chunk.headers)
+
+        def on_file(file: str) -> None:
+            nonlocal record
+            record = replace(record, file=file)
+            self._work.journal.add_batch(record)
+
         try:
-            info = yield from self._service.submit(order, record, self._batch_ids())
+            info = yield from self._service.submit(order, record, self._batch_ids(), on_file)
         except (UpstreamError, UsageError) as error:
             if not may_pass(error):  # it was refused, so that no rerun has to look for it
-                self._work.journal.add_batch(replace(record, is_over=True, ids=()))
+                yield from self._over(record)
             raise
         record = replace(record, batch=info.id)
         self._work.journal.add_batch(record)
         self._own(record)
-        self._waiting[record.mark] = {task.identity: (position, task) for position, task in chunk.places}
+        self._waiting[record.mark] = {place.task.identity: place for place in chunk.places}
 
     # After
 
@@ -266,20 +373,24 @@ class BatchRun(Generic[T]):
 
         Raises: APITimeoutError when the batches take longer than they may; the last failure of a look.
         """
-        self._end()
-        if self._live:
-            live = list(self._live)
-            self._live.clear()
-            return live
+        yield from self._end()
+        if self._ready:
+            ready = list(self._ready)
+            self._ready.clear()
+            return ready
         pauses = Pauses(self._how.poll_s)
         if self._until is None:
             self._until = self._clock() + self._how.wait_s
         while self._waiting:
             for mark in list(self._waiting):
                 record = self._records[mark]
-                info = yield from self._shown(record.batch or "")
+                try:
+                    info = yield from self._shown(record.batch or "")
+                except DecodeError as error:  # no rerun reads it: the other batches are not to suffer
+                    why = f"{self._lane.endpoint.spec}: the batch {record.batch} cannot be read: {error.message}"
+                    problem = UpstreamError(f"{why}; retry_failed=True hands its inputs over again", retryable=True)
+                    return [Outcome(place, error=problem) for place in self._waiting.pop(mark).values()]
                 if info.state != "running":
-                    self._ending = record
                     return (yield from self._outcomes(record, info, self._waiting.pop(mark)))
             if self._clock() >= self._until:
                 raise APITimeoutError(
@@ -296,45 +407,52 @@ class BatchRun(Generic[T]):
             error.add_note(f"{name} is in the journal: is the key another account's? retry_failed=True gives it up")
             raise
 
-    def _end(self) -> None:
-        """Note in the journal that the batch is over whose outcomes were finished, unless it has inputs of others."""
-        record, self._ending = self._ending, None
-        if record is not None and all(self._work.journal.is_settled(name, record) for name in record.ids):
-            self._work.journal.add_batch(replace(record, is_over=True, ids=()))
+    def _end(self) -> Steps[None]:
+        """End the batch whose outcomes were finished, unless it has inputs of others."""
+        ended, self._ending = self._ending, None
+        if ended is not None and self._is_settled(ended.record):
+            yield from self._over(ended.record, ended.info, keep=not ended.is_read)
 
-    def _outcomes(
-        self, record: BatchRecord, info: BatchInfo, waiting: dict[str, tuple[int, Task]]
-    ) -> Steps[list[Outcome]]:
+    def _outcomes(self, record: BatchRecord, info: BatchInfo, waiting: dict[str, Place]) -> Steps[list[Outcome]]:
+        self._ending = _Ended(record, info, is_read=True)
         if info.state == "failed":
             why = f"{self._lane.endpoint.spec}: the batch {info.id} failed: {info.message or info.status}"
             if info.is_over_quota:
                 why += "; il.Batch(max_requests=…) makes smaller ones, retry_failed=True hands over what failed"
             kind = RateLimitError if info.is_over_quota else UpstreamError
-            return [Outcome(*place, error=kind(why)) for place in waiting.values()]
+            return [Outcome(place, error=kind(why)) for place in waiting.values()]
         names = {f"{record.mark}-{number}": name for number, name in enumerate(record.ids)}
         outcomes: list[Outcome] = []
         why = ""
         for source in info.results:
-            try:
-                results = yield from self._service.results(source)
-            except (WireError, NotFoundError) as error:  # no rerun reads them: the other batches are not to suffer
-                results, why = [], f"its results cannot be read: {error.message}"
+            results, problem = yield from self._read(source)
+            if problem is not None:
+                why = f"its results cannot be read: {problem.message}"
             for result in results:
                 place = waiting.pop(names.get(result.custom_id, ""), None)
                 if place is not None:
                     outcomes.append(self._outcome(place, result.reply, info))
-        return outcomes + [self._left_out(place, info, why) for place in waiting.values()]
+        is_cut_short = not why and info.total is not None and info.done is not None and info.done < info.total
+        self._ending = _Ended(record, info, is_read=not waiting or is_cut_short)
+        left_out = [self._left_out(place, info, why, is_run=not is_cut_short) for place in waiting.values()]
+        return outcomes + left_out
 
-    def _outcome(self, place: tuple[int, Task], reply: HttpReply | None, info: BatchInfo) -> Outcome:
-        if reply is not None or self._how.live:
-            return Outcome(*place, reply)
-        return Outcome(*place, error=self._unanswered(info))
+    def _read(self, source: BatchCall) -> Steps[Results]:
+        try:
+            return (yield from self._service.results(source))
+        except (WireError, NotFoundError) as error:  # no rerun reads them: the other batches are not to suffer
+            return Results([], error)
 
-    def _left_out(self, place: tuple[int, Task], info: BatchInfo, why: str) -> Outcome:
-        """An input that the results say nothing of: never run, if the batch was ended before; else nobody knows."""
-        if not why and info.total is not None and info.done is not None and info.done < info.total and self._how.live:
-            return Outcome(*place)
-        return Outcome(*place, error=self._unanswered(info, why))
+    def _outcome(self, place: Place, reply: HttpReply | None, info: BatchInfo) -> Outcome:
+        if reply is not None:
+            return Outcome(place, reply)
+        return self._left_out(place, info, "", is_run=False)
+
+    def _left_out(self, place: Place, info: BatchInfo, why: str, *, is_run: bool) -> Outcome:
+        """The outcome of an input without a result: never run, if the batch was ended before; else nobody knows."""
+        if not is_run and self._how.live:
+            return Outcome(place._replace(hooked=None))
+        return Outcome(place, error=self._unanswered(info, why))
 
     def _unanswered(self, info: BatchInfo, why: str = "") -> Error:
         batch = f"{self._lane.endpoint.spec}: the batch {info.id} ({info.status})"
@@ -346,21 +464,34 @@ class BatchRun(Generic[T]):
         Raises: every `Error` but those of streams.
         """
         job = self._work.job(outcome.task.prompt)
-        if outcome.error is not None:
+        kind, hooked = self._terms.output, outcome.place.hooked
+        if isinstance(outcome.error, Error):
             attribute(outcome.error, self._lane.endpoint, job.settings.headers)
+        if outcome.error is not None:
             raise outcome.error
-        kind = self._terms.output
-        if outcome.reply is None:
+        if outcome.reply is None and hooked is None:
             response = yield from call(job)
+        elif not job.settings.hooks:
+            response = yield from self._answer(job, outcome)
         else:
-            encoded = yield from prepared(job, self._lane, stream=False)
-            try:
-                response = answered(replace(job, is_batched=True), self._lane, encoded, outcome.reply)
-            except Error as error:
-                attribute(error, self._lane.endpoint, job.settings.headers)
-                raise
+            hooking, result = (yield from self._hooked(job)) if hooked is None else hooked
+            if isinstance(result, Response):
+                response = replace(result, request=job.request)
+            else:
+                response = yield from self._answer(replace(job, request=result), outcome)
+            response = yield from hooking.after(response)
         if kind is None:
             return response
         from interlingua.client.typed.output import settled  # only typed answers need schemas
 
         return (yield from settled(job, kind, response))
+
+    def _answer(self, job: Job, outcome: Outcome) -> Steps[Response[Any]]:
+        """The answer that a batch has to a job."""
+        assert outcome.reply is not None  # noqa: S101 - whoever has none is asked live
+        encoded = yield from prepared(job, self._lane, stream=False)
+        try:
+            return answered(replace(job, is_batched=True), self._lane, encoded, outcome.reply)
+        except Error as error:
+            attribute(error, self._lane.endpoint, job.settings.headers)
+            raise

@@ -32,6 +32,7 @@ __all__ = [
     "standing_told",
     "summary",
     "warn",
+    "warn_line",
 ]
 
 WARNED = frozenset({
@@ -121,16 +122,21 @@ def warn(spec: str, changes: tuple[Change, ...]) -> None:
     warned = [change for change in changes if change.code in WARNED]
     if not warned:
         return
-    frame = _callers_frame()
     for change in warned:
-        warnings.warn_explicit(
-            f"{spec}: {change}",
-            ChangeWarning,
-            filename=frame.f_code.co_filename,
-            lineno=frame.f_lineno,
-            module=frame.f_globals.get("__name__", "<unknown>"),
-            registry=frame.f_globals.setdefault("__warningregistry__", {}),
-        )
+        warn_line(f"{spec}: {change}", ChangeWarning)
+
+
+def warn_line(text: str, kind: type[Warning] = UserWarning) -> None:
+    """Warn at the caller's line."""
+    frame = _callers_frame()
+    warnings.warn_explicit(
+        text,
+        kind,
+        filename=frame.f_code.co_filename,
+        lineno=frame.f_lineno,
+        module=frame.f_globals.get("__name__", "<unknown>"),
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
 
 
 def _callers_frame() -> FrameType:

@@ -14,16 +14,18 @@ from msgspec import Raw
 from interlingua.dialects._batches import (
     BatchCall,
     Batches,
+    BatchFiles,
     BatchInfo,
     BatchOrder,
     BatchPage,
     BatchResult,
-    Submission,
     counts_at,
     id_at,
+    is_id,
     list_at,
     member,
     object_at,
+    page_of,
     plain_line,
     problems_line,
     results_of_lines,
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._batches import BatchState
     from interlingua.dialects._contract import Encoded
 
-__all__ = ["BATCHES", "MARK", "file_calls", "file_id", "posted", "read_results", "uploading"]
+__all__ = ["BATCHES", "FILES", "MARK", "file_calls", "posted", "read_results"]
 
 MARK = "interlingua"
 """The member of a batch's metadata that holds our own word for it."""
@@ -59,7 +61,7 @@ _STATES: dict[str, BatchState] = {
 """The states in which nothing more happens."""
 
 
-def uploading(order: BatchOrder) -> BatchCall:
+def _upload(order: BatchOrder) -> BatchCall:
     """The call that hands the lines of a batch up as a file."""
     boundary = f"interlingua-{order.mark}"
     field = f'--{boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
@@ -76,21 +78,26 @@ def posted(path: str, body: dict[str, Any]) -> BatchCall:
     return BatchCall(path, "POST", encode(body), _JSON)
 
 
-def file_id(reply: HttpReply) -> str:
-    """The id of the file that a reply shows.
-
-    Raises: DecodeError for a reply without one.
-    """
-    return id_at(decode_any(reply.body), "id")
+def _delete_file(file: str) -> BatchCall:
+    return BatchCall(f"/files/{quote(file, safe='')}", "DELETE")
 
 
-def file_calls(body: Any, *names: str) -> tuple[BatchCall, ...]:
-    """The calls that fetch the files whose ids stand in these members.
+FILES = BatchFiles(
+    upload=_upload,
+    read=lambda reply: id_at(decode_any(reply.body), "id"),
+    delete=_delete_file,
+)
+"""OpenAI's files, as far as batches need them."""
+
+
+def file_calls(body: Any, *names: str) -> tuple[tuple[BatchCall, ...], tuple[BatchCall, ...]]:
+    """The calls that fetch the files whose ids stand in these members, and those that delete them.
 
     Raises: DecodeError for what is no id.
     """
     files = [id_at(body, name) for name in names if member(body, name)]
-    return tuple([BatchCall(f"/files/{quote(file, safe='')}/content") for file in files])
+    contents = [BatchCall(f"/files/{quote(file, safe='')}/content") for file in files]
+    return tuple(contents), tuple([_delete_file(file) for file in files])
 
 
 def read_results(reply: HttpReply) -> Iterator[BatchResult]:
@@ -121,16 +128,14 @@ def _line(custom_id: str, encoded: Encoded) -> bytes:
     return encode({"custom_id": custom_id, "method": "POST", "url": url, "body": Raw(encoded.body)})
 
 
-def _submit(order: BatchOrder) -> Submission:
-    reply = yield uploading(order)
+def _submit(order: BatchOrder) -> BatchCall:
     made = {
-        "input_file_id": file_id(reply),
+        "input_file_id": order.file,
         "endpoint": f"/v1{order.path}",
         "completion_window": "24h",
         "metadata": {MARK: order.mark},
     }
-    reply = yield posted("/batches", made)
-    return _read(reply)
+    return posted("/batches", made)
 
 
 def _show(name: str) -> BatchCall:
@@ -144,6 +149,7 @@ def _read(reply: HttpReply) -> BatchInfo:
 def _info(body: Any) -> BatchInfo:
     status, counts = text_at(body, "status"), counts_at(body, "request_counts")
     problems = list_at(body, "errors", "data")
+    results, deletions = file_calls(body, "output_file_id", "error_file_id")
     return BatchInfo(
         id=id_at(body, "id"),
         state=_STATES.get(status, "running"),
@@ -154,7 +160,8 @@ def _info(body: Any) -> BatchInfo:
         done=counts["completed"] + counts.get("failed", 0) if "completed" in counts else None,
         message=problems_line(problems),
         is_over_quota=any(member(problem, "code") == _OVER_QUOTA for problem in problems),
-        results=file_calls(body, "output_file_id", "error_file_id"),
+        results=results,
+        deletions=deletions,
     )
 
 
@@ -164,9 +171,9 @@ def _list(after: str) -> BatchCall:
 
 def _read_list(reply: HttpReply) -> BatchPage:
     body = decode_any(reply.body)
-    batches = [_info(one) for one in list_at(body, "data")]
-    more = bool(member(body, "has_more")) and bool(batches)
-    return BatchPage(batches, batches[-1].id if more else "")
+    ids = [name for entry in list_at(body, "data") if is_id(name := member(entry, "id"))]
+    place = (ids[-1] if ids else True) if member(body, "has_more") else None
+    return page_of(member(body, "data"), _info, ("metadata", MARK), place)
 
 
 def _cancel(name: str) -> BatchCall:
@@ -184,5 +191,6 @@ BATCHES = Batches(
     read_list=_read_list,
     cancel=_cancel,
     results=read_results,
+    files=FILES,
 )
 """OpenAI's batches, which servers of its format have as well."""

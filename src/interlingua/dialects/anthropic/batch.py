@@ -21,12 +21,11 @@ from interlingua.dialects._batches import (
     BatchOrder,
     BatchPage,
     BatchResult,
-    Submission,
     counts_at,
     id_at,
-    list_at,
     member,
     object_at,
+    page_of,
     plain_line,
     results_of_lines,
     text_at,
@@ -64,10 +63,9 @@ def _line(custom_id: str, encoded: Encoded) -> bytes:
     return encode({"custom_id": custom_id, "params": Raw(encoded.body)})
 
 
-def _submit(order: BatchOrder) -> Submission:
+def _submit(order: BatchOrder) -> BatchCall:
     body = b'{"requests":[%s]}' % b",".join(order.lines)
-    reply = yield BatchCall("/messages/batches", "POST", body, (*_JSON, *(order.headers or _VERSION)))
-    return _read(reply)
+    return BatchCall("/messages/batches", "POST", body, (*_JSON, *(order.headers or _VERSION)))
 
 
 def _about(name: str, rest: str = "", method: str = "GET") -> BatchCall:
@@ -89,6 +87,7 @@ def _info(body: Any) -> BatchInfo:
         total=total,
         done=total - counts.get("processing", 0) - counts.get("canceled", 0) - counts.get("expired", 0),
         results=(_about(name, "/results"),) if status == "ended" else (),
+        deletions=(_about(name, method="DELETE"),),
     )
 
 
@@ -99,8 +98,8 @@ def _list(after: str) -> BatchCall:
 
 def _read_list(reply: HttpReply) -> BatchPage:
     body = decode_any(reply.body)
-    batches = [_info(one) for one in list_at(body, "data")]
-    return BatchPage(batches, str(member(body, "last_id") or "") if member(body, "has_more") else "")
+    place = (member(body, "last_id") or True) if member(body, "has_more") else None
+    return page_of(member(body, "data"), _info, (), place)
 
 
 def _results(reply: HttpReply) -> Iterator[BatchResult]:

@@ -9,6 +9,7 @@ Source: vendor page "Batch API"; official client 3.4.0, `batches.py`; read in No
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -21,17 +22,18 @@ from interlingua.dialects._batches import (
     BatchOrder,
     BatchPage,
     BatchResult,
-    Submission,
     counts_at,
     id_at,
     list_at,
     member,
     object_at,
+    page_of,
     plain_line,
     text_at,
     unix_time,
     whole_number,
 )
+from interlingua.errors import DecodeError
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_any, encode
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["BATCHES"]
 
 PAGE = 100
+_MARK = ("metadata", "displayName")
 _FIELDS = "operations(name,error,metadata(model,displayName,state,createTime,batchStats)),nextPageToken"
 """What is wanted of a list: an operation that has ended holds all its results."""
 _JSON = (("content-type", "application/json"),)
@@ -65,17 +68,20 @@ def _line(custom_id: str, encoded: Encoded) -> bytes:
     return encode({"request": Raw(encoded.body), "metadata": {"key": custom_id}})
 
 
-def _submit(order: BatchOrder) -> Submission:
+def _submit(order: BatchOrder) -> BatchCall:
     path = f"{order.path.partition('?')[0].rpartition(':')[0]}:batchGenerateContent"
     name = encode(order.mark)
     requests = b",".join(order.lines)
     body = b'{"batch":{"displayName":%s,"inputConfig":{"requests":{"requests":[%s]}}}}' % (name, requests)
-    reply = yield BatchCall(path, "POST", body, (*_JSON, *order.headers))
-    return _read(reply)
+    return BatchCall(path, "POST", body, (*_JSON, *order.headers))
+
+
+def _path(name: str) -> str:
+    return f"/{quote(name, safe='/-._~')}"
 
 
 def _show(name: str) -> BatchCall:
-    return BatchCall(f"/{quote(name, safe='/-._~')}")
+    return BatchCall(_path(name))
 
 
 def _read(reply: HttpReply) -> BatchInfo:
@@ -90,12 +96,13 @@ def _info(body: Any) -> BatchInfo:
         id=name,
         state=_STATES.get(word, "running"),
         status=plain_line(state),
-        mark=plain_line(member(body, "metadata", "displayName")),
+        mark=plain_line(member(body, *_MARK)),
         created_at=unix_time(member(body, "metadata", "createTime")),
         total=counts.get("requestCount"),
         done=counts.get("successfulRequestCount", 0) + counts.get("failedRequestCount", 0) if counts else None,
         message=plain_line(member(body, "error", "message")),
         results=(_show(name),) if _STATES.get(word) == "ended" else (),
+        deletions=(BatchCall(_path(name), "DELETE"),),
     )
 
 
@@ -107,13 +114,16 @@ def _list(token: str) -> BatchCall:
 
 def _read_list(reply: HttpReply) -> BatchPage:
     body = decode_any(reply.body)
-    return BatchPage([_info(one) for one in list_at(body, "operations")], str(member(body, "nextPageToken") or ""))
+    operations = member(body, "operations")  # which is left out where there are none
+    return page_of([] if operations is None else operations, _info, _MARK, member(body, "nextPageToken"))
 
 
 def _results(reply: HttpReply) -> Iterator[BatchResult]:
     body = decode_any(reply.body)
     output = object_at(body, "response") or object_at(body, "metadata", "output")
-    return map(_result, list_at(output, "inlinedResponses", "inlinedResponses"))
+    for entry in list_at(output, "inlinedResponses", "inlinedResponses"):
+        with suppress(DecodeError):  # it is nobody's; the others belong to their own requests
+            yield _result(entry)
 
 
 def _result(one: Any) -> BatchResult:
@@ -137,7 +147,7 @@ BATCHES = Batches(
     read=_read,
     list=_list,
     read_list=_read_list,
-    cancel=lambda name: BatchCall(f"/{quote(name, safe='/-._~')}:cancel", "POST", b"{}", _JSON),
+    cancel=lambda name: BatchCall(f"{_path(name)}:cancel", "POST", b"{}", _JSON),
     results=_results,
 )
 """Batches of generateContent."""

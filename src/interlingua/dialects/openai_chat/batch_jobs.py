@@ -17,17 +17,17 @@ from interlingua.dialects._batches import (
     BatchInfo,
     BatchOrder,
     BatchPage,
-    Submission,
     id_at,
     list_at,
     member,
+    page_of,
     plain_line,
     problems_line,
     text_at,
     unix_time,
     whole_number,
 )
-from interlingua.dialects._openai.batches import MARK, file_calls, file_id, posted, read_results, uploading
+from interlingua.dialects._openai.batches import FILES, MARK, file_calls, posted, read_results
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
@@ -51,17 +51,15 @@ def _line(custom_id: str, encoded: Encoded) -> bytes:
     return encode({"custom_id": custom_id, "body": Raw(encoded.body)})
 
 
-def _submit(order: BatchOrder) -> Submission:
-    reply = yield uploading(order)
+def _submit(order: BatchOrder) -> BatchCall:
     made = {
-        "input_files": [file_id(reply)],
+        "input_files": [order.file],
         "endpoint": f"/v1{order.path}",
         "model": order.model,
         "metadata": {MARK: order.mark},
         "timeout_hours": TIMEOUT_HOURS,
     }
-    reply = yield posted("/batch/jobs", made)
-    return _read(reply)
+    return posted("/batch/jobs", made)
 
 
 def _read(reply: HttpReply) -> BatchInfo:
@@ -70,6 +68,7 @@ def _read(reply: HttpReply) -> BatchInfo:
 
 def _info(body: Any) -> BatchInfo:
     status = text_at(body, "status")
+    results, deletions = file_calls(body, "output_file", "error_file")
     return BatchInfo(
         id=id_at(body, "id"),
         state=_STATES.get(status, "running"),
@@ -79,7 +78,8 @@ def _info(body: Any) -> BatchInfo:
         total=whole_number(member(body, "total_requests")),
         done=whole_number(member(body, "completed_requests")),
         message=problems_line(list_at(body, "errors")),
-        results=file_calls(body, "output_file", "error_file"),
+        results=results,
+        deletions=deletions,
     )
 
 
@@ -89,11 +89,12 @@ def _list(page: str) -> BatchCall:
 
 def _read_list(reply: HttpReply) -> BatchPage:
     body = decode_any(reply.body)
-    batches = [_info(one) for one in list_at(body, "data")]
-    batches.sort(key=lambda info: info.created_at or 0, reverse=True)
-    page = whole_number(member(body, "page")) or 0
-    more = len(batches) == PAGE and (page + 1) * PAGE < (whole_number(member(body, "total")) or 0)
-    return BatchPage(batches, str(page + 1) if more else "")
+    number = whole_number(member(body, "page")) or 0
+    is_full = len(list_at(body, "data")) == PAGE
+    more = is_full and (number + 1) * PAGE < (whole_number(member(body, "total")) or 0)
+    page = page_of(member(body, "data"), _info, ("metadata", MARK), str(number + 1) if more else None)
+    page.batches.sort(key=lambda info: info.created_at or 0, reverse=True)
+    return page
 
 
 BATCHES = Batches(
@@ -107,5 +108,6 @@ BATCHES = Batches(
     read_list=_read_list,
     cancel=lambda name: BatchCall(f"/batch/jobs/{quote(name, safe='')}/cancel", "POST"),
     results=read_results,
+    files=FILES,
 )
 """Mistral's batch jobs."""

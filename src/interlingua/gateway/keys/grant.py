@@ -10,8 +10,9 @@ Rules
   had, a call with a cap is charged as it was reserved, since its provider may work on. Any other call without an answer
   costs nothing, but for tries that failed although a target had answered: those were paid for.
 - A try that was sent and had no answer in time is charged as it was reserved: its provider may have written one.
-- A whole answer that cannot be read is charged as the call was reserved: its provider wrote it. What an upstream itself
-  calls an error costs nothing, nor does a page in the place of an answer.
+- A whole answer that cannot be read is charged as the call was reserved: its provider wrote it. One of several that a
+  call takes is charged by what it asked for. What an upstream itself calls an error costs nothing, nor does a page in
+  the place of an answer.
 - Before a further try after one that was paid for, that one is settled and the next one reserved.
 - Where money is limited and the price of a target is not known, the call is refused (403).
 - A count that cannot be true (`counts`) charges no more than the call had reserved.
@@ -202,11 +203,14 @@ class Grant(msgspec.Struct, eq=False):
         self.exchange = None  # it leads back here
         return self.plan.admission.settle(call, self.plan.names, used, rows)
 
-    def failed(self, error: Error, lane: Lane) -> None:
-        """Remember a try that failed and was paid for: its target had answered, or was late and may have written."""
+    def failed(self, error: Error, lane: Lane, part: Response[Any] | None = None) -> None:
+        """Remember a try that failed and was paid for: its target had answered, or was late and may have written.
+
+        `part` counts what the try asked for, where that is less than the call has reserved.
+        """
         came = getattr(error, "response", None) or getattr(error, "partial", None)
         if (came is not None or error.is_unreadable or is_late(error)) and self.counts:
-            self.tries += (_Failed(error, came, lane),)
+            self.tries += (_Failed(error, came or part, lane),)
 
     def paused(self, response: Response[Any], lane: Lane) -> None:
         """Remember an answer that is gone on with by a further request."""

@@ -3,8 +3,9 @@
 Rules
 - Hooks see a prompt as the texts of one message, beside the knobs that conversations have under the same names. What
   they change of these goes out; anything else they change, and an answer of theirs, has no place there and is refused.
-- What nobody here can read (batches, pictures, sounds, prompts in tokens) is refused where a hook sees everything,
-  unless the file says `[hooks] unread = "pass"`. So is a prompt where a hook has to see the answer, too.
+- What nobody here can read (batches, pictures, sounds, prompts in tokens or vectors, and unknown members that may hold
+  a text) is refused where a hook sees everything, unless the file says `[hooks] unread = "pass"`. So is a prompt where
+  a hook has to see the answer, too.
 """
 
 from __future__ import annotations
@@ -37,6 +38,18 @@ __all__ = ["Passed", "Seen", "seen_by_hooks"]
 
 _KNOBS = ("max_tokens", "temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "n", "user")
 """Members of `/v1/completions` that a conversation has under the same name."""
+
+
+_NO_PROMPT = frozenset({
+    "allowed_token_ids", "bad_words", "include", "kv_transfer_params", "logit_bias", "metadata",
+    "model", "priority", "prompt", "prompt_cache_key", "provider", "request_id", "response_format", "safety_identifier",
+    "service_tier", "stop", "stop_token_ids", "stream_options", "structured_outputs", "suffix", "user",
+    "guided_choice", "guided_decoding_backend", "guided_grammar", "guided_json", "guided_regex",
+})  # fmt: skip
+"""Members whose text or list is no part of what the model reads, or is shown to hooks.
+
+Source: OpenAI "Create completion"; vLLM's `CompletionRequest`; read in November 2026.
+"""
 
 
 class Passed(NamedTuple):
@@ -121,7 +134,9 @@ def _prompt(request: GatewayRequest, body: Body, result: Request) -> dict[str, b
 
 
 def _texts(body: Body) -> list[str] | None:
-    """The texts of a prompt; None for one in tokens, and for none."""
+    """The texts of a prompt; None for one in tokens or vectors, and for none."""
+    if any([isinstance(body.get(name), str | list | dict) for name in body.members if name not in _NO_PROMPT]):
+        return None
     prompt, suffix = body.get("prompt"), body.get("suffix")
     prompts = cast("list[object]", prompt) if isinstance(prompt, list) else [prompt]
     listed: list[object] = [*prompts, *([suffix] if suffix else [])]

@@ -46,6 +46,7 @@ from interlingua.types.change import first_changes
 from interlingua.types.content import OpaquePart
 from interlingua.types.request import Request
 from interlingua.types.response import Response
+from interlingua.types.usage import Usage
 from interlingua.types.vectors import Ranking
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
@@ -150,6 +151,12 @@ def _reads(each: EmbedInput) -> int:
     return int(estimate_text(each)) + 1
 
 
+def _unread(job: Job) -> Response[Any]:
+    """An answer that nobody could read, with an estimate of what it has read."""
+    reads = sum([_reads(each) for each in inputs_of(job)])
+    return Response(finish_reason="error", usage=Usage(input_tokens=reads))
+
+
 class _Exchange:
     """One request of a client, from its job to its reply."""
 
@@ -236,7 +243,11 @@ class _Exchange:
                 answer = yield from attempt(job, lane)
             except Error as error:
                 if self.grant is not None:
-                    self.grant.failed(error, lane)
+                    self.grant.failed(error, lane, _unread(job))
+                raise
+            except asyncio.CancelledError:
+                if self.grant is not None:
+                    self.grant.paused(_unread(job), lane)  # its provider works on, although another request failed
                 raise
             if self.grant is not None:
                 self.grant.paused(answer, lane)  # paid for, whatever becomes of other requests and of hooks

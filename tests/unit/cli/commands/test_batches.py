@@ -158,6 +158,25 @@ def test_what_batches_does_not_take(capsys: Capture) -> None:
     ]
 
 
+def test_an_entry_that_shows_no_batch_is_skipped(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are listed, and a line says so, of one provider and of all."""
+    with serving("openai-chat", BatchPlan(looks=9)) as (_, dsn, desk):
+        monkeypatch.setenv("LLM_WORK", dsn)
+        how = il.Batch(poll_s=0.01, wait_s=0.001)
+        for number in (1, 2):
+            with pytest.raises(il.APITimeoutError):
+                list(il.model("work/gpt-4.1").map(["square of 1"], journal=f"{number}.jsonl", batch=how))
+        desk.batches["batch_2"].id = "a b"
+        for arguments in (["batches", "list", "work"], ["batches"]):
+            assert main(arguments) == 0
+            out, err = capsys.readouterr()
+            assert [line.split()[1] for line in out.splitlines()[1:]] == ["batch_1"]
+            problem = "entry 0 /id: an id is missing, or is no plain word"
+            assert err.splitlines() == [
+                f"il: work: entries of the list of batches are skipped, since they show none: {problem}"
+            ]
+
+
 def test_an_id_that_climbs_is_asked_of_nobody(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """An id of the command line becomes a path: one with steps in it is refused before anything is sent."""
     monkeypatch.setenv("LLM_WORK", "openai-chat://key-0123456789@127.0.0.1:1?tls=0&batches=vendor")

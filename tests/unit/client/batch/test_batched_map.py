@@ -529,7 +529,7 @@ def test_the_first_target_with_batches_takes_them(
         ({"batch": il.Batch(poll_s=0)}, il.UsageError, "poll_s takes seconds above 0, not 0"),
         ({"batch": il.Batch(wait_s=-1)}, il.UsageError, "wait_s takes seconds above 0, not -1"),
         ({"batch": il.Batch(max_requests=0)}, il.UsageError, "max_requests takes a number from 1 on, not 0"),
-        ({"hooks": [il.Hook()]}, il.UsageError, "batch=True takes no hooks"),
+        ({"batch": il.Batch(keep=1)}, il.UsageError, "live and keep take True or False"),  # type: ignore[arg-type]
         (
             {"spec": "deepseek/deepseek-chat"},
             il.ConfigError,

@@ -167,6 +167,24 @@ async def test_a_prompt_that_a_hook_refuses_or_cannot_see_goes_nowhere(
     assert sentence in (await body_of(refused)).decode()
 
 
+@pytest.mark.parametrize("member", ["prompt_embeds", "template", "documents"])
+async def test_a_prompt_that_stands_elsewhere_is_not_past_a_hook(member: str) -> None:
+    """A server such as vLLM reads vectors in `prompt_embeds`, and nobody knows other members; numbers are no text."""
+    members = {
+        "model": "work/m",
+        "prompt": "Hi",
+        "min_p": 0.5,
+        "stream_options": None,
+        "response_format": {"type": "text"},
+    }
+    with serving([COMPLETED]) as server:
+        made = gateway(server.port, policy=POLICY)
+        refused = await post(made, "/v1/completions", {**members, member: ["swordfish"]})
+        assert (refused.status, server.seen) == (403, [])
+        assert b"/v1/completions is not read here" in await body_of(refused)
+        assert (await post(made, "/v1/completions", {**members, member: None})).status == 200
+
+
 # Conversations that a hook leaves alone
 
 

@@ -304,6 +304,27 @@ async def test_requests_that_were_answered_are_charged_though_another_one_fails(
     assert sum([row[1] for row in await _rows(made)]) == charged
 
 
+class Spoiling(Provider):
+    """Answers with a vector of no number at one address, where a text is `eeee`."""
+
+    def answer(self, request: HttpRequest) -> Line:
+        """The vectors, but for that word."""
+        line = super().answer(request)
+        is_spoilt = "127.0.0.3" in request.url and b"eeee" in request.body
+        return Line(pieces=(b'{"data":[{"embedding":["x"]}]}',)) if is_spoilt else line
+
+
+@pytest.mark.parametrize(("model", "status", "charged"), [("small/m,work/m", 200, [6, 2]), ("small/m", 502, [6])])
+async def test_an_answer_that_cannot_be_read_is_charged_by_its_own_texts(
+    model: str, status: int, charged: list[int]
+) -> None:
+    """Three requests of two texts, of which one cannot be read: it is charged by its two, not by all six."""
+    made = _keyed("1000 tokens")
+    body = {"model": model, "input": ["aaaa", "bbbb", "cccc", "dddd", "eeee", "ffff"]}
+    assert (await _asked(Spoiling(), "/v1/embeddings", body, made, KEYED)).status == status
+    assert [row[1] for row in await _rows(made)] == charged
+
+
 async def test_a_request_holds_a_bounded_number_of_texts() -> None:
     """Nothing is sent for more."""
     provider = Provider()

@@ -83,6 +83,8 @@ class Desk:
         """Every batch, by its id, the oldest first."""
         self.files: dict[str, bytes] = {}
         """Every file that was handed up, by its id."""
+        self.deleted: list[str] = []
+        """Every batch and every file that was deleted, by its id, in order; tests still find the batches above."""
         self.run: Counter[str] = Counter()
         """How often each request was run, by its id."""
         self._run = run
@@ -135,7 +137,7 @@ class Desk:
 
         Raises: Refused for one that is not there.
         """
-        if name not in self.batches:
+        if name not in self.batches or name in self.deleted:
             raise Refused(404, f"No batch found with id '{name}'.")
         return self.batches[name]
 
@@ -155,6 +157,24 @@ class Desk:
             raise Refused(409, f"Cannot cancel a batch that is {batch.ending}.")
         batch.is_cancelling = True
         return shown(self.show(batch))
+
+    def delete(self, name: str) -> None:
+        """Delete what has that id.
+
+        Raises: Refused while a test says so.
+        """
+        self.plan.on("deleted")
+        if self.plan.undeletable:
+            self.plan.undeletable -= 1
+            raise Refused(503, "Service Unavailable")
+        self.deleted.append(name)
+
+    def delete_batch(self, _: HttpRequest, name: str) -> Line:
+        """Delete a batch that has ended."""
+        if not self.stored(name).ending:
+            raise Refused(400, "The batch has not ended.")
+        self.delete(name)
+        return shown({"id": name, "deleted": True})
 
     def end(self, batch: StoredBatch) -> None:
         """Run what is to be run."""
@@ -214,7 +234,7 @@ class Desk:
         Raises: Refused for an unknown place.
         """
         query = {name: values[0] for name, values in parse_qs(urlsplit(request.url).query).items()}
-        newest = list(self.batches.values())[::-1]
+        newest = [batch for batch in self.batches.values() if batch.id not in self.deleted][::-1]
         first = 0
         if query.get(after):
             names = [batch.id for batch in newest]

@@ -34,6 +34,7 @@ class FileBatches(Desk):
             ("POST", r".*/files", self._upload),
             ("GET", r".*/files/([^/]+)/content", self._content),
             ("GET", r".*/files/([^/]+)", self._file),
+            ("DELETE", r".*/files/([^/]+)", self._delete),
             ("POST", r".*/batches", self._create),
             ("GET", r".*/batches", self._list),
             ("GET", r".*/batches/([^/]+)", self.look),
@@ -53,19 +54,26 @@ class FileBatches(Desk):
             raise Refused(413, f"The file has {len(content)} bytes; {MAX_FILE_BYTES} is the most.")
         identity = f"file-{len(self.files) + 1}"
         self.files[identity] = content
+        self.plan.on("uploaded")
         return shown(_file_shown(identity, name, len(content)))
 
     def _file(self, _: HttpRequest, name: str) -> Line:
         return shown(_file_shown(name, f"{name}.jsonl", len(self._of(name))))
 
     def _of(self, name: str) -> bytes:
-        if name not in self.files:
+        if name not in self.files or name in self.deleted:
             raise Refused(404, f"No such File object: {name}")
         return self.files[name]
 
+    def _delete(self, _: HttpRequest, name: str) -> Line:
+        if name.partition("-of-")[2] not in self.batches or name in self.deleted:
+            self._of(name)
+        self.delete(name)
+        return shown({"id": name, "object": "file", "deleted": True})
+
     def _content(self, _: HttpRequest, name: str) -> Line:
         kind, _dash, owner = name.partition("-of-")
-        if owner in self.batches:
+        if owner in self.batches and name not in self.deleted:
             lines = self._lines(self.batches[owner], is_error=kind == "errors")
             return self.file(lines, "application/octet-stream")
         return Line(pieces=(self._of(name),), headers=(("content-type", "application/octet-stream"),))
@@ -176,6 +184,7 @@ class JobBatches(FileBatches):
             ("POST", r".*/files", self._upload),
             ("GET", r".*/files/([^/]+)/content", self._content),
             ("GET", r".*/files/([^/]+)", self._file),
+            ("DELETE", r".*/files/([^/]+)", self._delete),
             ("POST", r".*/batch/jobs", self._create),
             ("GET", r".*/batch/jobs", self._list),
             ("GET", r".*/batch/jobs/([^/]+)", self.look),

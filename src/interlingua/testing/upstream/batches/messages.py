@@ -34,6 +34,7 @@ class MessageBatches(Desk):
             ("POST", r".*/v1/messages/batches", self._create),
             ("GET", r".*/v1/messages/batches", self._list),
             ("GET", r".*/v1/messages/batches/([^/]+)", self._look),
+            ("DELETE", r".*/v1/messages/batches/([^/]+)", self.delete_batch),
             ("POST", r".*/v1/messages/batches/([^/]+)/cancel", self.cancel),
             ("GET", r".*/v1/messages/batches/([^/]+)/results", self._results),
         )

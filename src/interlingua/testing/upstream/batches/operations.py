@@ -33,6 +33,7 @@ class OperationBatches(Desk):
             ("POST", r".*/models/([^/:]+):batchGenerateContent", self._create),
             ("GET", r".*/batches", self._list),
             ("GET", r".*/(batches/[^/:]+)", self._look),
+            ("DELETE", r".*/(batches/[^/:]+)", self._delete),
             ("POST", r".*/(batches/[^/:]+):cancel", self._cancel),
         )
 
@@ -77,6 +78,10 @@ class OperationBatches(Desk):
     def _cancel(self, request: HttpRequest, name: str) -> Line:
         self.strict(self.body(request) if request.body else {}, ())
         self.cancel(request, name)
+        return shown({})
+
+    def _delete(self, request: HttpRequest, name: str) -> Line:
+        self.delete_batch(request, name)
         return shown({})
 
     def show(self, batch: StoredBatch) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from interlingua.testing.upstream.verdict import Asked
 
 __all__ = ["BatchPlan", "Moment"]
 
-Moment: TypeAlias = Literal["before", "submitted", "shown", "results"]
-"""When a test is told: before a batch is taken, after that and before its client is told, at looks, at results."""
+Moment: TypeAlias = Literal["uploaded", "before", "submitted", "shown", "results", "deleted"]
+"""When a test is told: at a file, before a batch is taken, after that and before its client is told, at looks, at
+results, before something is deleted."""
 
 
 class BatchPlan(msgspec.Struct, kw_only=True):
@@ -36,6 +37,8 @@ class BatchPlan(msgspec.Struct, kw_only=True):
     """How many batches are taken without a reply: the connection is cut instead."""
     refused: int = 0
     """How many batches are refused first, with status 503."""
+    undeletable: int = 0
+    """How many deletions are refused first, with status 503."""
     cut: int = 0
     """How many readings of results end in the middle of a line, as if that were their end."""
     spoil: Callable[[list[bytes]], list[bytes]] = lambda lines: lines
