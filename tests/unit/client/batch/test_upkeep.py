@@ -76,7 +76,7 @@ def _broken(monkeypatch: pytest.MonkeyPatch, **members: Callable[[Batches], Any]
 # What is deleted
 
 
-def test_what_was_handed_over_is_deleted(service: str, mapped: Mapped, tmp_path: Path) -> None:
+def test_r68_what_was_handed_over_is_deleted(service: str, mapped: Mapped, tmp_path: Path) -> None:
     """When all results are in the journal: the files, or the batch that holds them; `keep` leaves them."""
     with serving(service, BatchPlan()) as (_, dsn, desk):
         assert [item.text for item in mapped(service, dsn)] == ANSWERS
@@ -89,7 +89,7 @@ def test_what_was_handed_over_is_deleted(service: str, mapped: Mapped, tmp_path:
         assert journal.batches() == []
 
 
-def test_a_deletion_that_fails_is_a_warning(service: str, mapped: Mapped, tmp_path: Path) -> None:
+def test_r68_a_deletion_that_fails_is_a_warning(service: str, mapped: Mapped, tmp_path: Path) -> None:
     """A deletion is tried three times; then a warning names the calls, and the batch is over all the same."""
     with serving(service, BatchPlan(undeletable=2)) as (_, dsn, desk):
         mapped(service, dsn)
@@ -156,7 +156,7 @@ class Masking(il.Hook):
 
 
 @pytest.mark.parametrize("awaited", [False, True])
-def test_hooks_run_around_each_input(mapped: Mapped, *, awaited: bool) -> None:
+def test_r68_hooks_run_around_each_input(mapped: Mapped, *, awaited: bool) -> None:
     """Before it is handed over and after its answer, once each, with one memory; one that answers asks nobody."""
     hook = Masking()
     with serving("openai-chat", BatchPlan()) as (upstream, dsn, desk):
@@ -218,7 +218,7 @@ def _strange(mark: str) -> Callable[[Batches], Callable[[HttpReply], BatchPage]]
     return made
 
 
-def test_a_strange_entry_does_not_stop_the_recovery(mapped: Mapped, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_r68_a_strange_entry_does_not_stop_the_recovery(mapped: Mapped, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is skipped with a warning; one with the mark of the journal ends the map: a second batch may cost twice."""
     with serving("openai-chat", BatchPlan(lost=1)) as (_, dsn, desk):
         _broken(monkeypatch, read_list=_strange("another"))
