@@ -83,15 +83,41 @@ def test_first_lines_are_facts() -> None:
     assert found == []
 
 
+def _texts(module: Module) -> Iterator[tuple[int, str]]:
+    """Each docstring, those of fields among them, with its line."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value.lstrip()
+
+
 def test_docstrings_stand_alone() -> None:
     """No text begins with "The same" or "As above": a hover and `help()` show it without what stands before it."""
     leaning = ("The same", "As above")
     texts = [
-        f"{module.path}:{node.lineno} {node.value.value[:60]}"
+        f"{module.path}:{line} {text[:60]}"
         for module in MODULES
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        if node.value.value.lstrip().startswith(leaning)
+        for line, text in _texts(module)
+        if text.startswith(leaning)
+    ]
+    assert texts == []
+
+
+RIDDLE = re.compile(r"(?:What|Who|Whom|Whose)\b")
+"""A text that begins so makes a reader guess the noun: `The fields that …`, not `What …`."""
+NOT_YET = re.compile(
+    r"/dialects/(?:bedrock|cohere)/|/dialects/_?\w*/?(?:_batches|_vectors|batch|batches|embeddings|rerank)\.py"
+)
+"""Modules whose texts are still to be changed."""
+
+
+def test_docstrings_begin_with_a_noun() -> None:
+    """No text begins with "What" or "Who": the noun says what comes back."""
+    texts = [
+        f"{module.path}:{line} {text[:60]}"
+        for module in MODULES
+        if not NOT_YET.search(module.path.as_posix())
+        for line, text in _texts(module)
+        if RIDDLE.match(text)
     ]
     assert texts == []
 

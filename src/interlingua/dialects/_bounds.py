@@ -1,4 +1,4 @@
-"""What the services of the vendors take of knobs, tools and names: one table for each, and how a value is made to fit.
+"""The bounds of knobs, tools and names at the vendors' services: one table for each, and how a value is made to fit.
 
 Rules
 - A value beyond a bound becomes the nearest one, with an entry; what has no nearest one is refused in its place.
@@ -26,7 +26,7 @@ LIMITS = frozenset({"max_tokens", "top_k"})
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What a service takes at most; None where no bound is known."""
+    """The bounds of a service; None where no bound is known."""
 
     knobs: Mapping[str, tuple[float, float]] = {}
     """The least and the most of a number; one that is not here is sent as it is."""

@@ -1,4 +1,4 @@
-"""What a dialect is: pure functions, the values that go in and out of them, and the facts beside its bodies.
+"""The contract of a dialect: pure functions, the values that go in and out of them, and the facts beside its bodies.
 
 Rules
 - A dialect does no I/O and reads no clock: ids and time come in as arguments, quirks and facts as values.
@@ -53,9 +53,9 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
-    """What the token limit is called."""
+    """The name of the token limit."""
     seed_field: Literal["seed", "random_seed"] = "seed"
-    """What the seed is called."""
+    """The name of the seed."""
     effort_field: Literal["as_read", "reasoning_effort", "reasoning.effort", "none"] = "as_read"
     """Where the reasoning effort goes; `none`: nowhere."""
     efforts: frozenset[Effort] = frozenset()
@@ -74,7 +74,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     assistant_images: bool = False
     """Whether an assistant message in a history may hold pictures, as `images`."""
     tool_only_content: Literal["null", "empty", "omit"] = "null"
-    """What stands for the text of an assistant message that only calls tools."""
+    """The stand-in for the text of an assistant message that only calls tools."""
     call_id_rule: CallIdRule = "any"
     """Which call ids the server takes in a history."""
     name_rule: NameRule = "free"
@@ -92,7 +92,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     video_files: bool = True
     """Whether such a part may hold video or sound."""
     output_schema: Literal["json_schema", "json_object", "none"] = "json_schema"
-    """What the server knows of structured output; below `json_schema` the schema goes to the system text too."""
+    """The structured output of the server; below `json_schema` the schema goes to the system text too."""
     output_schema_with_tools: bool = True
     """Whether structured output and tools go together."""
     json_mode: bool = True
@@ -139,7 +139,7 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     betas: frozenset[str] = frozenset({"*"})
     """The beta features of Messages that the server knows; `*`: all of them."""
     empty_result: Literal["omit", "marker"] = "omit"
-    """What stands for a result that says nothing; some routes to Claude refuse one without content."""
+    """The stand-in for a result that says nothing; some routes to Claude refuse one without content."""
     websocket: bool = False
     """Whether the server has Responses over a WebSocket, at the path of the POST."""
     batches: Literal["none", "vendor", "jobs"] = "none"
@@ -160,14 +160,14 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     embed_tokens: int = 0
     """About the most tokens of one request for vectors; 0: the same."""
     rerank_form: Literal["none", "jina", "voyage"] = "jina"
-    """Whose form of a rerank the server has; `none`: it has none."""
+    """The server's form of a rerank; `none`: it has none."""
     unsupported: frozenset[str] = frozenset()
     """Names of `Request` fields that the server refuses or ignores; `extra`: every member that the dialect has no field
     for."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is known of a model family; None is unknown, which is not the same as no."""
+    """The facts of a model family; None is unknown, which is not the same as no."""
 
     sampling: bool | None = None
     """Whether temperature, top_p, penalties and log probabilities are taken."""
@@ -224,7 +224,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom a request is for."""
+    """The target of a request."""
 
     model: str = ""
     """The provider's own model id, verbatim."""
@@ -233,26 +233,26 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     quirks: Quirks = Quirks()
     """How its server differs."""
     facts: Facts = Facts()
-    """What is known of the model."""
+    """The facts of the model."""
 
 
 class EncodeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a request is to be encoded."""
 
     target: Target = Target()
-    """Whom it is for."""
+    """The target."""
     stream: bool = False
     """Whether the answer is to be streamed."""
     stream_usage: bool = False
     """Whether to ask for token counts in the stream, where a server must be asked."""
     allow: frozenset[Capability] = frozenset()
-    """What may be let go instead of refused."""
+    """Kinds of content that may be let go instead of refused."""
     history: HistoryPolicy = "refuse"
-    """What to do with calls and results that do not pair."""
+    """The treatment of calls and results that do not pair."""
 
 
 class Undo(msgspec.Struct, frozen=True, kw_only=True):
-    """What the decoder of the answer has to know of the request."""
+    """The rewrites of the request that the decoder of the answer takes back."""
 
     names: dict[str, str] = {}
     """Tool name on the wire -> the caller's own, where they differ."""
@@ -267,9 +267,9 @@ class Undo(msgspec.Struct, frozen=True, kw_only=True):
     taken_ids: frozenset[str] = frozenset()
     """Their ids."""
     arguments: dict[str, Conversion] = {}
-    """What turns the arguments of a call back, by the caller's own tool name, where a rewritten schema changed them."""
+    """Conversions of a call's arguments, by the caller's own tool name, where a rewritten schema changed them."""
     output: Conversion | None = None
-    """What turns the output back, where a rewritten schema changed it."""
+    """The conversion of the output, where a rewritten schema changed it."""
     fenced: bool = False
     """Whether JSON was asked for in words alone, so that a Markdown fence around it is taken out."""
 
@@ -278,24 +278,24 @@ class Encoded(msgspec.Struct, frozen=True, kw_only=True):
     """An encoded request, still without address and credential."""
 
     path: str
-    """What follows the provider's base URL, such as `/chat/completions`."""
+    """The path behind the provider's base URL, such as `/chat/completions`."""
     body: bytes
     """The whole body."""
     headers: Headers = ()
     """Headers that the dialect itself demands, lower case."""
     changes: tuple[Change, ...] = ()
-    """What was dropped and approximated."""
+    """The changes: dropped and approximated."""
     undo: Undo = Undo()
     """For the decoder of the answer."""
 
 
 class DecodeContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What the decoder of an answer is told."""
+    """The context of the decoder of an answer."""
 
     target: Target = Target()
-    """Who answers: the issuer of sealed state."""
+    """The target that answers: the issuer of sealed state."""
     undo: Undo = Undo()
-    """What encoding the request has to have undone."""
+    """The rewrites of the request that the decoder takes back."""
     make_id: Callable[[], str] | None = None
     """Makes our own call ids; None keeps the provider's."""
     provider_ids: dict[str, str] | None = None
@@ -306,7 +306,7 @@ class DecodeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a client's request is to be decoded."""
 
     history: HistoryPolicy = "refuse"
-    """What to do with calls and results that do not pair, and with broken arguments."""
+    """The treatment of calls and results that do not pair, and with broken arguments."""
 
 
 class DecodedRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -315,17 +315,17 @@ class DecodedRequest(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     """The model that the client named, in the body or else in the path, verbatim; empty when it named none."""
     request: Request
-    """What it asks."""
+    """The request."""
     stream: bool = False
     """Whether it wants a stream."""
     changes: tuple[Change, ...] = ()
-    """What was repaired."""
+    """The repairs."""
     json_array: bool = False
     """Whether it wants the stream as one JSON array instead of server-sent events."""
 
 
 class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What the encoder of an answer is told."""
+    """The context of the encoder of an answer."""
 
     model: str = ""
     """The model name to show; empty shows the response's own."""
@@ -344,7 +344,7 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""
     """The path that the client asked, for dialects that answer in more than one form; empty when unknown."""
     request: Request | None = None
-    """What the client asked: where it is known, the answer repeats it as far as the dialect wants that, and has every
+    """The client's request: where it is known, the answer repeats it as far as the dialect wants that, and has every
     member that the vendor's own description requires."""
     changes: list[Change] | None = None
     """Takes what encoding the answer dropped and approximated."""
@@ -371,7 +371,7 @@ class StreamDecoder(Protocol):
 
     @property
     def changes(self) -> Changes:
-        """What reading has changed so far."""
+        """The changes of reading so far."""
         ...
 
     @property
@@ -400,7 +400,7 @@ class StreamEncoder(Protocol):
         ...
 
     def opening(self) -> bytes:
-        """What stands before the first content, where that is still to come: it need not wait for it."""
+        """The frames before the first content, where that is still to come: it need not wait for it."""
         ...
 
 
@@ -462,4 +462,4 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     normal_form: Callable[[str, object], object]
     """The normal form N of a parsed body, after its kind (request, response or chunk); equal ones mean the same."""
     service: Service = Service()
-    """What a server that offers it, and a caller, must know beside its bodies."""
+    """The facts of the dialect beside its bodies, for a server that offers it, and for a caller."""

@@ -41,12 +41,12 @@ class Unfencer:
         self._take = self._beginning
 
     def feed(self, text: str) -> str:
-        """What of the text so far goes out now."""
+        """The part of the text so far that goes out now."""
         self._held += text
         return self._take()
 
     def close(self) -> str:
-        """What goes out at the end of the text."""
+        """The rest that goes out at the end of the text."""
         rest, self._held = self._held, ""
         if not self._is_open:
             return rest

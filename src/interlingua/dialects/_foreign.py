@@ -1,4 +1,4 @@
-"""What a translation leaves behind: the members that only other dialects know, each noted."""
+"""The members that a translation leaves behind: those that only other dialects know, each noted."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def freeform_parameters() -> dict[str, Any]:
 
 
 def freeform_description(tool: Tool) -> str | None:
-    """What a freeform tool does, and the grammar of its text in words, where it has one."""
+    """The description of a freeform tool, and the grammar of its text in words, where it has one."""
     freeform = tool.freeform
     if freeform is None or freeform.definition is None:
         return tool.description

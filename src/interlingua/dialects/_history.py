@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ERROR_PREFIX", "call_names", "json_text", "paired_calls", "prepare_history", "result_text"]
 
 ERROR_PREFIX = "ERROR: "
-"""What marks a failed tool's text, where the wire has no flag."""
+"""The mark of a failed tool's text, where the wire has no flag."""
 NO_RESULT = "This call has no result: it was cancelled or its result was lost."
 """The error result that stands in for a missing one."""
 

@@ -1,4 +1,4 @@
-"""What installed packages add: providers and dialects, by the entry points of their distributions.
+"""Additions of installed packages: providers and dialects, by the entry points of their distributions.
 
 Rules
 - Nothing is looked for before a name is asked for that nothing else knows; then once for each group.
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["Installed", "find_installed", "installed_names"]
 
 Group: TypeAlias = Literal["interlingua.providers", "interlingua.dialects"]
-"""What a package can add: the name of the group of its entry points."""
+"""The kind of addition: the name of the group of its entry points."""
 
 
 class Installed(NamedTuple):
-    """What a package offers under a name."""
+    """The addition of a package under a name."""
 
     value: object
     """The object that its entry point names."""
@@ -36,7 +36,7 @@ def installed_names(group: Group) -> frozenset[str]:
 
 
 def find_installed(group: Group, name: str) -> Installed | None:
-    """What a package offers under a name; None where none does. It is imported at the first call.
+    """The addition of a package under a name; None where none does. It is imported at the first call.
 
     Raises: ConfigError, with the package, for what cannot be imported, and where two offer the same name.
     """

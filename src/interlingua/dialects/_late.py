@@ -19,7 +19,7 @@ __all__ = ["late", "late_dialect", "late_pair"]
 
 
 def late(module: str, name: str) -> Callable[..., Any]:
-    """What `module` calls `name`, imported at its first call."""
+    """The function of `module` called `name`, imported at its first call."""
     function: Callable[..., Any] | None = None
 
     def call(*arguments: Any) -> Any:

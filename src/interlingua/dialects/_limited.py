@@ -22,7 +22,7 @@ def limited(request: Request, most: int) -> Request:
 
 
 def _without_limit(dialect: str, members: dict[str, Any]) -> dict[str, Any]:
-    """What is beside a request in a dialect, without what it says there of how long an answer may be."""
+    """The members of a request in a dialect without those that limit the length of the answer."""
     if dialect not in DIALECTS:
         return members
     fields = get_service(dialect).limits

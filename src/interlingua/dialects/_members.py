@@ -176,4 +176,4 @@ def _fields(kind: type[WireStruct]) -> frozenset[str]:
 
 _FIELDS: dict[type, frozenset[str]] = {}
 _SCALARS = frozenset({type(None), msgspec.UnsetType, str, int, float, bool})
-"""What stands under most names, and gives way to anything."""
+"""The values that stand under most names, and give way to anything."""

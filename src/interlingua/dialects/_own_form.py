@@ -92,7 +92,7 @@ class ConvertingDecoder:
 
     @property
     def changes(self) -> Changes:
-        """What reading has changed so far."""
+        """The changes of reading so far."""
         return self._decoder.changes
 
     @property

@@ -28,7 +28,7 @@ __all__ = ["WRAPPERS", "InnerCall", "inner_calls", "is_wrapper"]
 
 WRAPPERS = frozenset({"multi_tool_use.parallel", "parallel"})
 PREFIX = "functions."
-"""What stands before the name of a tool."""
+"""The prefix of the name of a tool."""
 
 
 class InnerCall(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What the path of a request says, for bodies that leave it out."""
+"""The facts in the path of a request, for bodies that leave it out."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class RequestWriter:
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
     bounds: Bounds = ANY
-    """What is taken at most of knobs and tools."""
+    """The bounds of knobs and tools."""
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         """The writer of one request."""
@@ -108,9 +108,9 @@ class RequestWriter:
         self.kept = KeptTexts()
         """The messages and tools that were written before."""
         self.arguments: dict[str, Conversion] = {}
-        """What turns the arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
+        """Conversions of arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
-        """What turns the output into the form of a rewritten schema."""
+        """The conversion of the output into the form of a rewritten schema."""
         self.schemas: dict[str, Raw] = {}
         """The schemas of the tools as JSON, by the path of the tool; empty unless all tools are plain and new."""
         self._plain: PlainTools | None = None
@@ -126,11 +126,11 @@ class RequestWriter:
             self.schemas = {f"/tools/{place}": schema for place, (_, schema) in enumerate(fitted.plain)}
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool; None for everything."""
+        """The subset of JSON Schema for a tool; None for everything."""
         del tool
 
     def output_subset(self, request: Request) -> Subset | None:
-        """What is taken of an output schema; None for everything."""
+        """The subset of JSON Schema for an output; None for everything."""
         del request
 
     def done(self, path: str, wire: WireStruct, *, headers: Headers = (), nulls: int = 0) -> Encoded:
@@ -453,7 +453,7 @@ def nearest_effort(effort: Effort, efforts: Collection[str]) -> Effort | None:
 
 
 def schema_prompt(schema: dict[str, Any] | None) -> str:
-    """What asks in words for structured output, where a server has no other way."""
+    """The prompt for structured output, where a server has no other way."""
     if schema is None:
         return "Answer with one JSON object and nothing else."
     return f"Answer with JSON that fits this JSON Schema, and nothing else:\n{encode(schema).decode()}"

@@ -47,17 +47,17 @@ class _Rewritten(msgspec.Struct, frozen=True, eq=False):
     """A schema that the target takes in other words alone."""
 
     schema: dict[str, Any]
-    """What is sent; requests share it, and nobody changes it."""
+    """The schema to send; requests share it, and nobody changes it."""
     text: bytes
     """It as JSON."""
     rewrites: tuple[tuple[str, str], ...]
     """Each rewritten place once, with all that was done there."""
     conversion: Conversion | None
-    """What becomes of the values; None where they look the same."""
+    """The conversion of the values; None where they look the same."""
 
 
 _Verdict: TypeAlias = "_Rewritten | str | None"
-"""What becomes of a schema: other words, the reason why it cannot be said, or nothing."""
+"""The verdict on a schema: other words, the reason why it cannot be said, or nothing."""
 
 
 def _judge(key: tuple[bytes, Subset]) -> _Verdict:
@@ -83,7 +83,7 @@ def _weight(key: tuple[bytes, Subset], verdict: _Verdict) -> int:
 
 
 _verdicts = ByteCache[tuple[bytes, "Subset"], _Verdict](_MAX_VERDICTS_BYTES, _judge, weigh=_weight)
-"""What became of schemas, by their text and what takes them."""
+"""Verdicts on schemas, by their text and the subset."""
 
 
 def _rewritten(schema: dict[str, Any], subset: Subset) -> _Rewritten | None:
@@ -106,9 +106,9 @@ class FittedRequest(msgspec.Struct, frozen=True, eq=False):
     request: Request
     """The request; the caller's own where nothing had to be rewritten."""
     arguments: dict[str, Conversion]
-    """What becomes of the arguments, by the tool's own name."""
+    """The conversions of the arguments, by the tool's own name."""
     output: Conversion | None
-    """What becomes of the output."""
+    """The conversion of the output."""
     plain: PlainTools | None
     """The tools with the text of the schemas that are sent, if all of them are plain and new, and none is refused."""
 
@@ -122,12 +122,12 @@ class _FittedTools(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Work(msgspec.Struct, eq=False):
-    """What fitting the tools of a request comes to, as far as it got."""
+    """The fitting of the tools of a request, as far as it got."""
 
     entries: list[tuple[str, str, str]] = []
     """Code, place and reason of each change."""
     arguments: dict[str, Conversion] = {}
-    """What becomes of the arguments, by the tool's own name."""
+    """The conversions of the arguments, by the tool's own name."""
 
 
 class _FittedPlainTools(msgspec.Struct, frozen=True, eq=False):
@@ -136,7 +136,7 @@ class _FittedPlainTools(msgspec.Struct, frozen=True, eq=False):
     tools: PlainTools
     """Each with the text of its schema."""
     fitted: _FittedTools | None = None
-    """What was rewritten; None for nothing."""
+    """The rewrites; None for nothing."""
 
 
 def fit_request(

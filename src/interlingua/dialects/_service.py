@@ -45,7 +45,7 @@ PathKind: TypeAlias = Literal[
     "conversation", "load", "count", "compact", "socket", "answer", "answer_delete", "answer_cancel", "answer_items",
     "models", "model", "tags", "show", "loaded", "version", "passed", "embed", "rerank",
 ]  # fmt: skip
-"""What is asked at a path: an answer of a model, its count of tokens, what is kept, which models there are, …"""
+"""Kinds of paths: an answer of a model, its count of tokens, stored state, the list of models, …"""
 EVENT_STREAM = "text/event-stream"
 """The media type of server-sent events."""
 MESSAGE_LIST: dict[str, Any] = {"type": "array", "minItems": 1, "items": {"type": "object"}}
@@ -60,7 +60,7 @@ class ServicePath(NamedTuple):
     """A path under which clients of the dialect ask for something."""
 
     kind: PathKind
-    """What is asked there."""
+    """The kind."""
     pattern: str
     """The path, with `{name}` where something stands that differs, `{name:path}` where that may have slashes."""
     method: str = "POST"
@@ -70,7 +70,7 @@ class ServicePath(NamedTuple):
 
 
 class ModelPath(Protocol):
-    """What a path says that names a model."""
+    """The model and the operation in a path."""
 
     @property
     def model(self) -> str:
@@ -144,11 +144,11 @@ class Count(NamedTuple):
     """How providers of the dialect count tokens."""
 
     path: str
-    """What follows a provider's base URL, with `{model}` where its name stands there."""
+    """The path behind a provider's base URL, with `{model}` where its name stands there."""
     member: str
     """Where in an answer the count stands."""
     beside: dict[str, str] = {}
-    """What stands beside it."""
+    """The members beside it."""
     wrappers: tuple[str, ...] = ()
     """Members in which clients may wrap the whole request that they would send."""
 
@@ -170,7 +170,7 @@ class ListedModel(NamedTuple):
     id: str
     """The name to ask for it by."""
     title: str
-    """What people are shown."""
+    """The title for people."""
     owner: str
     """The provider that is asked first."""
     max_output_tokens: int | None
@@ -200,7 +200,7 @@ class Override(NamedTuple):
 
 
 class Pauses(NamedTuple):
-    """What belongs together in a paused answer and its continuation."""
+    """The functions that join a paused answer and its continuation."""
 
     resumed: Callable[[Request, Response[Any]], Request]
     """The request that goes on with an answer in the place where the provider's tools have run."""
@@ -209,7 +209,7 @@ class Pauses(NamedTuple):
 
 
 class AnswerStore(NamedTuple):
-    """What a dialect has whose clients go on from an answer by its id, and name tools in spaces."""
+    """The functions of a dialect whose clients go on from an answer by its id, and name tools in spaces."""
 
     opened: Callable[[Request], tuple[Request, dict[str, tuple[str, str]]]]
     """The request with every tool by itself, and the space and the name there of each that was in one."""
@@ -225,7 +225,7 @@ def _comment(path: str, model: str) -> bytes:  # noqa: ARG001 - the form of `kee
 
 
 class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What a server and a caller must know of a dialect beside its bodies."""
+    """The facts of a dialect beside its bodies, for a server and a caller."""
 
     # The paths of its clients
 
@@ -251,11 +251,11 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     kept_objects: tuple[str, ...] = ()
     """Members that, as objects, name what the provider keeps and reads."""
     read_path: Callable[[str], ModelPath | None] | None = None
-    """What a path and its query say, where the path names the model and the body does not."""
+    """The reader of a path and its query, where the path names the model and the body does not."""
     streams: bool = False
     """Whether a request that does not say it wants a stream."""
     history: HistoryPolicy = "mend"
-    """What to do with calls and results of its clients that do not pair."""
+    """The treatment of calls and results of its clients that do not pair."""
     data: tuple[str, ...] = ()
     """Members whose inside is somebody else's data, beside those of every dialect."""
     limits: LimitFields = LimitFields()
@@ -290,7 +290,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     stream_type: str = EVENT_STREAM
     """The media type of a stream."""
     keep_alive: Callable[[str, str], bytes] = _comment
-    """What shows that a silent stream is alive, by the path and the model that were asked; SDKs take it for nothing."""
+    """The sign of life of a silent stream, by the path and the model that were asked; SDKs take it for nothing."""
     counts_first: bool = False
     """Whether a stream begins with the tokens of the request."""
     keeps_broken: bool = False
@@ -319,9 +319,9 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     passes: bool = True
     """Whether a request can go to a provider of the dialect as it came."""
     path_of: Callable[[str, str, bool], str] | None = None
-    """What follows a provider's base URL, by the path asked, the model and whether it streams; None: `path`."""
+    """The path behind a provider's base URL, by the path asked, the model and whether it streams; None: `path`."""
     path: str = ""
-    """What follows a provider's base URL."""
+    """The path behind a provider's base URL."""
     headers: frozenset[str] = frozenset()
     """Headers of a request that belong to its body."""
     default_headers: Headers = ()

@@ -69,7 +69,7 @@ def step_text(part: ServerToolPart) -> str:
 
 
 def _apart(value: Any) -> tuple[Any, list[tuple[str, str]]]:
-    """What a tool was called with, and apart from it the texts of several lines, such as code, by their own names."""
+    """The arguments of a tool, and apart from it the texts of several lines, such as code, by their own names."""
     if not is_object(value):
         return value, []
     rest: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What each dialect takes of JSON Schema, and where: one row for each place in which a schema stands.
+"""The subset of JSON Schema that each dialect takes, and where: one row for each place in which a schema stands.
 
 A place without a row takes any JSON Schema, as Ollama's `format` does.
 

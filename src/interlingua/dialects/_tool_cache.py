@@ -44,7 +44,7 @@ MAX_GENERATION_BYTES = 3_000_000
 
 
 _OBJECT_BYTES = 400
-"""What is kept of a schema, beside its text."""
+"""The bytes of an entry of a schema, beside its text."""
 
 
 def memory_of(text: bytes) -> int:
@@ -58,7 +58,7 @@ class Written(msgspec.Struct, frozen=True, eq=False):
     text: bytes
     """The JSON array."""
     entries: tuple[Change, ...] = ()
-    """What writing it changed."""
+    """The changes of writing it."""
 
 
 def can_be_told_again(entries: Sequence[Change]) -> bool:
@@ -80,11 +80,11 @@ class CachedTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for
     written: dict[tuple[object, ...], Written]
     """By dialect and whatever else decides how it writes them."""
     fitted: dict[tuple[object, ...], object]
-    """What became of their schemas, by the same; None where nothing had to be rewritten."""
+    """The fitted forms of their schemas, by the same; None where nothing had to be rewritten."""
     names: frozenset[str]
-    """What they are called."""
+    """The names."""
     freeform: frozenset[str]
-    """What the freeform ones are called."""
+    """The names of the freeform ones."""
     is_marked: bool
     """Whether one has a mark for the prompt cache."""
 

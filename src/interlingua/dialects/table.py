@@ -53,7 +53,7 @@ OWN_DIALECT = "unified"
 
 @cache
 def get_service(name: str) -> Service:
-    """What a server and a caller must know of the dialect of that name beside its bodies.
+    """The facts of the dialect of that name beside its bodies, for a server and a caller.
 
     Raises: ConfigError, with the names there are.
     """
@@ -61,7 +61,7 @@ def get_service(name: str) -> Service:
 
 
 def services() -> dict[str, Service]:
-    """What is to be known of each dialect beside its bodies, by its name."""
+    """The facts of each dialect beside its bodies, by its name."""
     return {name: get_service(name) for name in DIALECTS}
 
 

@@ -1,4 +1,4 @@
-"""What the body of a failed answer says, whatever its shape: one reader for every dialect.
+"""The content of a failed answer's body, whatever its shape: one reader for every dialect.
 
 Rules
 - Bodies seen: `{"error": {…}}`, an error that is a text, a number, a list or JSON in a text, a flat object, an object
@@ -43,11 +43,11 @@ _STATUS_PLACES = ("code", "status_code", "statusCode", "status")
 """`status` counts in the outermost object alone: further inside, a filter says with it what it would have answered."""
 _WORD_PLACES = ("code", "error_code", "type", "error_type")
 _NOT_WORDS = frozenset({"error", "about:blank"})
-"""What says of a body only that it is an error."""
+"""Words of a body that say only that it is an error."""
 
 
 class ErrorBody(NamedTuple):
-    """What an error body says."""
+    """The content of an error body."""
 
     message: str
     """The reason, for people."""
@@ -72,7 +72,7 @@ _NOTHING = ErrorBody("")
 
 
 def read_error(body: bytes) -> ErrorBody:
-    """What the body of a failed answer says; the text itself when it is no JSON."""
+    """The content of a failed answer's body; the text itself when it is no JSON."""
     try:
         return error_body(decode_any(body, repairs=[]))
     except (DecodeError, LimitExceededError):
@@ -81,7 +81,7 @@ def read_error(body: bytes) -> ErrorBody:
 
 
 def error_body(value: object) -> ErrorBody:
-    """What a JSON error says, in any of the shapes seen."""
+    """The content of a JSON error, in any of the shapes seen."""
     body = _read(value, 0)
     return body._replace(message=beginning(body.message, MAX_SENTENCE) or NO_REASON)
 
@@ -112,7 +112,7 @@ def _read(value: object, depth: int) -> ErrorBody:
 
 
 def _base(state: dict[str, Any]) -> ErrorBody:
-    """What a `base_resp` says; its codes mean other things elsewhere, so that the table has them with its name."""
+    """The content of a `base_resp`; its codes mean other things elsewhere, so that the table has them with its name."""
     code, sentence = str(state.get("status_code")), state.get("status_msg")
     return ErrorBody(sentence if isinstance(sentence, str) else "", words=(code, f"{BASE}:{code}"))
 
@@ -155,7 +155,7 @@ def _joined(inside: ErrorBody, own: ErrorBody) -> ErrorBody:
 
 
 def _members(value: dict[str, Any], depth: int) -> ErrorBody:
-    """What one object says of itself."""
+    """The content of one object, by itself."""
     sentence = next((text for name in _SENTENCES if (text := _sentence(value.get(name)))), "")
     inner = _text(sentence, depth)
     details = _details(value.get("details"))

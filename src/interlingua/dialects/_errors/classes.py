@@ -1,4 +1,4 @@
-"""What all dialects share about errors: the class of a status, when to come back, and who named the request."""
+"""Errors of all dialects: the class of a status, when to come back, and who named the request."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _MAY_LACK = frozenset({BadRequestError, InternalServerError, NotFoundError})
 _LONGEST = 1_000
 """Sentences that say what a server lacks are shorter."""
 COMMON_STATUSES = frozenset(range(400, 512)) - {498}
-"""What every client knows. Others mean something to one family alone: 498 of Groq, 529 of Messages, 52x of a proxy."""
+"""Statuses that every client knows. Others belong to one family: 498 of Groq, 529 of Messages, 52x of a proxy."""
 RETRYABLE_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "mistral-correlation-id", "x-goog-request-id", "cf-ray")
 MAX_RETRY_AFTER_S = 86_400.0
@@ -140,7 +140,7 @@ def error_of(
 
 
 def lacking_of(message: str) -> Feature | None:
-    """What a server says in this sentence that it does not take; None where it says nothing of the kind."""
+    """The feature that a server refuses in this sentence; None where it refuses none."""
     return next((feature for phrase, feature in LACKS if re.fullmatch(phrase, message.strip()[:_LONGEST])), None)
 
 
@@ -212,7 +212,7 @@ def _from_date(value: str | None, now: str | None) -> float | None:
 
 
 def should_retry(headers: Headers) -> bool | None:
-    """What `x-should-retry` says; it overrules the status."""
+    """The value of `x-should-retry`; it overrules the status."""
     return {"true": True, "false": False}.get((header(headers, "x-should-retry") or "").lower())
 
 

@@ -1,4 +1,4 @@
-"""What compatible servers call their errors, where the status alone would mislead; every dialect reads them.
+"""Words of compatible servers for their errors, where the status alone would mislead; every dialect reads them.
 
 Rules
 - A word stands here only when the status that comes with it says less, or something else: 429 for an empty account,
@@ -119,7 +119,7 @@ PHRASES: tuple[tuple[str, type[Error]], ...] = (
     (r"^too many tokens: ", ContextWindowExceededError),  # Cohere
     (r"^Incorrect API key provided", AuthenticationError),  # xAI, 400
 )
-"""What a bad request says where its server has no code for it, as regular expressions.
+"""Phrases of bad requests where the server has no code for them, as regular expressions.
 
 They are compiled when the first error asks for them: whoever only imports a dialect does not pay for that.
 """
@@ -152,7 +152,7 @@ LACKS: tuple[tuple[str, Feature], ...] = (
         "tools",
     ),  # vLLM, 400
 )
-"""What a server says that it lacks, as regular expressions of the whole sentence, and the feature that it means.
+"""Phrases of servers for features that they lack, as regular expressions of the whole sentence, with the feature.
 
 A sentence counts as a whole only: what a client wrote may stand in the middle of another one.
 """

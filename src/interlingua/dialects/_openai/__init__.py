@@ -1,1 +1,1 @@
-"""What the two dialects of OpenAI say alike."""
+"""The shared parts of the two dialects of OpenAI."""

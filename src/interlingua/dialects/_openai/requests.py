@@ -48,7 +48,7 @@ class OpenAIRequestWriter(RequestWriter):
             self.bounds = OPENAI
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool: any plain object, unless it is to be strict."""
+        """The subset of JSON Schema for a tool: any plain object, unless it is to be strict."""
         return OPENAI_STRICT if tool.strict and self.quirks.strict_schemas else OPENAI_TOOL
 
     def output_subset(self, request: Request) -> Subset | None:

@@ -1,4 +1,4 @@
-"""What OpenAI's two formats have in common beside their bodies: the phrases by which clients tell errors."""
+"""The shared facts of OpenAI's two formats beside their bodies: the phrases by which clients tell errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interlingua.errors import (
 __all__ = ["PHRASES", "QUOTA"]
 
 QUOTA = Phrase("You exceeded your current quota, please check your plan and billing details:", "current quota")
-"""What a vendor says whose client has to pay first."""
+"""The sentence of a vendor whose client has to pay first."""
 PHRASES: dict[type[Error], Phrase] = {
     ContextWindowExceededError: Phrase(
         "Input tokens exceed the configured limit. This model's maximum context length is exceeded:",

@@ -81,7 +81,7 @@ class ResumingEncoder(ABC):
         """The bytes that `event` adds."""
 
     def opening(self) -> bytes:
-        """What stands before the first content, where that is still to come and the dialect has such a thing."""
+        """The frames before the first content, where that is still to come and the dialect has such a thing."""
         return b""
 
     def resume(self, events: Iterable[Event], last_frame: bytes) -> None:

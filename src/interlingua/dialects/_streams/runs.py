@@ -31,13 +31,13 @@ MOST_BYTES = 65_536
 """A larger piece is cut into events first, which are bounded."""
 
 Frame: TypeAlias = tuple[bytes, bytes]
-"""What stands around the data of an event."""
+"""The bytes around the data of an event."""
 DATA: Frame = (b"data: ", b"\n\n")
 """That of an event without a name."""
 
 
 class Between(Protocol):
-    """What cuts a stream into events."""
+    """Cuts a stream into events."""
 
     is_between: bool
     """Whether nothing of an event is waiting for its rest."""
@@ -47,7 +47,7 @@ Run: TypeAlias = """tuple[
     bytes, bytes, Callable[[bytes], bytes] | None, Between,
     type[TextDelta | ThinkingDelta | RefusalDelta | ToolCallDelta], int, int, Callable[[str], None],
 ]"""
-"""What a piece begins and ends with, what finds the text where more than that is there, what cuts the stream, and how
+"""The begin and end of a piece, the finder of its text where more than that is there, the cutter of the stream, and how
 the block grows. A plain tuple, since one is taken apart for each piece."""
 
 
@@ -109,7 +109,7 @@ class BuildingDecoder(RunDecoder):
 
     @property
     def changes(self) -> Changes:
-        """What reading has changed so far."""
+        """The changes of reading so far."""
         return self.builder.changes
 
     def close(self) -> list[Event]:

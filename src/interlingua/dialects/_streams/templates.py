@@ -32,7 +32,7 @@ class Inside(Protocol):
 
 
 class Letters(NamedTuple):
-    """What something may be that differs and says nothing."""
+    """The characters of a part that differs and says nothing."""
 
     letters: bytes
     """The characters that it has, one of them at least."""

@@ -72,7 +72,7 @@ SAID = CORE | {"top_k", "thinking_summary", "thinking_budget", "service_tier", "
 SAMPLING = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
 SERVICE_TIERS = frozenset({"auto", "standard_only"})
 JSON_PROMPT = "Answer with one JSON object and nothing else."
-"""What asks for JSON where no schema is given; the wire has no member for it."""
+"""The prompt for JSON where no schema is given; the wire has no member for it."""
 
 
 # The request
@@ -251,11 +251,11 @@ class _RequestEncoder(RequestWriter):
     # Output and knobs
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool."""
+        """The subset of JSON Schema for a tool."""
         return ANTHROPIC_STRICT if tool.strict and self.quirks.strict_schemas else ANTHROPIC_TOOL
 
     def output_subset(self, request: Request) -> Subset | None:
-        """What is taken of an output schema."""
+        """The subset of JSON Schema for an output."""
         del request
         return None if self.facts.output_schema is False else ANTHROPIC_OUTPUT
 

@@ -49,7 +49,7 @@ __all__ = ["MessagesStreamDecoder"]
 
 
 DELTA = (b"event: content_block_delta\ndata: ", b"\n\n")
-"""What stands before the data of a delta."""
+"""The bytes before the data of a delta."""
 _starts = ByteCache[bytes, EventWire](100_000)
 """Starts of text blocks, which are the same bytes in every stream; nobody changes what was read of them."""
 _latest: list[tuple[Template, int]] = []

@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 __all__ = ["EMPTY_ERROR", "MessageEncoder", "decode_messages", "decode_system", "split_system"]
 
 EMPTY_ERROR = "The tool failed and gave no reason."
-"""What an error result says that says nothing: the service refuses an empty one."""
+"""The text of an error result without one: the service refuses an empty one."""
 
 EMPTY_RESULT = "(no output)"
-"""What a result says that says nothing, to servers that refuse one without content."""
+"""The text of a result without content, to servers that refuse one without it."""
 
 Members: TypeAlias = dict[str, dict[str, Any]]
 _NOBODY = Target()
@@ -291,7 +291,7 @@ class MessageEncoder:
         return wire
 
     def _content(self, result: ToolResult, path: str) -> str | Raw | None:
-        """What a result says; one that says nothing has no content, unless it is an error."""
+        """The content of a result; one that says nothing has no content, unless it is an error."""
         content = result.content
         if isinstance(content, str | Json):
             text = result_text(result)

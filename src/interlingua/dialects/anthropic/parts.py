@@ -69,7 +69,7 @@ NAME = "anthropic"
 """The dialect's name."""
 
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-"""What an image may be."""
+"""The types of an image."""
 PDF, PLAIN = "application/pdf", "text/plain"
 TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
 """Documents beside `text/…` that are text, and can be told as plain text."""
@@ -187,7 +187,7 @@ def _document(wire: BlockWire) -> Part:
 
 
 def _members(wire: BlockWire, source: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What of a media block has no field: its own members, and those of its source."""
+    """The members of a media block without a field: its own members, and those of its source."""
     members = {name: value for name in ("context", "citations") if (value := getattr(wire, name)) is not None}
     rest = {name: value for name, value in source.items() if name not in ("type", "data", "media_type")}
     extra = {**members, **(wire.extra or {}), **({"source": rest} if rest else {})}

@@ -50,7 +50,7 @@ _TOOLS = ToolCache()
 
 @clients_fault("messages")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """

@@ -168,7 +168,7 @@ class MessagesStreamEncoder(ResumingEncoder):
     # The answer as a whole
 
     def _settle(self) -> bytes:
-        """What has to stand before anything else: the start of the answer, or the stop that a call still owes."""
+        """The frames before anything else: the start of the answer, or the stop that a call still owes."""
         owed, self._owed = self._owed, b""
         start = self._start
         if start is None:

@@ -1,4 +1,4 @@
-"""What a server and a caller of Messages must know beside its bodies.
+"""The facts of Messages beside its bodies, for a server and a caller.
 
 Source: vendor pages "Messages", "Count tokens", "List models", "Rate limits", "Errors", "Beta headers"; type
 `ModelInfo` of the official client; read in November 2026.

@@ -59,7 +59,7 @@ DISPLAYS: dict[Any, ThinkingSummary] = {"summarized": "auto", "omitted": "none"}
 
 
 class ThinkingAsked(NamedTuple):
-    """What a request says of thinking."""
+    """The thinking of a request."""
 
     effort: Effort | None = None
     """How hard to think."""
@@ -77,7 +77,7 @@ _NOTHING = ThinkingAsked()
 
 
 def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> ThinkingAsked:
-    """What a request says of thinking; what has no field goes to `extra`."""
+    """The thinking of a request; what has no field goes to `extra`."""
     if wire.output_config is wire.thinking is None:
         return _NOTHING
     config = dict(wire.output_config or {})
@@ -92,7 +92,7 @@ def decode_thinking(wire: RequestWire, extra: dict[str, Any]) -> ThinkingAsked:
 
 
 def _read(thinking: dict[str, Any]) -> tuple[ThinkingAsked, dict[str, Any]]:
-    """What the member `thinking` says, and what of it has no field."""
+    """The content of the member `thinking`, and the rest of it that has no field."""
     summary = DISPLAYS.get(str(thinking.get("display")))
     if summary is not None:
         del thinking["display"]

@@ -158,7 +158,7 @@ class ResponseWire(WireStruct):
 
 
 class DeltaWire(WireStruct):
-    """What an event adds to a block, or to the answer as a whole."""
+    """The members that an event adds to a block, or to the answer as a whole."""
 
     type: str | None = None
     text: str | None = None

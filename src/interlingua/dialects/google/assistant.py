@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["FILLER", "AssistantEncoder", "opaque_wire"]
 
 FILLER = "skip_thought_signature_validator"
-"""What the provider takes in place of a signature that somebody else's call cannot have."""
+"""The value that the provider takes in place of a signature that somebody else's call cannot have."""
 JSON_FAULTS = frozenset({"duplicate_key", "not_object"})
 """Faults of arguments that are JSON all the same, so that they can go back as they came."""
 

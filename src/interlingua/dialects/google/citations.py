@@ -31,7 +31,7 @@ NAME = "google"
 CITATIONS = ("groundingMetadata", "citationMetadata")
 """Members of a candidate that cite what its text says."""
 _SOURCES = ("web", "retrievedContext", "maps", "image")
-"""What a chunk can be; each has an address and a title."""
+"""The kinds of a chunk; each has an address and a title."""
 
 
 WORDS = 4_096

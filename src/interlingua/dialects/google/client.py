@@ -63,11 +63,11 @@ __all__ = [
 ]
 
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs"})
-"""What models without sampling refuse."""
+"""Parameters that models without sampling refuse."""
 OPENING = "Go on."
-"""What the user says where a call has nobody before it; some servers refuse an empty text."""
+"""The user's words where a call has nobody before it; some servers refuse an empty text."""
 JSON_PROMPT = "Answer with one JSON object and nothing else."
-"""What asks for JSON where the member for it is refused."""
+"""The prompt for JSON where the member for it is refused."""
 PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
 KNOBS = {
     "max_tokens": "maxOutputTokens",
@@ -207,7 +207,7 @@ class _RequestEncoder(RequestWriter):
         return wires
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool; what was read in the OpenAPI form goes back as it is."""
+        """The subset of JSON Schema for a tool; a schema that was read in the OpenAPI form goes back as it is."""
         if FIELD in tool.extra.get(NAME, {}):
             return None
         return GOOGLE_OPENAPI if self.quirks.schema_form == "openapi" else GOOGLE_TOOL

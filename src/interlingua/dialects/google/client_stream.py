@@ -73,7 +73,7 @@ _KINDS: dict[type, BlockKind] = {
 
 
 class _Candidate:
-    """What one candidate needs besides its blocks."""
+    """The state of one candidate besides its blocks."""
 
     __slots__ = ("arguments", "block", "has_calls", "members", "number", "raw")
 

@@ -364,7 +364,7 @@ class MessageEncoder:
             self.changes.add("cache_unsupported", f"{path}/cache")
 
     def _media(self, part: object, path: str) -> PartWire | None:
-        """What of a result's content is no text."""
+        """The media of a result's content."""
         if isinstance(part, OpaquePart | ImagePart | AudioPart | DocumentPart):
             return self._turn(path).part(part, path)
         if isinstance(part, TextPart) and part.cache is not None:
@@ -382,7 +382,7 @@ class MessageEncoder:
 
 
 def _value(result: ToolResult, changes: Changes, path: str) -> Any:
-    """What a result says beside its media; `NOTHING` where it is media alone."""
+    """The value of a result beside its media; `NOTHING` where it is media alone."""
     match result.content:
         case str(text):
             return text

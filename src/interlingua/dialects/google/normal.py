@@ -144,7 +144,7 @@ def _call(part: JsonObject) -> JsonObject:
 
 
 def _result(part: JsonObject) -> JsonObject:
-    """What a result says is its `output` or its `error`; where it says nothing, an empty text or its parts."""
+    """The value of a result is its `output` or its `error`; where it says nothing, an empty text or its parts."""
     result: JsonObject = part["functionResponse"]
     response = result.get("response")
     if not is_object(response):

@@ -80,7 +80,7 @@ OWN_NAMES = {
     "video/x-msvideo": "video/avi",
     "video/x-ms-wmv": "video/wmv",
 }
-"""What the service calls a media type: vendor pages "Audio understanding", "Video understanding", November 2026."""
+"""The service's names of media types: vendor pages "Audio understanding", "Video understanding", November 2026."""
 TRANSCRIPT = "audioTranscription"
 """Beside the bytes of a sound: what it says, in answers alone."""
 RESOLUTIONS = {detail: level for level, detail in DETAILS.items()}
@@ -268,7 +268,7 @@ def arguments_text(call: CallWire) -> str:
 
 
 def text_arguments(text: str, changes: Changes, path: str) -> str:
-    """What arguments say that are a JSON string, as other dialects have them."""
+    """The text of arguments that are a JSON string, as other dialects have them."""
     changes.add("foreign_shape", f"{path}/arguments_json", "arguments as a string where an object belongs")
     return on_one_line(raw_text(text.encode()))
 
@@ -329,7 +329,7 @@ def _extra(
 
 
 def result_content(wire: ResultWire) -> tuple[Any, bool]:
-    """What a result says, without its media, and whether it is an error."""
+    """The value of a result, without its media, and whether it is an error."""
     response = wire.response
     if not is_object(response):
         return ("" if response is None else _text_or_json(response)), False

@@ -18,17 +18,17 @@ __all__ = ["GooglePath", "read_path"]
 
 _METHOD = re.compile(r"(?::|%3[Aa])(\w+)$")
 _BEFORE = re.compile(r"/(?:models|(tunedModels)|v1[a-z0-9]*(?!/(?:models|tunedModels|projects|publishers)/))/")
-"""What stands before the name of a model."""
+"""The path before the name of a model."""
 _PUBLISHER = re.compile(r"/publishers/([^/]+)/$")
 
 
 class GooglePath(NamedTuple):
-    """What the path of a request says."""
+    """The model and the method in the path of a request."""
 
     model: str
     """The model that is asked."""
     method: str
-    """What is asked of it, such as `generateContent`."""
+    """The method, such as `generateContent`."""
     query: str
     """The query."""
 
@@ -44,7 +44,7 @@ class GooglePath(NamedTuple):
 
 
 def read_path(url: str) -> GooglePath | None:
-    """What a path, with its query, says; None where it names no model."""
+    """The model and the method in a path, with its query, says; None where it names no model."""
     path, _, query = url.partition("#")[0].partition("?")
     method = _METHOD.search(path)
     before = _BEFORE.search(path)

@@ -72,7 +72,7 @@ _TOOLS = ToolCache()
 
 @clients_fault("contents")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    """What a client asks; the model and whether to stream stand in the path.
+    """The request of a client; the model and whether to stream stand in the path.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """

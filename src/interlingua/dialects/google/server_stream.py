@@ -54,7 +54,7 @@ __all__ = ["GoogleStreamEncoder"]
 
 
 class _Choice:
-    """What one candidate has said so far, and what it keeps back."""
+    """The state of one candidate: its pieces so far, and those that it keeps back."""
 
     __slots__ = ("beside", "grounding", "kept", "kept_thought", "number", "prose", "signature", "size", "text")
 
@@ -183,7 +183,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         return self._keep(choice, encode_wire(wire))
 
     def _flush(self, choice: _Choice) -> bytes:
-        """What was kept back, as a frame of its own."""
+        """The pieces that were kept back, as a frame of its own."""
         pending = self._kept(choice)
         return self._parts(choice.number, pending) if pending else b""
 
@@ -272,7 +272,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         return b'{"content":{' + parts + encode(content)[1:] + b"," + own_members[1:]
 
     def _error(self, event: StreamError) -> bytes:
-        """What was kept back, and the error object."""
+        """The pieces that were kept back, and the error object."""
         frames = b"".join([self._flush(choice) for choice in self._choices.values()])
         _, body = encode_error_body(error_of(event))
         frames += self._frame(encode(body))

@@ -1,4 +1,4 @@
-"""What a server and a caller of generateContent must know beside its bodies.
+"""The facts of generateContent beside its bodies, for a server and a caller.
 
 Source: vendor pages "Generating content", "Counting tokens", "Models", "Files API"; official client, type `Model`; read
 in November 2026.
@@ -50,11 +50,11 @@ _BEFORE_MODELS = (
     *[f"{version}/projects/{{project}}/locations/{{location}}/{_PUBLISHERS}" for version in ("v1beta1", "v1")],
     *[f"{version}/{_PUBLISHERS}" for version in ("v1beta1", "v1")],
 )
-"""What stands before the name of a model; the long ones are those of Vertex AI."""
+"""The path before the name of a model; the long ones are those of Vertex AI."""
 
 
 def _path(path: str, model: str, streams: bool) -> str:  # noqa: ARG001, FBT001 - the form of `path_of`
-    """What follows the base URL: it names the model, and whether the answer is a stream of events."""
+    """The path behind the base URL: it names the model, and whether the answer is a stream of events."""
     is_whole = model.startswith(("models/", "tunedModels/", "publishers/"))
     named = quote(model if is_whole else f"models/{model}", safe="/@-._~")
     return f"/{named}:streamGenerateContent?alt=sse" if streams else f"/{named}:generateContent"

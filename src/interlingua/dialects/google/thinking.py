@@ -37,7 +37,7 @@ SHOWN: dict[bool | None, ThinkingSummary | None] = {True: "auto", False: "none",
 
 
 class ThinkingAsked(NamedTuple):
-    """What a request says of thinking."""
+    """The thinking of a request."""
 
     effort: Effort | None = None
     """How hard to think."""
@@ -50,7 +50,7 @@ class ThinkingAsked(NamedTuple):
 
 
 def decode_thinking(wire: ThinkingWire) -> tuple[ThinkingAsked, dict[str, Any]]:
-    """What a request says of thinking, and the members that it does not say."""
+    """The thinking of a request, and the members that are left over."""
     rest: dict[str, Any] = dict(wire.extra or {})
     effort = EFFORTS.get(str(wire.thinkingLevel or "").upper())
     if wire.thinkingLevel is not None and effort is None:

@@ -78,7 +78,7 @@ def decode_usage(wire: UsageWire) -> Usage | None:
 
 
 def uncounted(wire: UsageWire | None) -> dict[str, Any]:
-    """What stands in the place of counts and counts nothing, as a member of the answer."""
+    """The members in the place of counts that count nothing, as a member of the answer."""
     return {} if wire is None or decode_usage(wire) is not None else {"usageMetadata": plain(wire)}
 
 

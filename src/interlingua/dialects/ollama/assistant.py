@@ -49,7 +49,7 @@ __all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "bare_turn", "decode
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of part -> the code of its refusal."""
 _FUNCTION = (None, "", "function")
-"""What the type of a call says that is one like all others."""
+"""Types of a call that is like all others."""
 
 
 # Reading
@@ -245,7 +245,7 @@ class AssistantEncoder:
             self._text(history_text(part, self.changes, path).text, path)
 
     def _refuse(self, part: Part, path: str) -> None:
-        """What an assistant message has no place for: the words of a sound, else refused or, in a reply, dropped."""
+        """Refuse a part that an assistant message cannot hold, but write a transcript; a reply drops the part."""
         spoken = transcript_text(part, self.changes, path)
         if spoken is not None:
             self._text(spoken.text, path)

@@ -60,7 +60,7 @@ OPTIONS: dict[str, str] = {
 }
 """Member of `options` -> field of a request, where both are one number."""
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logprobs"})
-"""What models without sampling refuse."""
+"""Parameters that models without sampling refuse."""
 SAID = CORE | {
     "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logprobs", "schema_strict",
 }  # fmt: skip
@@ -162,7 +162,7 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "the dialect has no such switch")
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool."""
+        """The subset of JSON Schema for a tool."""
         del tool
         return OLLAMA_TOOL
 
@@ -263,7 +263,7 @@ class _RequestEncoder(RequestWriter):
 
 
 def turn_of(wire: ChunkWire) -> MessageWire | None:
-    """What an answer or a line of a stream says, in either form; None when it says nothing."""
+    """The message in an answer or a line of a stream, in either form; None when it says nothing."""
     if wire.message is not None:
         return wire.message
     if wire.response is None and wire.thinking is None and wire.tool_calls is None:

@@ -13,9 +13,9 @@ from interlingua.wire.json import encode
 __all__ = ["LINE", "Time", "template_of", "time_of"]
 
 LINE = (b"", b"\n")
-"""What stands around a line."""
+"""The bytes around a line."""
 _PLAIN = b"0123456789TZ:.+-"
-"""What the time of a line is written with."""
+"""The characters of the time of a line."""
 
 
 class Time:

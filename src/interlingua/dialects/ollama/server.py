@@ -78,7 +78,7 @@ def _text(member: Raw | UnsetType) -> bytes:
 
 @clients_fault("")  # it asks for a model to be loaded
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """

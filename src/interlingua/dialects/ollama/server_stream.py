@@ -108,7 +108,7 @@ class OllamaStreamEncoder(ResumingEncoder):
         return b""
 
     def _block_end(self, event: BlockEnd) -> bytes:
-        """What is said whole: calls and images; an entry for everything that has no place here."""
+        """The frames of whole parts: calls and images; an entry for everything that has no place here."""
         encoder = AssistantEncoder(self.changes, "", reply=True, own=self._own, first_call=self._calls)
         encoder.add(event.part, event.index)
         if isinstance(event.part, ServerToolPart):

@@ -1,4 +1,4 @@
-"""What a server and a caller of Ollama's API must know beside its bodies.
+"""The facts of Ollama's API beside its bodies, for a server and a caller.
 
 Source: the project's document "API", its server's routes, and the official clients; read in November 2026.
 """
@@ -28,7 +28,7 @@ def _is_unusual(node: dict[str, Any]) -> bool:
 
 
 def _path(path: str, model: str, streams: bool) -> str:  # noqa: ARG001, FBT001 - the form of `path_of`
-    """What follows the base URL: the path that was asked."""
+    """The path behind the base URL, which is the path of the request."""
     return path
 
 

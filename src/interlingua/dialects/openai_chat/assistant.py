@@ -411,7 +411,7 @@ class AssistantEncoder:
         self.changes.add("opaque_part", path, f"an assistant message holds no {type(part).__name__}", action="dropped")
 
     def _audio(self, part: AudioPart, path: str) -> None:
-        """What was spoken: in a history its id, where this provider gave it one, or else its words."""
+        """Write a sound: in a history its id, where this provider gave it one, or else its words."""
         if self.reply:
             note_audio(part, self.changes, path)
             self.message.audio = _audio_wire(part)

@@ -67,7 +67,7 @@ __all__ = [
 
 PATH = "/chat/completions"
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs"})
-"""What models without sampling refuse."""
+"""Parameters that models without sampling refuse."""
 KNOBS: dict[str, str] = {
     name: name
     for name in (

@@ -68,7 +68,7 @@ _DELTA_FIELDS = tuple(name for name in DeltaWire.__struct_fields__ if name != "r
 
 
 class _Choice:
-    """What one choice needs besides its blocks."""
+    """The state of one choice besides its blocks."""
 
     __slots__ = ("annotations", "details", "number", "says_text", "slots", "thinking")
 

@@ -216,7 +216,7 @@ def _unknown_role(role: str | None) -> NoReturn:
 
 
 def _unread(wire: MessageWire) -> dict[str, Any]:
-    """What of an assistant message became no part: annotations without a text, empty reasoning, unknown members."""
+    """Members of an assistant message that became no part: annotations without a text, empty reasoning, others."""
     members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
     if wire.annotations:
         members["annotations"] = wire.annotations

@@ -73,7 +73,7 @@ EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhig
 
 @clients_fault("messages")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """

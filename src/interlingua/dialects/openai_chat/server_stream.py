@@ -61,13 +61,13 @@ DONE = b"data: [DONE]\n\n"
 _STRING_END = b'},"finish_reason":null}]}\n\n'
 _ARGUMENTS_END = b"}}]" + _STRING_END
 _HEAD = b'data: {"id":%b,"object":"chat.completion.chunk","created":%d,"model":%b'
-"""What every chunk of an answer begins with."""
+"""The beginning of every chunk of an answer."""
 _OPENING = b',"choices":[{"index":%d,"delta":{"role":"assistant","content":""' + _STRING_END
-"""What the first chunk of a choice says behind its head."""
+"""The beginning of the first chunk of a choice, behind its head."""
 
 
 class _Choice:
-    """What one choice has said so far."""
+    """The state of one choice."""
 
     __slots__ = ("audio", "freeform", "length", "ordinals", "reasoning_field", "thinking")
 
@@ -350,4 +350,4 @@ class ChatStreamEncoder(ResumingEncoder):
         StreamEnd: _end,
         StreamError: _error,
     }
-    """What writes the events that add something; a match over their classes takes ten times as long."""
+    """The writers of events that add something; a match over their classes takes ten times as long."""

@@ -1,4 +1,4 @@
-"""What a server and a caller of Chat must know beside its bodies.
+"""The facts of Chat beside its bodies, for a server and a caller.
 
 Source: vendor pages "Chat Completions", "Rate limits", "Error codes"; OpenRouter "App Attribution" (its own clients
 insist on `provider`); read in November 2026.

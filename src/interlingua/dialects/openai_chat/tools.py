@@ -114,7 +114,7 @@ def _freeform(wire: ToolWire, custom: CustomWire, path: str) -> Tool:
 
 
 def _grammar(raw: dict[str, Any] | None) -> Freeform | None:
-    """What binds the text; None for a format that we cannot say, which stays a member."""
+    """The grammar that binds the text; None for a format that we cannot say, which stays a member."""
     match raw:
         case None | {"type": "text"}:
             return Freeform()

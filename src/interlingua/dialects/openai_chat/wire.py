@@ -166,7 +166,7 @@ class PlainSystemWire(PlainTextWire, tag_field="role", tag="system"):
 
 
 class PlainUserWire(PlainTextWire, tag_field="role", tag="user"):
-    """What a user says, where that is one text."""
+    """The message of a user, where that is one text."""
 
     role: ClassVar[str] = "user"
 
@@ -387,7 +387,7 @@ class PlainResponseWire(ExactStruct, kw_only=True):
 
 
 class DeltaWire(WireStruct):
-    """What a chunk adds to a choice."""
+    """The members that a chunk adds to a choice."""
 
     plain_text: ClassVar[dict[str, str]] = {"content": ""}
 

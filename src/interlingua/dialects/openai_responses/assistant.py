@@ -66,11 +66,11 @@ CALLS = frozenset({"function_call", "custom_tool_call"})
 """The items that the client must answer."""
 COMPLETED = "completed"
 FREEFORM_END = '"}'
-"""What ends the arguments of a freeform call."""
+"""The end of the arguments of a freeform call."""
 
 
 def item_kind(wire: ItemWire) -> str:
-    """What kind of item it is; a role alone makes a message, an id alone a reference."""
+    """The kind of an item; a role alone makes a message, an id alone a reference."""
     return wire.type or ("message" if wire.role is not None else "item_reference")
 
 

@@ -60,7 +60,7 @@ __all__ = [
 
 PATH = "/responses"
 SAMPLING = frozenset({"temperature", "top_p", "logprobs"})
-"""What models without sampling refuse."""
+"""Parameters that models without sampling refuse."""
 KNOBS: dict[str, str] = {
     name: name
     for name in ("temperature", "top_p", "user", "metadata", "store")
@@ -72,7 +72,7 @@ SAID = CORE - {"thinking"} | {
 }  # fmt: skip
 """The fields of a request that are said, or have an entry of their own."""
 LOGPROBS = "message.output_text.logprobs"
-"""What asks for log probabilities in `include`."""
+"""The value of `include` for log probabilities."""
 READ = frozenset({"id", "object", "status", "model", "output", "usage", "error", "incomplete_details", "extra"})
 """Members of an answer that have a field of their own."""
 _top_members = passing(*[name for name in ResponseWire.__struct_fields__ if name not in READ])

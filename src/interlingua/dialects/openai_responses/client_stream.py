@@ -48,7 +48,7 @@ __all__ = ["ResponsesStreamDecoder"]
 
 _TEXT_DELTA = "response.output_text.delta"
 _NAMED = (f"event: {_TEXT_DELTA}\ndata: ".encode(), b"\n\n")
-"""What stands around the data of a text, where the event has a name."""
+"""The bytes around the data of a text, where the event has a name."""
 
 
 class ResponsesStreamDecoder(BuildingDecoder):
@@ -158,7 +158,7 @@ class _Answer:
     # The answer as a whole
 
     def learn(self, wire: EventWire) -> None:
-        """What is known of the answer."""
+        """Keep the answer's facts so far."""
         snapshot, response = self.snapshot, wire.response
         if response is None:
             return
@@ -370,7 +370,7 @@ def _delta(wire: EventWire) -> str:
 
 
 def _untyped(wire: EventWire) -> str:
-    """What an event without a type is: an error, or the whole answer of a server that did not stream."""
+    """The type of an event without one: an error, or the whole answer of a server that did not stream."""
     if wire.extra and wire.extra.get("object") == "response":
         return "response"
     return "error" if wire.error or _complains(wire) else ""

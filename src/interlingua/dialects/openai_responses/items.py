@@ -51,7 +51,7 @@ _NOTHING: dict[str, Any] = {}
 
 
 def tail_of(response_id: str) -> str:
-    """What the ids of the items of an answer have from its own id."""
+    """The part of an answer's id that the ids of its items have, too."""
     tail = response_id.removeprefix("resp_").replace("-", "")
     return tail if tail.isalnum() else "".join(filter(str.isalnum, tail))
 
@@ -163,7 +163,7 @@ class ItemEncoder:
             self._prose(text, path)
 
     def _no_place(self, code: str, part: Part, path: str) -> None:
-        """What a reply cannot say is left out; in a history it is refused, unless that is allowed."""
+        """Leave out a part that a reply cannot say; in a history it is refused, unless that is allowed."""
         why = f"no item of the assistant holds {type(part).__name__}"
         self.changes.add(code, path, why, action="dropped" if self.reply else None)
 
@@ -174,7 +174,7 @@ class ItemEncoder:
         self._open = None
 
     def _members(self, sealed: Sealed | None, path: str) -> dict[str, Any] | None:
-        """What a seal of ours says; None without one."""
+        """The members of a seal of ours; None without one."""
         if sealed is None:
             return None
         if seal_fits(sealed, NAME, self.target):

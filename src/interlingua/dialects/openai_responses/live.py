@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 __all__ = ["CallItem", "Item", "MessageItem", "OtherItem", "ReasoningItem", "open_item"]
 
 FREEFORM_START = '{"input":"'
-"""What begins the arguments of a freeform call."""
+"""The beginning of the arguments of a freeform call."""
 BREAK = "\n\n"
-"""What parts the summaries of one piece of reasoning."""
+"""The break between the summaries of one piece of reasoning."""
 
 
 class Item:
-    """What every item has: its first form, and the builder that it speaks to."""
+    """The state of every item: its first form, and the builder that it speaks to."""
 
     __slots__ = ("block", "builder", "context", "settled", "wire")
 
@@ -80,7 +80,7 @@ class Item:
         self.builder.whole(part, "opaque" if isinstance(part, OpaquePart) else "server_tool")
 
     def seen(self) -> ItemWire:
-        """What was seen of an item that is over; a step of a tool of the service is where it was."""
+        """The item as it was when it was over; a step of a tool of the service is where it was."""
         if self.wire.status == "in_progress" and item_kind(self.wire) in KINDS:
             self.wire.status = None
         return self.wire
@@ -399,7 +399,7 @@ class CallItem(Item):
 
 
 def _rest(block: Block, text: str) -> str:
-    """What of a whole text was not said yet; nothing where it begins otherwise, since what was said stays said."""
+    """The part of a whole text that was not sent yet; nothing where it begins otherwise, since sent text stays sent."""
     sent = block.content
     return text[len(sent) :] if text.startswith(sent) else ""
 

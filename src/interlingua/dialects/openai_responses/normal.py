@@ -34,7 +34,7 @@ DULL: JsonObject = {
     "reasoning": {},
     "text": {},
 }
-"""What says nothing that silence does not say."""
+"""Members that say nothing that silence does not say."""
 
 
 def defaults(body: JsonObject) -> JsonObject:
@@ -79,7 +79,7 @@ def items(body: JsonObject) -> JsonObject:
 
 
 def repeated(body: JsonObject) -> JsonObject:
-    """What an answer repeats of the request says nothing where it is the default; nor does the constant `object`.
+    """The repeated members of the request say nothing where they are the default; nor does the constant `object`.
 
     An empty `id`, an empty `model` and an empty `output` are absent.
     """

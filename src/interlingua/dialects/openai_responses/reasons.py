@@ -39,7 +39,7 @@ WIRE_REASONS: dict[FinishReason, str] = {
     "content_filter": "incomplete/content_filter",
     "error": "failed",
 }
-"""What is not told as `completed`."""
+"""The reasons that are not told as `completed`."""
 
 
 def raw_finish(status: str | None, details: object) -> str | None:

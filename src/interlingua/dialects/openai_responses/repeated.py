@@ -1,4 +1,4 @@
-"""What an answer repeats of its request, and what it says where the request said nothing.
+"""The members of its request that an answer repeats, and their values where the request said nothing.
 
 Rules
 - Where the request is known, the answer has every member that the vendor's own description requires, null or not.

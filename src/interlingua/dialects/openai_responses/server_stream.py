@@ -76,7 +76,7 @@ __all__ = ["ResponsesStreamEncoder"]
 PREFIXES = {"text": "msg", "refusal": "msg", "thinking": "rs", "tool_call": "fc"}
 """How the ids of items begin that are made here, by the kind of block."""
 BREAK = "\n\n"
-"""What parts the summaries of one piece of reasoning."""
+"""The break between the summaries of one piece of reasoning."""
 MEANT = 1 << 30
 """Every null is meant."""
 ADDED, DONE = b"response.output_item.added", b"response.output_item.done"
@@ -549,7 +549,7 @@ def _is_cut(part: Part) -> bool:
 
 
 def _members(part: Part) -> dict[str, Any]:
-    """What a part says of the item around it, where this dialect made it."""
+    """The members of the item around a part, where this dialect made it."""
     if isinstance(part, TextPart | ThinkingPart | ToolCall):
         return part.sealed.data if part.sealed is not None and seal_fits(part.sealed, NAME, NOBODY) else {}
     return object_in(part.extra.get(NAME, {}), "item") if isinstance(part, RefusalPart | BrokenToolCall) else {}

@@ -1,4 +1,4 @@
-"""What a server and a caller of Responses must know beside its bodies.
+"""The facts of Responses beside its bodies, for a server and a caller.
 
 Source: vendor pages "Responses", "Conversation state", "WebSocket mode", "Error codes"; read in November 2026.
 """

@@ -43,7 +43,7 @@ DIALECT = "openai-responses"
 MANY_NULLS = 1 << 30
 """For `encode`: whatever a client wrote may hold as many nulls as it likes."""
 JOINT = "__"
-"""What stands between the name of a namespace and that of a tool."""
+"""The joint between the name of a namespace and that of a tool."""
 
 Spaces: TypeAlias = dict[str, tuple[str, str]]
 """Name of a tool by itself -> its namespace, and its name there."""

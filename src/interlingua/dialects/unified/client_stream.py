@@ -57,7 +57,7 @@ __all__ = ["UnifiedStreamDecoder"]
 
 
 DELTA = (b"event: text_delta\ndata: ", b"\n\n")
-"""What stands before the data of a text."""
+"""The bytes before the data of a text."""
 
 
 class UnifiedStreamDecoder(RunDecoder):
@@ -94,7 +94,7 @@ class UnifiedStreamDecoder(RunDecoder):
 
     @property
     def changes(self) -> Changes:
-        """What reading has changed so far."""
+        """The changes of reading so far."""
         return self._made
 
     def _read(self, data: bytes) -> list[Event]:

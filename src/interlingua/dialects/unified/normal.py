@@ -27,7 +27,7 @@ SWITCHES = frozenset({"store", "thinking", "parallel_tool_calls", "strict", "sch
 """Members whose false is said, and not what is meant by nothing."""
 EMPTY: tuple[object, ...] = (None, False, [], {})
 DEFAULTS: dict[str, object] = {"type": "tool", "choice": 0, "syntax": "text", "mode": "auto"}
-"""What is the same as not said; `type` only where a tool says it."""
+"""Values that are the same as none; `type` only where a tool says it."""
 
 
 def absent_members(body: object) -> object:

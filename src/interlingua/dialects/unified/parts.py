@@ -90,7 +90,7 @@ def own_members(extra: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def split_extra(extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What stands under `extra` on the wire."""
+    """The values under `extra` on the wire."""
     return {name: members for name, members in extra.items() if name != NAME} if NAME in extra else extra
 
 

@@ -68,7 +68,7 @@ def encode_error_body(error: Error) -> ErrorBodyWire:
 
 
 def partial_of(error: Error) -> Response[Any] | None:
-    """What had come when the error happened."""
+    """The response up to the error."""
     match error:
         case IncompleteStreamError(partial=partial):
             return partial
@@ -136,7 +136,7 @@ def error_of_wire(wire: ErrorWire, partial: Response[Any] | None, status: int | 
 
 
 def _facts(kind: type[Error], wire: ErrorWire, partial: Response[Any] | None) -> dict[str, Any]:
-    """What errors of a class know beyond the others."""
+    """The facts of errors of a class beyond the others."""
     if issubclass(kind, UpstreamError):
         return {"response": partial}
     return _FACTS[kind](wire, partial) if kind in _FACTS else {}
@@ -164,4 +164,4 @@ _FACTS: dict[type[Error], Callable[[ErrorWire, Response[Any] | None], dict[str, 
     OutputError: _output_facts,
     APITimeoutError: _timeout_facts,
 }
-"""What errors of a class know beyond the others."""
+"""The facts of errors of a class beyond the others."""

@@ -26,7 +26,7 @@ TOOL_FORMS: JsonObject = {
         {"required": ["type", "dialect", "kind", "raw"], "properties": {"type": {"const": "opaque_tool"}}},
     ]
 }
-"""What of an entry of `tools` must be said, by its kind."""
+"""The required members of an entry of `tools`, by its kind."""
 
 
 def json_schema() -> JsonObject:
@@ -54,7 +54,7 @@ def _last(ref: JsonObject) -> str:
 
 
 def _named(name: str) -> str:
-    """What a struct is called outside: `TextWire` is `Text`."""
+    """The outer name of a struct: `TextWire` is `Text`."""
     return {"ErrorWire": "ErrorFacts", "ErrorBodyWire": "Error"}.get(name, name.removesuffix("Wire"))
 
 

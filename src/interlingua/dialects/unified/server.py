@@ -68,7 +68,7 @@ _TOOLS = ToolCache()
 
 @clients_fault("messages")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError and HistoryError, whose `code` is the rule that was broken; LimitExceededError.
     """

@@ -92,7 +92,7 @@ class UnifiedStreamEncoder(ResumingEncoder):
                 return _framed(_tag(event), encode(event))
 
     def _head(self, event: TextDelta | ThinkingDelta | ToolCallDelta) -> bytes:
-        """What stands before the text of a delta; that of the last text is kept."""
+        """The bytes before the text of a delta; that of the last text is kept."""
         name, member = _PIECES[type(event)]
         head = b'event: %b\ndata: {"type":"%b","index":%d,"%b":' % (name, name, event.index, member)
         if type(event) is TextDelta:

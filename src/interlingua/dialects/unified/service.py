@@ -1,4 +1,4 @@
-"""What a server and a caller of our own format must know beside its bodies."""
+"""The facts of our own format beside its bodies, for a server and a caller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONTAINERS = "interlingua.dialects._containers"
 
 
 def _overrides(body: Any) -> Iterator[Override]:
-    """What `extra` and the state that a request continues have written into the body for a target."""
+    """The members that `extra`and the state that a request continues have written into the body for a target."""
     extra, state = body.get("extra"), body.get("continues")
     for dialect, members in extra.items() if is_object(extra) else ():
         if is_object(members):

@@ -220,7 +220,7 @@ ResultPartWire: TypeAlias = TextWire | ImageWire | AudioWire | DocumentWire | Op
 
 
 class ToolResultWire(WireStruct, tag="tool_result", tag_field="type"):
-    """What a tool answered: `content` is a string or any other JSON value; media come as `parts` in its place."""
+    """The answer of a tool: `content` is a string or any other JSON value; media come as `parts` in its place."""
 
     tool_call_id: str
     name: str | None = None
@@ -244,7 +244,7 @@ PartWire: TypeAlias = (
     | ServerToolWire
     | OpaqueWire
 )
-"""What a message of a request or an answer can hold."""
+"""The parts of a message of a request or an answer."""
 
 
 # Requests
@@ -423,7 +423,7 @@ class ResponseWire(WireStruct, kw_only=True):
 
 
 class ErrorWire(WireStruct):
-    """What went wrong: `type` for programs, `message` for people, `code` the rule that was broken."""
+    """The error: `type` for programs, `message` for people, `code` the rule that was broken."""
 
     type: Annotated[str, Meta(extra_json_schema={"enum": list(ERROR_TYPES)})]
     message: str
