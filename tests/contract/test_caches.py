@@ -60,7 +60,6 @@ PEERS = frozenset(
 BOUNDED_OTHERWISE = {
     "dialects._tool_cache:_young": "weighed by `memory_of`, 3 MB a generation",
     "client.hooks.stores:_answers": "counts the bytes of what it keeps",
-    "client.web.accepted:_ends_s": "100,000 signatures of ours, each of at most 100 characters",
     "dialects.ollama.server:_time": "16 numbers, each a time that a calendar has",
     "gateway.records.metrics:_tallies": "2,000 series, whose labels are cut at 200 characters",
     "gateway.records.metrics:_tries": "2,000 series, whose labels are cut at 200 characters",

@@ -1,8 +1,11 @@
 """Signatures of approvals that were accepted, so that each is accepted once: in memory, in a SQLite file, in Redis.
 
 Rules
-- An entry is kept for as long as its signature is good; at most `MAX_ACCEPTED` of them in memory and in a file, where
-  the oldest goes first.
+- An entry is kept for as long as its signature is good; at most `MAX_ACCEPTED` of them in memory and in a file. A full
+  place accepts nothing more: an entry that was dropped before its time would let an approval run a second call.
+- The clock of a machine may jump ahead and back. What was forgotten meanwhile stays refused: a place keeps the latest
+  end of all forgotten entries, and accepts no signature that ends before it. Redis keeps its entries a day longer.
+- Several signatures are accepted together or not at all.
 - A place that does not answer accepts nothing: an approval that may have been used already runs no call.
 - Memory is that of one process. Several workers need a file or Redis.
 """
@@ -11,40 +14,50 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from interlingua.errors import APIConnectionError, ConfigError, check_text, redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
+    from sqlite3 import Connection
 
     from interlingua.routing.redis_link import RedisLink, Steps
 
 __all__ = ["MAX_ACCEPTED", "Accepted", "FileAccepted", "MemoryAccepted", "RedisAccepted", "accepted_in"]
 
 MAX_ACCEPTED = 100_000
-"""How many accepted approvals are known."""
+"""How many accepted approvals a place holds."""
+SKEW_S = 86_400.0
+"""How much longer Redis keeps an entry: clocks of several machines differ, and jump."""
 _BUSY_S = 1.0
 """How long a file that another process writes is waited for."""
-_TABLE = "CREATE TABLE IF NOT EXISTS accepted (mark TEXT PRIMARY KEY, ends REAL NOT NULL) WITHOUT ROWID"
+_TABLES = """
+CREATE TABLE IF NOT EXISTS accepted (mark TEXT PRIMARY KEY, ends REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS forgotten (ends REAL NOT NULL);
+"""
+_TAKE = """
+for place = 1, #KEYS do if redis.call('EXISTS', KEYS[place]) == 1 then return 0 end end
+for place = 1, #KEYS do redis.call('SET', KEYS[place], '1', 'PX', ARGV[place]) end
+return 1
+"""
 
 
 class Accepted(Protocol):
     """Knows which signatures were accepted."""
 
-    def take(self, marks: Sequence[str], ttl_s: float) -> bool:
-        """Note all of them for so long; False where one was there already.
+    def take(self, marks: Mapping[str, float]) -> bool:
+        """Note all of these signatures, each until its end in Unix seconds; False where one may be used.
 
-        Raises: APIConnectionError for a place that does not answer.
+        Raises: APIConnectionError for a place that does not answer, or is full.
         """
         ...
 
 
 @cache
 def accepted_in(place: str) -> Accepted:
-    """The store of accepted calls in a place: `memory`, a `redis://…` address, or the path of a SQLite file.
+    """What was accepted in a place: `memory`, a `redis://…` address, or the path of a SQLite file.
 
     Raises: ConfigError for an empty place, and without the [redis] extra; UsageError for what is no text.
     """
@@ -60,25 +73,42 @@ def accepted_in(place: str) -> Accepted:
     return FileAccepted(place)
 
 
+def _full(place: str) -> APIConnectionError:
+    return APIConnectionError(
+        f"approvals cannot be noted in {place}: it holds {MAX_ACCEPTED:,} that are still good", retryable=True
+    )
+
+
 class MemoryAccepted:
     """In this process."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, now: Callable[[], float] = time.time) -> None:
         """Nothing was accepted."""
-        self._clock = clock
-        self._ends_s: OrderedDict[str, float] = OrderedDict()
+        self._now = now
+        self._ends_s: dict[str, float] = {}
+        self._forgotten_s = float("-inf")
         self._lock = threading.Lock()
 
-    def take(self, marks: Sequence[str], ttl_s: float) -> bool:
-        """Note all of them for so long; False where one was there already."""
-        now_s = self._clock()
+    def take(self, marks: Mapping[str, float]) -> bool:
+        """Note all of these signatures, each until its end in Unix seconds; False where one may be used.
+
+        Raises: APIConnectionError for a place that is full.
+        """
         with self._lock:
-            if any([self._ends_s.get(mark, now_s) > now_s for mark in marks]):
+            if any([mark in self._ends_s or ends_s <= self._forgotten_s for mark, ends_s in marks.items()]):
                 return False
-            self._ends_s.update(dict.fromkeys(marks, now_s + ttl_s))
-            while self._ends_s and (len(self._ends_s) > MAX_ACCEPTED or next(iter(self._ends_s.values())) <= now_s):
-                self._ends_s.popitem(last=False)
+            if len(self._ends_s) + len(marks) > MAX_ACCEPTED:
+                self._forget(self._now())
+            if len(self._ends_s) + len(marks) > MAX_ACCEPTED:
+                raise _full("memory")
+            self._ends_s.update(marks)
             return True
+
+    def _forget(self, now_s: float) -> None:
+        over = {mark: ends_s for mark, ends_s in self._ends_s.items() if ends_s <= now_s}
+        self._forgotten_s = max([self._forgotten_s, *over.values()])
+        for mark in over:
+            del self._ends_s[mark]
 
 
 class FileAccepted:
@@ -89,57 +119,74 @@ class FileAccepted:
         self._path = path
         self._now = now
 
-    def take(self, marks: Sequence[str], ttl_s: float) -> bool:
-        """Note all of them for so long; False where one was there already.
+    def take(self, marks: Mapping[str, float]) -> bool:
+        """Note all of these signatures, each until its end in Unix seconds; False where one may be used.
 
-        Raises: APIConnectionError for a file that cannot be written.
+        Raises: APIConnectionError for a file that cannot be written, or is full.
         """
         import os
         import sqlite3
         from contextlib import closing
 
-        now_s = self._now()
         try:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             with closing(sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)) as connection:
-                connection.execute(_TABLE)
+                connection.executescript(_TABLES)
                 connection.execute("BEGIN IMMEDIATE")
-                connection.execute("DELETE FROM accepted WHERE ends <= ?", (now_s,))
-                rows = [(mark, now_s + ttl_s) for mark in marks]
-                before = connection.total_changes
-                connection.executemany("INSERT OR IGNORE INTO accepted (mark, ends) VALUES (?, ?)", rows)
-                is_new = connection.total_changes - before == len(rows)
-                (count,) = connection.execute("SELECT count(*) FROM accepted").fetchone()
-                surplus = max(0, count - MAX_ACCEPTED)
-                connection.execute(
-                    "DELETE FROM accepted WHERE mark IN (SELECT mark FROM accepted ORDER BY ends LIMIT ?)", (surplus,)
-                )
+                is_new = self._note(connection, marks)
                 connection.execute("COMMIT" if is_new else "ROLLBACK")
                 return is_new
         except (sqlite3.Error, OSError) as error:
             raise APIConnectionError(f"approvals cannot be noted in {self._path}: {type(error).__name__}") from error
 
+    def _note(self, connection: Connection, marks: Mapping[str, float]) -> bool:
+        """Whether all of them were new; a connection that is closed before its end forgets what was noted.
+
+        Raises: APIConnectionError for a full file.
+        """
+        now_s = self._now()
+        (over_s,) = connection.execute("SELECT max(ends) FROM accepted WHERE ends <= ?", (now_s,)).fetchone()
+        if over_s is not None:
+            connection.execute("DELETE FROM accepted WHERE ends <= ?", (now_s,))
+            connection.execute("INSERT INTO forgotten SELECT ? WHERE NOT EXISTS (SELECT 1 FROM forgotten)", (over_s,))
+            connection.execute("UPDATE forgotten SET ends = max(ends, ?)", (over_s,))
+        (forgotten_s,) = connection.execute("SELECT max(ends) FROM forgotten").fetchone()
+        if forgotten_s is not None and min(marks.values(), default=forgotten_s + 1) <= forgotten_s:
+            return False
+        before = connection.total_changes
+        connection.executemany("INSERT OR IGNORE INTO accepted (mark, ends) VALUES (?, ?)", list(marks.items()))
+        if connection.total_changes - before != len(marks):
+            return False
+        (count,) = connection.execute("SELECT count(*) FROM accepted").fetchone()
+        if count > MAX_ACCEPTED:
+            raise _full(self._path)
+        return True
+
 
 class RedisAccepted:
     """In Redis, for all processes with the same address; entries expire by themselves."""
 
-    def __init__(self, link: RedisLink) -> None:
+    def __init__(self, link: RedisLink, *, now: Callable[[], float] = time.time) -> None:
         """The entries behind `link`."""
         self._link = link
+        self._now = now
 
-    def take(self, marks: Sequence[str], ttl_s: float) -> bool:
-        """Note all of them for so long; False where one was there already.
+    def take(self, marks: Mapping[str, float]) -> bool:
+        """Note all of these signatures, each until its end in Unix seconds; False where one may be used.
 
         Raises: APIConnectionError where Redis does not answer.
         """
         from interlingua.routing.redis_link import RedisGone
 
         try:
-            return self._link.run(self._taken(marks, int(ttl_s * 1000)))
+            return self._link.run(self._taken(marks))
         except RedisGone:
             raise APIConnectionError(f"approvals cannot be noted: {redact(self._link.problem)}") from None
 
-    def _taken(self, marks: Sequence[str], ttl_ms: int) -> Steps[bool]:
+    def _taken(self, marks: Mapping[str, float]) -> Steps[bool]:
+        """One script, which nothing of another client comes between."""
+        now_s = self._now()
         names = [f"{self._link.prefix}approval:{mark}" for mark in marks]
-        replies = yield [("SET", name, "1", "NX", "PX", ttl_ms) for name in names]
-        return all([reply is not None for reply in replies])
+        times = [int((max(ends_s - now_s, 0.0) + SKEW_S) * 1_000) for ends_s in marks.values()]
+        [reply] = yield [("EVAL", _TAKE, len(names), *names, *times)]
+        return reply == 1

@@ -55,7 +55,7 @@ class Signer:
         self._accepted = accepted
         self._valid_s = valid_s
         self._now = now
-        self._pending: list[str] = []
+        self._pending: dict[str, float] = {}
 
     def __repr__(self) -> str:
         return f"Signer({'off' if self._secret is None else 'on'})"
@@ -103,7 +103,8 @@ class Signer:
     def approve(self, signature: object) -> None:
         """A call with this signature, which was checked, is to run."""
         if self._secret is not None:
-            self._pending.append(str(signature))
+            mark = str(signature)
+            self._pending[mark] = int(mark.partition("-")[0], 16) + self._valid_s
 
     def accept(self) -> None:
         """Note the signatures of the calls that are to run; each is good for one time.
@@ -114,8 +115,8 @@ class Signer:
             return
         from interlingua.client.web.accepted import accepted_in  # only approvals need it
 
-        pending, self._pending = self._pending, []
-        if not accepted_in(self._accepted).take(pending, self._valid_s):
+        pending, self._pending = self._pending, {}
+        if not accepted_in(self._accepted).take(pending):
             raise DecodeError("an approval was used already: the call of an approval runs once")
 
 

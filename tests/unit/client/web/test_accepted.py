@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -118,21 +119,50 @@ def test_an_approval_comes_too_late() -> None:
             signer.check("c1", CALL, forged, "/x")
 
 
-def test_what_is_noted_is_bounded_and_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The oldest goes first, and what is over goes by itself."""
+def _places(tmp_path: Path, now: Callable[[], float]) -> list[MemoryAccepted | FileAccepted]:
+    return [MemoryAccepted(now=now), FileAccepted(str(tmp_path / "a"), now=now)]
+
+
+def test_a_full_place_accepts_nothing_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An entry that is still good is never dropped for a new one; what is over makes room."""
     monkeypatch.setattr(accepted, "MAX_ACCEPTED", 3)
     times = [0.0]
-    clock = times.pop
-    for store in (MemoryAccepted(clock=clock), FileAccepted(str(tmp_path / "a"), now=clock)):
-        times[:] = [4.0, 3.0, 3.0, 3.0, 3.0, 2.0, 1.0, 0.0]
-        for mark in "abcd":
-            assert store.take([mark], 10.0)
-        assert [store.take([mark], 10.0) for mark in "bcd"] == [False] * 3
-        assert store.take(["a"], 10.0)
-        times[:] = [30.0] * 4
-        assert store.take(["d", "e"], 10.0)
-        assert not store.take(["f", "e"], 10.0)
-        assert store.take(["f"], 10.0)
+    for store in _places(tmp_path, lambda: times[-1]):
+        times.append(0.0)
+        assert store.take({"a": 10.0, "b": 20.0})
+        assert store.take({"c": 10.0})
+        with pytest.raises(
+            il.APIConnectionError, match=r"approvals cannot be noted in .*: it holds 3 that are still good"
+        ):
+            store.take({"d": 20.0})
+        assert not store.take({"a": 10.0})
+        times.append(10.0)
+        assert store.take({"d": 20.0, "e": 20.0})
+        assert not store.take({"b": 20.0})
+        with pytest.raises(il.APIConnectionError, match="it holds 3 that are still good"):
+            store.take({"f": 20.0})
+
+
+def test_a_clock_that_jumps_lets_nothing_in_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A clock that was ahead made entries forgotten; when it is right again, their signatures are refused."""
+    monkeypatch.setattr(accepted, "MAX_ACCEPTED", 2)
+    times = [0.0]
+    for store in _places(tmp_path, lambda: times[-1]):
+        times.append(0.0)
+        assert store.take({"a": 10.0, "b": 12.0})
+        times.append(1_000.0)
+        assert store.take({"c": 1_010.0})
+        times.append(1.0)
+        assert [store.take({"a": 10.0}), store.take({"b": 12.0})] == [False, False]
+        assert store.take({"d": 12.5})
+
+
+def test_approvals_are_accepted_together_or_not_at_all(place: str) -> None:
+    """One that was used already leaves the others of its page as they were."""
+    store, ends = accepted_in(place), time.time() + 60
+    assert store.take({"used": ends})
+    assert not store.take({"new": ends, "used": ends})
+    assert store.take({"new": ends})
 
 
 def test_a_place_that_cannot_be_used_accepts_nothing(tmp_path: Path) -> None:
