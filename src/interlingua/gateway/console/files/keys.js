@@ -7,9 +7,9 @@ export async function load() {
   const told = await json("console/keys");
   byId("keys-rows").replaceChildren(...told.keys.map(row));
   byId("keys-empty").hidden = told.keys.length > 0;
-  const passed = told.passed_over.length ? ` Of keys of one name the file's counts, then that in Redis, then that of the database: ${told.passed_over.join(", ")}.` : "";
+  const passed = told.passed_over.length ? ` These names exist more than once; the configuration file wins over Redis, and Redis over the database: ${told.passed_over.join(", ")}.` : "";
   byId("keys-note").hidden = told.keys.length === 0;
-  byId("keys-note").textContent = `Use since ${day(told.since_s)}, where the gateway keeps it.${passed}`;
+  byId("keys-note").textContent = `Usage since ${day(told.since_s)}.${passed}`;
 }
 
 function row(key) {
@@ -46,9 +46,9 @@ function end({ state, revoked_s, expires_s }) {
     case "revoked":
       return [pill("revoked", "bad"), make("span", { class: "below" }, day(revoked_s))];
     case "replaced":
-      return [pill("revoked", "bad"), make("span", { class: "below" }, `${day(revoked_s)}; the name was given out again, and the key that has it now tells the use of both`)];
+      return [pill("revoked", "bad"), make("span", { class: "below" }, `${day(revoked_s)}; the name was reused; the usage of both is shown at the new key`)];
     case "removed":
-      return [pill("removed", "bad"), make("span", { class: "below" }, "in no file and no database any more")];
+      return [pill("removed", "bad"), make("span", { class: "below" }, "no longer in the configuration or the database")];
     case "expired":
       return [pill("expired", "bad"), make("span", { class: "below" }, day(expires_s))];
     default:

@@ -123,8 +123,8 @@ function toward({ model, target = "", attempts = [] }) {
 }
 
 function state(record) {
-  if (isNow(record)) return pill(record.status ? "streaming" : "asking", "busy");
-  if (record.aborted) return pill("left", "warn");
+  if (isNow(record)) return pill(record.status ? "streaming" : "waiting", "busy");
+  if (record.aborted) return pill("client left", "warn");
   const status = String(record.status ?? 0);
   if (record.status >= 400 && record.status < 500) return pill(status, "warn");
   return pill(status, record.error || record.status >= 500 ? "bad" : "good");
@@ -139,8 +139,8 @@ function sum() {
   byId("sum-tokens").textContent = `${count(input)} / ${count(output)}`;
   byId("sum-cost").textContent = cost === null ? "–" : dollars(cost);
   byId("sum-first").textContent = firsts.length ? seconds(firsts[firsts.length >> 1]) : "–";
-  const more = missed ? `; ${count(missed)} more came too fast to be counted here` : "";
-  byId("sum-since").textContent = `Totals since ${clock(since)}, when this page began to look or the first of these requests came${more}.`;
+  const more = missed ? `; ${count(missed)} more are not counted, because they came too fast` : "";
+  byId("sum-since").textContent = `Totals since ${clock(since)}${more}.`;
 }
 
 function show(record) {
@@ -149,7 +149,7 @@ function show(record) {
     ["Id", name(record.id)],
     ["Key", [record.key, record.team && `team ${record.team}`].filter(Boolean).join(", ")],
     ["From", [record.client, record.peer].filter(Boolean).join(", ")],
-    ["Asked", name(`${record.method ?? "POST"} ${record.path ?? ""}`)],
+    ["Request", name(`${record.method ?? "POST"} ${record.path ?? ""}`)],
     ["Model", record.model && name(record.model)],
     ["Target", toward(record) || record.target],
     ["Status", state(record)],

@@ -33,7 +33,7 @@ export function start() {
     try {
       request = JSON.parse(byId("sides-body").value);
     } catch (error) {
-      complain(`This is no JSON: ${error.message}`);
+      complain(`This is not JSON: ${error.message}`);
       return;
     }
     const body = asked(request);
@@ -88,7 +88,7 @@ async function plan(body) {
   try {
     const told = await json("explain", { body });
     const rows = told.targets.map((target) =>
-      make("li", {}, pill(target.chosen ? "would be asked" : "after that", target.chosen ? "good" : ""), " ", target.spec,
+      make("li", {}, pill(target.chosen ? "first" : "fallback", target.chosen ? "good" : ""), " ", target.spec,
         target.reason ? make("span", { class: "below" }, target.reason) : ""));
     byId("sides-plan").replaceChildren(make("ol", { class: "plain" }, ...rows));
   } catch {
@@ -97,7 +97,7 @@ async function plan(body) {
 }
 
 function panel(side) {
-  const name = make("h3", {}, side.dialect, side.as_it_came ? pill("as it came", "busy") : "");
+  const name = make("h3", {}, side.dialect, side.as_it_came ? pill("unchanged", "busy") : "");
   const changes = side.changes.map(change);
   const body = side.error ? make("p", { class: "bad" }, side.error) : make("pre", { tabindex: "0" }, pretty(side.body));
   const list = changes.length ? make("ul", { "aria-label": "Changes" }, ...changes) : "";

@@ -5,7 +5,7 @@ import { byId, count, make, name, pill, span } from "./view.js";
 
 const KINDS = { closed: "good", half_open: "warn", open: "bad", suspended: "warn" };
 const WORDS = { closed: "closed", half_open: "half open", open: "open", suspended: "suspended" };
-const WHY = { failures: "failed in a row", retry_after: "asked to wait", auth: "key refused", billing: "no credit", suspended: "by hand" };
+const WHY = { failures: "repeated failures", retry_after: "provider asked to wait", auth: "key refused", billing: "no credit", suspended: "by hand" };
 let operator = false;
 
 export function start() {
@@ -34,7 +34,7 @@ export async function load() {
 }
 
 function alias({ name: text, elements, targets, policy, weights = [] }) {
-  const through = elements.join() === targets.join() ? "" : make("span", { class: "below" }, "in all ", name(targets.join(", ")));
+  const through = elements.join() === targets.join() ? "" : make("span", { class: "below" }, "all targets: ", name(targets.join(", ")));
   return make("li", {}, make("code", {}, name(text)), " → ", name(order(elements, policy, weights)), through);
 }
 
@@ -43,11 +43,11 @@ function order(elements, policy, weights) {
   const all = weights.reduce((sum, weight) => sum + weight, 0);
   switch (elements.length > 1 ? policy : "ordered") {
     case "weighted":
-      return elements.map((one, place) => `${percent(all ? weights[place] / all : 1 / elements.length)} ${one}`).join(", ") + " (drawn by weight)";
+      return elements.map((one, place) => `${percent(all ? weights[place] / all : 1 / elements.length)} ${one}`).join(", ") + " (weighted)";
     case "least-busy":
-      return elements.join(", ") + " (the least busy one first)";
+      return elements.join(", ") + " (least busy first)";
     case "fastest":
-      return elements.join(", ") + " (the fastest one first)";
+      return elements.join(", ") + " (fastest first)";
     default:
       return elements.join(", then ");
   }
@@ -56,7 +56,7 @@ function order(elements, policy, weights) {
 const percent = (share) => `${Number((share * 100).toPrecision(3))}\u00a0%`;
 
 function row(target) {
-  const until = target.wait_s ? `, ${span(target.wait_s)} to go` : "";
+  const until = target.wait_s ? `, ${span(target.wait_s)} left` : "";
   const out = target.circuit === "suspended" || target.circuit === "open";
   const button = make(
     "button",

@@ -80,11 +80,11 @@ function take(chunk, told, answer) {
 function tell({ started, first, usage, finish, headers }) {
   facts(byId("try-facts"), [
     ["Target", headers?.get("x-interlingua-target")],
-    ["Passed over", headers?.get("x-interlingua-skipped")],
+    ["Skipped targets", headers?.get("x-interlingua-skipped")],
     ["First token", first === null ? "" : seconds(first / 1000)],
     ["Total", seconds((performance.now() - started) / 1000)],
     ["Tokens", usage ? `${count(usage.prompt_tokens)} in, ${count(usage.completion_tokens)} out` : ""],
-    ["Ended by", finish],
+    ["Finish reason", finish],
     ["Changes", headers?.get("x-interlingua-changes")],
     ["Request id", headers?.get("x-request-id")],
   ]);
