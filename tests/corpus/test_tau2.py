@@ -28,6 +28,7 @@ SPECS = {
     "ollama": "ollama/qwen3-vl",
     "cohere": "cohere/command-a-03-2025",
     "unified": "hub/smart",
+    "bedrock": "bedrock/us.anthropic.claude-opus-5",
 }
 COUNTS = {"airline": (50, 14, 148), "retail": (114, 15, 553)}
 """Tasks, tools and calls of each domain, as published."""

@@ -24,7 +24,7 @@ from interlingua.wire.json import encode
 RECORDINGS = Path(os.environ.get("INTERLINGUA_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 """Where the recordings are; they are too large to be kept here."""
 FILES = (
-    *("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"),
+    *("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "bedrock"),
     *("groq", "mistral", "deepseek", "openrouter", "other"),
 )
 MODELS = {
@@ -34,6 +34,7 @@ MODELS = {
     "google": "gemini-3-pro",
     "ollama": "qwen3",
     "cohere": "command-a-03-2025",
+    "bedrock": "us.anthropic.claude-opus-5",
 }
 BASES = {
     "openai-chat": "/v1",
@@ -42,6 +43,7 @@ BASES = {
     "google": "/v1beta",
     "ollama": "",
     "cohere": "/v2",
+    "bedrock": "",
 }
 ALLOW = frozenset(get_args(Capability))
 

@@ -57,6 +57,7 @@ MESSAGES = "POST /v1/messages HTTP/1.1"
 GEMINI = "POST /v1beta/models/some-model:{} HTTP/1.1"
 OLLAMA = "POST /api/chat HTTP/1.1"
 COHERE = "POST /v2/chat HTTP/1.1"
+CONVERSE = "POST /model/some-model/converse{} HTTP/1.1"
 UNIFIED = "POST /unified/v1/generate HTTP/1.1"
 WIRES = {
     "openai-chat": Wire(CHAT, CHAT, BEARER, {}),
@@ -71,6 +72,7 @@ WIRES = {
     "ollama": Wire(OLLAMA, OLLAMA, BEARER, {}, "application/x-ndjson"),
     "cohere": Wire(COHERE, COHERE, BEARER, {}),
     "unified": Wire(UNIFIED, UNIFIED, BEARER, {}),
+    "bedrock": Wire(CONVERSE.format(""), CONVERSE.format("-stream"), BEARER, {}, "application/vnd.amazon.eventstream"),
 }
 PAIRS = list(permutations(WIRES, 2))
 NO_SEALS = ("ollama", "cohere", "unified")
@@ -132,6 +134,7 @@ def _thinking(dialect: str) -> il.ThinkingPart:
             "encrypted_content": SEAL,
         },
         "anthropic": {"signature": SEAL},
+        "bedrock": {"signature": SEAL},
     }
     return il.ThinkingPart("Hm.", il.Sealed(dialect, data[dialect]) if dialect in data else None)
 
@@ -176,8 +179,8 @@ def test_an_answer(dialect: str, face: Face, ask: Any, streamed: bool, monkeypat
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (9, 4)
     assert reply.usage.cache_read_tokens == (None if dialect == "ollama" else 2)
     # Only our own format keeps apart what served and what its provider calls it; this server says nothing of that.
-    # Nor does an answer of Cohere name its model.
-    named = None if dialect in ("cohere", "unified") else "some-model"
+    # Nor does an answer of Cohere or Bedrock name its model.
+    named = None if dialect in ("cohere", "bedrock", "unified") else "some-model"
     assert (reply.model, reply.wire_model) == (f"my-{dialect}/some-model", named)
     [asked] = chat.requests
     assert (asked.model, asked.stream) == ("some-model", streamed)
@@ -201,7 +204,7 @@ def test_the_request_is_that_of_the_wire_page(
     names = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
     assert [(name, seen.header(name)) for name in names if seen.header(name)] == [wire.credential]
     body = decode_any(seen.body)
-    assert body.get("model") == (None if dialect == "google" else "some-model")
+    assert body.get("model") == (None if dialect in ("google", "bedrock") else "some-model")
     assert KEY.encode() not in seen.body
 
 
@@ -242,6 +245,7 @@ COUNTS = {
     "google": {"promptTokenCount": 9, "candidatesTokenCount": 3, "thoughtsTokenCount": 1},
     "ollama": {"prompt_eval_count": 9, "eval_count": 4},
     "cohere": {"tokens": {"input_tokens": 9, "output_tokens": 4}, "cached_tokens": 2},
+    "bedrock": {"inputTokens": 7, "cacheReadInputTokens": 2, "outputTokens": 4, "totalTokens": 13},
     "unified": {"input_tokens": 9, "cache_read_tokens": 2, "output_tokens": 4, "reasoning_tokens": 1},
 }
 """What each dialect calls nine tokens in, two of them cached, and four out, one of them thought."""
@@ -264,6 +268,15 @@ RESULTS: dict[str, list[Any]] = {
             "parts": [
                 {"functionResponse": {"id": "call_oslo", "name": "get_weather", "response": {"output": FOUND}}},
                 {"functionResponse": {"id": "call_bergen", "name": "get_weather", "response": {"error": LOST}}},
+            ],
+        }
+    ],
+    "bedrock": [
+        {
+            "role": "user",
+            "content": [
+                {"toolResult": {"toolUseId": "call_oslo", "content": [{"text": FOUND}]}},
+                {"toolResult": {"toolUseId": "call_bergen", "content": [{"text": LOST}], "status": "error"}},
             ],
         }
     ],
@@ -444,7 +457,7 @@ def test_one_object_is_a_whole_stream(face: Face, indent: int | None, monkeypatc
         assert face.finish(_model(face, chat, monkeypatch).stream("Hi")).text == "Hello"
 
 
-@pytest.mark.parametrize("row", ["openai", "openai-chat", "anthropic", "google", "ollama", "foreman", "hub"])
+@pytest.mark.parametrize("row", ["openai", "openai-chat", "anthropic", "google", "ollama", "foreman", "hub", "bedrock"])
 def test_the_fake_speaks_what_a_provider_speaks(row: str, face: Face, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model by its provider's name, without a key or a network: whole and streamed answers in its dialect."""
     monkeypatch.setenv("LLM_FOREMAN", "foreman://localhost")
@@ -476,7 +489,8 @@ def test_errors_keep_their_class(
     found = caught.value
     assert type(found) is type(error)
     assert error.message in found.message
-    assert (found.status, found.retry_after_s, found.retryable) == (error.status, error.retry_after_s, error.retryable)
+    status = 403 if dialect == "bedrock" and error.status == 401 else error.status  # a service of AWS has no 401
+    assert (found.status, found.retry_after_s, found.retryable) == (status, error.retry_after_s, error.retryable)
 
 
 @pytest.mark.parametrize("after", [None, Reset()], ids=["ended", "reset"])

@@ -65,6 +65,7 @@ SIDES: dict[str, Side] = {
     "ollama": Side("ollama", "qwen3-vl"),
     "cohere": Side("cohere", "command-a-vision-07-2025"),
     "unified": Side("interlingua", "smart"),
+    "bedrock": Side("bedrock", "us.anthropic.claude-opus-5", {"signature": _seal("bedrock")}),
 }
 """Dialect -> a provider that speaks it; in Chat that is OpenRouter, since OpenAI shows reasoning in Responses only."""
 PAIRS = list(permutations(SIDES, 2))

@@ -17,9 +17,10 @@ import pytest
 
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import get_dialect, stream_type
 from interlingua.errors import Error
 from interlingua.stream.fold import error_of
+from interlingua.testing.framed import stream_bytes
 from interlingua.transport.override import overriding
 from interlingua.transport.replay import Line
 from interlingua.types.event import StreamError
@@ -54,10 +55,10 @@ class Broken(World):
         """The error of a case, in a stream behind what was said before it."""
         super().__init__()
         body = case["body"]
-        data = body.encode() if isinstance(body, str) else json.dumps(body, ensure_ascii=False).encode()
-        kind = "application/json"
-        if case["at"] == "stream":
-            kind = "application/x-ndjson" if dialect == "ollama" else "text/event-stream"
+        text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+        streamed = case["at"] == "stream"
+        data = stream_bytes(dialect, text) if streamed else text.encode()
+        kind = stream_type(dialect) if streamed else "application/json"
         headers = (("content-type", kind), *case.get("headers", {}).items())
         self._broken = Line(pieces=(*before, data), status=case["status"], headers=headers)
 

@@ -42,6 +42,15 @@ ODD: dict[str, list[dict[str, Any]]] = {
         {"citation_options": {}, "response_format": {"type": "json_object", "json_schema": {}}},
         {"tools": [{"type": "function", "function": {"name": "f"}}], "documents": [{"data": {}}]},
     ],
+    "bedrock": [
+        {
+            "requestMetadata": {},
+            "inferenceConfig": {},
+            "additionalModelRequestFields": {},
+            "outputConfig": {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": {"schema": "{}"}}}},
+        },
+        {"toolConfig": {"tools": [{"toolSpec": {"name": "f", "inputSchema": {"json": {}}}}]}, "promptVariables": {}},
+    ],
     "unified": [
         {"metadata": {}, "output_schema": {}, "logit_bias": {}},
         {"tools": [{"name": "f", "description": "An f.", "parameters": {}}], "extra": {"x": {}}},

@@ -35,6 +35,9 @@ MODELS = [
     ("google", "gemini-3-pro"),
     ("ollama", "qwen3"),
     ("cohere", "command-a-03-2025"),
+    ("bedrock", "amazon.nova-pro-v1:0"),
+    ("bedrock", "us.anthropic.claude-opus-5"),
+    ("bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
 ]
 BASES = {
     "openai-chat": "/v1",
@@ -43,6 +46,7 @@ BASES = {
     "google": "/v1beta",
     "ollama": "",
     "cohere": "/v2",
+    "bedrock": "",
 }
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).map(lambda text: f"a{text}z")

@@ -40,6 +40,8 @@ MOST_PLACES = 4
 GOLDEN = Path(__file__).parents[1] / "golden"
 HELD_APART = frozenset({"extra_foreign", "seal_foreign"})
 """Changes that tell of the stranger itself, which stands among the sealed members of an item of Responses."""
+_WHOLE = (("toolResult",), ("citationsContent",))
+"""What holds a list whose only element is a plain text."""
 _UNASKED = frozenset({"documents", "safetySettings", "labels", "mcp_servers", "context_management", "include"})
 """Members of a body that are nobody's messages, parts, calls or tools."""
 
@@ -130,8 +132,8 @@ def _places(value: Any, verbatim: frozenset[str], path: tuple[Any, ...] = ()) ->
     """The ways to the objects in lists, those aside that a stranger makes say something else.
 
     System text with one would be told in another place, an entry of functions of Google's would be a tool by itself,
-    neighbouring messages of one role are one only where they have the same members, and the one block of a result of
-    Bedrock's is a plain text only without one.
+    neighbouring messages of one role are one only where they have the same members, and the one block of a result or
+    of a cited text of Bedrock's is a plain text only without one.
     """
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
@@ -143,7 +145,7 @@ def _places(value: Any, verbatim: frozenset[str], path: tuple[Any, ...] = ()) ->
         for key, member in members.items():
             if key in verbatim or key in _UNASKED:
                 continue
-            lone = path[-1:] == ("toolResult",) and key == "content" and isinstance(member, list) and len(member) == 1  # pyright: ignore[reportUnknownArgumentType]  # any JSON
+            lone = path[-1:] in _WHOLE and key == "content" and isinstance(member, list) and len(member) == 1  # pyright: ignore[reportUnknownArgumentType]  # any JSON
             if not lone:
                 yield from _places(member, verbatim, (*path, key))
     elif isinstance(value, list):

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, ServerContext
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import get_dialect, stream_type
 from interlingua.errors import Error
 from interlingua.stream.unfold import unfold
 from interlingua.testing.upstream import Problem, judge
@@ -37,12 +37,9 @@ CREATED = 1_795_000_000
 STREAM_HEAD = (
     "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nx-request-id: req_stream\r\ntransfer-encoding: chunked\r\n\r\n"
 )
-STREAM_TYPES = {"ollama": "application/x-ndjson"}
-JUDGED = frozenset({"openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"})
-"""The dialects whose real service is imitated strictly."""
 COMPATIBLE = frozenset({("reasoning",), ("reasoning_content",), ("reasoning_details",), ("cache_control",)})
 """Members of Chat that only compatible servers take: the server stands for one of those."""
-PATHS = {"google": "/v1beta", "ollama": "", "cohere": "/v2", "unified": ""}
+PATHS = {"google": "/v1beta", "ollama": "", "cohere": "/v2", "bedrock": "", "unified": ""}
 """The path of a base URL, where it is not `/v1`."""
 SCHEMES = {"unified": "interlingua"}
 """The scheme of a DSN, where it is not the name of the dialect."""
@@ -137,7 +134,7 @@ class _Writer:
         pieces = [piece for event in said.events if (piece := encoder.encode(event))]
         lines = [line.removeprefix(b"data: ") for line in b"".join(pieces).splitlines()]
         self.chat.chunks.extend(json.loads(line) for line in lines if line.startswith(b"{"))
-        head = STREAM_HEAD.format(kind=STREAM_TYPES.get(self.dialect.name, "text/event-stream")).encode()
+        head = STREAM_HEAD.format(kind=stream_type(self.dialect.name)).encode()
         framed = [chunked(piece, end=False) for piece in pieces]
         ending: bytes | Hold | Reset = chunked() if said.after is None else said.after
         return Answer((head, *framed, ending))
@@ -179,6 +176,6 @@ def chat_serving(
     with serving(answer, context=context) as server:
         chat = ChatServer(server, dialect)
         yield chat
-    if judged and dialect in JUDGED:
+    if judged:
         found = [problem for seen in server.seen for problem in chat.problems(seen)]
         assert found == [], "\n".join(map(str, found))

@@ -47,6 +47,7 @@ SCHEMES = {
     "ollama": "ollama",
     "cohere": "cohere",
     "unified": "interlingua",
+    "bedrock": "bedrock",
 }
 """Dialect -> the scheme that names it."""
 

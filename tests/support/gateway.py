@@ -38,6 +38,7 @@ MODELS = {
     "google": "google/gemini-2.5-pro",
     "ollama": "ollama/qwen3",
     "cohere": "cohere/command-a-03-2025",
+    "bedrock": "bedrock/us.anthropic.claude-opus-4-5",
     "unified": "hub/some-model",
 }
 """A model of a target for each upstream dialect; `hub` is the unified one."""

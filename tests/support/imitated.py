@@ -8,4 +8,4 @@ from interlingua.testing.upstream.door import DOORS
 __all__ = ["IMITATED"]
 
 IMITATED = tuple([name for name in DIALECTS if name in DOORS])
-"""Those of the table that have an imitation; Bedrock's has none yet."""
+"""Those of the table that have an imitation, in its order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from json import dumps
 from typing import Any
 
 __all__ = ["PNG", "changed", "whole_request"]
@@ -184,6 +185,47 @@ _COHERE: dict[str, Any] = {
     "max_tokens": 100,
     "temperature": 0,
 }
+_BEDROCK: dict[str, Any] = {
+    "system": [{"text": "Be brief."}, {"cachePoint": {"type": "default", "ttl": "1h"}}],
+    "messages": [
+        {
+            "role": "user",
+            "content": [{"text": "Weather?"}, {"image": {"format": "png", "source": {"bytes": PNG}}}],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": {"reasoningText": {"text": "Two lookups.", "signature": "c2ln"}}},
+                {"toolUse": {"toolUseId": "tooluse_1", "name": "weather", "input": {"city": "Oslo"}}},
+                {"toolUse": {"toolUseId": "tooluse_2", "name": "time", "input": {}}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"toolResult": {"toolUseId": "tooluse_1", "content": [{"json": {"celsius": 4}}]}},
+                {"toolResult": {"toolUseId": "tooluse_2", "status": "error", "content": [{"text": "no clock"}]}},
+                {"text": "Again."},
+            ],
+        },
+    ],
+    "toolConfig": {
+        "tools": [
+            {"toolSpec": {"name": "weather", "strict": True, "inputSchema": {"json": STRICT}}},
+            {"toolSpec": {"name": "time", "description": "The time.", "inputSchema": {"json": LOOSE}}},
+        ],
+        "toolChoice": {"auto": {}},
+    },
+    "inferenceConfig": {"maxTokens": 100, "temperature": 0.5, "stopSequences": ["END"]},
+    "outputConfig": {
+        "textFormat": {
+            "type": "json_schema",
+            "structure": {"jsonSchema": {"name": "trip", "schema": dumps(STRICT)}},
+        }
+    },
+    "requestMetadata": {"team": "weather"},
+    "serviceTier": {"type": "default"},
+}
 _REQUESTS = {
     "openai-chat": _CHAT,
     "openai-responses": _RESPONSES,
@@ -191,6 +233,7 @@ _REQUESTS = {
     "google": _GOOGLE,
     "ollama": _OLLAMA,
     "cohere": _COHERE,
+    "bedrock": _BEDROCK,
 }
 
 

@@ -74,6 +74,10 @@ def _tool_uses() -> list[dict[str, Any]]:
     return [{**use, "id": name} for name in CALL_IDS]
 
 
+def _converse_calls() -> list[dict[str, Any]]:
+    return [{"toolUse": {"toolUseId": name, "name": "look", "input": ARGUMENTS}} for name in CALL_IDS]
+
+
 def _candidate(parts: list[dict[str, Any]], reason: str) -> dict[str, Any]:
     usage = {
         "promptTokenCount": 9,
@@ -97,6 +101,15 @@ def _candidate(parts: list[dict[str, Any]], reason: str) -> dict[str, Any]:
 def _function_calls() -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = [{"id": name, "name": "look", "args": ARGUMENTS} for name in ("fc-1", "call_2")]
     return [{"functionCall": call, "thoughtSignature": "c2ln"} for call in calls]
+
+
+def _converse(content: list[dict[str, Any]], reason: str) -> dict[str, Any]:
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": reason,
+        "usage": {"inputTokens": 7, "outputTokens": 12, "totalTokens": 21, "cacheReadInputTokens": 2},
+        "metrics": {"latencyMs": 900},
+    }
 
 
 def _cohere(message: dict[str, Any], reason: str) -> dict[str, Any]:
@@ -232,6 +245,14 @@ ANSWERS: dict[str, tuple[dict[str, Any], ...]] = {
             {"content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "It is"}]}, "MAX_TOKENS"
         ),
         _cohere({"tool_plan": "Looking.", "tool_calls": _chat_calls()}, "TOOL_CALL"),
+    ),
+    "bedrock": (
+        _converse([{"text": "It is mild \U0001f326."}], "end_turn"),
+        _converse(
+            [{"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "c2ln"}}}, {"text": "It is"}],
+            "max_tokens",
+        ),
+        _converse([{"text": "Looking."}, *_converse_calls()], "tool_use"),
     ),
     "openai-responses": (
         _responses(_said("It is mild \U0001f326.")),

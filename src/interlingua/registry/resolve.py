@@ -564,15 +564,21 @@ def _check_name(name: str) -> None:
 
 
 def placeholder(spec: str) -> Endpoint:
-    """An endpoint for a name that nothing has to define, for transports that answer by themselves."""
+    """An endpoint for a name that nothing has to define, for transports that answer by themselves.
+
+    A provider with a row speaks as the row says, also where a part of its address is not set.
+    """
     provider, slash, model = spec.partition("/")
+    row = ROWS.get(provider) if slash else None
+    dialect = (None if row is None else negotiate(row, model)) or "openai-chat"
+    bare = Target(model=model if slash else spec, provider=provider if slash else "")
     return Endpoint(
         spec=spec,
         provider=provider if slash else "",
         model=model if slash else spec,
-        dialect="openai-chat",
+        dialect=dialect,
         base_url="fake://",
-        target=Target(model=model if slash else spec, provider=provider if slash else ""),
+        target=bare if row is None else target_of(row, dialect, model),
         auth="none",
         credential=Secret.of_key("", "nowhere"),
     )

@@ -22,8 +22,9 @@ SPECS = {
     "ollama": "ollama/qwen3-vl",
     "cohere": "cohere/command-a-03-2025",
     "unified": "hub/smart",
+    "bedrock": "bedrock/us.anthropic.claude-opus-5",
 }
-ENDS = {"openai-chat": -3, "cohere": -2}
+ENDS = {"openai-chat": -3, "cohere": -2, "bedrock": -2}
 """Where the frames begin that tell the end of a stream, counted from behind; elsewhere it is one."""
 every = pytest.mark.parametrize("dialect", SPECS)
 both = pytest.mark.parametrize("face", FACES, ids=repr)

@@ -115,6 +115,22 @@ Tokens {input_tokens, output_tokens number(0..); ...}
 Frame {type text(1..); index? integer(0..); delta? object; ...}
 Error {message text(1..); id? text; ...}
 """
+BEDROCK = r"""
+Whole {output Output; stopReason Stop; usage Usage; metrics Metrics; ...}
+Output {message Message; ...}
+Message {role "assistant"; content [Block]; ...}
+Block {text? text; toolUse? Call; reasoningContent? object; ...}
+Call {toolUseId text(1..64 /[a-zA-Z0-9_.:-]+/); name text(1..); input object; ...}
+Stop = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "guardrail_intervened" | "content_filtered" |
+  "malformed_model_output" | "malformed_tool_use" | "model_context_window_exceeded"
+Usage {inputTokens, outputTokens, totalTokens integer(0..); ...}
+Metrics {latencyMs integer(0..); ...}
+Frame {contentBlockIndex? integer(0..); role? "assistant"; start? Start; delta? object; stopReason? Stop;
+  usage? Usage; metrics? Metrics; ...}
+Start {toolUse? Begun; ...}
+Begun {toolUseId text(1..64 /[a-zA-Z0-9_.:-]+/); name text(1..); ...}
+Error {message text(1..); ...}
+"""
 UNIFIED = r"""
 Whole {model text(1..); text? text | null; tool_calls? [Shown] | null; parts [Part]; finish_reason Finish;
   usage? Usage | null; ...}
@@ -138,6 +154,7 @@ ANSWERS = {
     "google": GOOGLE,
     "ollama": OLLAMA,
     "cohere": COHERE,
+    "bedrock": BEDROCK,
     "unified": UNIFIED,
 }
 """The shapes of every service."""

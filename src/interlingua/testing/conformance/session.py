@@ -10,6 +10,7 @@ import msgspec
 
 from interlingua.testing.conformance.answers import shape_faults
 from interlingua.testing.conformance.anthropic import ANTHROPIC_TONGUE
+from interlingua.testing.conformance.bedrock import BEDROCK_TONGUE
 from interlingua.testing.conformance.chat import CHAT_TONGUE
 from interlingua.testing.conformance.cohere import COHERE_TONGUE
 from interlingua.testing.conformance.google import GOOGLE_TONGUE
@@ -19,6 +20,7 @@ from interlingua.testing.conformance.responses import RESPONSES_TONGUE
 from interlingua.testing.conformance.seen import Seen, parsed
 from interlingua.testing.conformance.unified import UNIFIED_TONGUE
 from interlingua.testing.wirefacts.values import items, members
+from interlingua.wire.eventstream import AMAZON_STREAM
 from interlingua.wire.http import Headers
 from interlingua.wire.json import encode
 
@@ -31,12 +33,13 @@ TONGUES: dict[str, Tongue] = {
     "google": GOOGLE_TONGUE,
     "ollama": OLLAMA_TONGUE,
     "cohere": COHERE_TONGUE,
+    "bedrock": BEDROCK_TONGUE,
     "unified": UNIFIED_TONGUE,
 }
 """How every dialect is spoken."""
 HELLO = Question()
 """The simplest question."""
-STREAM_TYPES = {"ollama": "application/x-ndjson"}
+STREAM_TYPES = {"ollama": "application/x-ndjson", "bedrock": AMAZON_STREAM}
 
 
 class Got(msgspec.Struct, frozen=True):

@@ -76,6 +76,11 @@ DOORS: dict[str, Door] = {
     ),
     "ollama": Door(path=r".*/api/(chat|generate)", headers=()),
     "cohere": Door(path=r".*/v2/chat", credentials=(_BEARER,)),
+    "bedrock": Door(
+        path=r".*/model/(?P<model>[^/]+)/converse(-stream)?",
+        credentials=(_BEARER, ("authorization", r"AWS4-HMAC-SHA256 .+")),
+        max_body_bytes=25 * 1024 * 1024,
+    ),
     "unified": Door(path=r".*/unified/v1/generate"),
 }
 """The door of every service."""
@@ -89,10 +94,14 @@ def named_model(dialect: str, request: HttpRequest, named: object) -> str:
     return named if isinstance(named, str) else ""
 
 
+_STREAM_PATHS = {"google": ":streamGenerateContent", "bedrock": "/converse-stream"}
+"""How the paths of streamed answers end, where the body does not say it."""
+
+
 def is_streamed(dialect: str, request: HttpRequest, body: dict[str, object]) -> bool:
     """Whether a request wants its answer streamed."""
-    if dialect == "google":
-        return urlsplit(request.url).path.endswith(":streamGenerateContent")
+    if dialect in _STREAM_PATHS:
+        return urlsplit(request.url).path.endswith(_STREAM_PATHS[dialect])
     return bool(body.get("stream", dialect == "ollama"))
 
 

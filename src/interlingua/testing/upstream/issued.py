@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from interlingua.testing.upstream.verdict import Issued
+from interlingua.testing.wirefacts.bedrock import as_message
 from interlingua.testing.wirefacts.values import items, members, objects, word
 
 __all__ = ["issued_in"]
@@ -23,6 +24,8 @@ def issued_in(dialect: str, answer: Any) -> Issued:
             _responses(members(answer), issued)
         case "anthropic":
             _anthropic(members(answer), issued)
+        case "bedrock":
+            _anthropic(as_message(answer), issued)
         case "google":
             _google(members(answer), issued)
         case _:

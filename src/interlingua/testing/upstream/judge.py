@@ -30,6 +30,7 @@ from interlingua.testing.upstream.refusals import refusal
 from interlingua.testing.upstream.requests.anthropic import ANTHROPIC
 from interlingua.testing.upstream.requests.anthropic_hosted import ANTHROPIC_HOSTED
 from interlingua.testing.upstream.requests.anthropic_tools import ANTHROPIC_TOOLS
+from interlingua.testing.upstream.requests.bedrock import BEDROCK
 from interlingua.testing.upstream.requests.chat import CHAT
 from interlingua.testing.upstream.requests.cohere import COHERE
 from interlingua.testing.upstream.requests.google import GOOGLE
@@ -41,6 +42,7 @@ from interlingua.testing.upstream.requests.responses_hosted import RESPONSES_HOS
 from interlingua.testing.upstream.requests.responses_tools import RESPONSES_TOOLS
 from interlingua.testing.upstream.requests.unified import UNIFIED
 from interlingua.testing.upstream.rules.anthropic import ANTHROPIC_RULES
+from interlingua.testing.upstream.rules.bedrock import BEDROCK_RULES
 from interlingua.testing.upstream.rules.chat import CHAT_RULES
 from interlingua.testing.upstream.rules.cohere import COHERE_RULES
 from interlingua.testing.upstream.rules.google import GOOGLE_RULES
@@ -207,6 +209,11 @@ _LAWS: dict[str, Callable[[], Law]] = {
         rules=COHERE_RULES,
         source="Cohere; request types of the official client",
     ),
+    "bedrock": lambda: Law(
+        reading=Reading(grammar=parse(BEDROCK), null_is_absent=True),
+        rules=BEDROCK_RULES,
+        source="Bedrock; service model of botocore",
+    ),
     "unified": lambda: Law(
         reading=Reading(grammar=parse(UNIFIED)), rules=UNIFIED_RULES, source="the format's page and JSON Schema"
     ),
@@ -272,6 +279,7 @@ _ADDRESSES = {
     "google": "https://generativelanguage.googleapis.com/v1beta/models/{model}:generateContent",
     "ollama": "http://localhost:11434/api/chat",
     "cohere": "https://api.cohere.com/v2/chat",
+    "bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}/converse",
     "unified": "http://localhost:8000/unified/v1/generate",
 }
 _KEYS: Headers = (("content-type", "application/json"), ("authorization", "Bearer key"))

@@ -4,6 +4,7 @@
 Part {type "text"; text text(1..); name? text}     an object: its members, a question mark for those that may be absent
 Mark {left, right? Note | null}                    members that share a shape
 Bag {kind text; ...}                               three dots: more members are let through
+Source | {bytes base64; url text}                  a union: exactly one of the members is there
 Voice = "loud" | "low" | text                      a name for a choice
 ```
 
@@ -101,7 +102,9 @@ class _Parser:
                 self._next()
                 pairs.append((name, self._shape()))
             else:
-                pairs.append((name, self._object(name)))
+                is_union = self._is("|")
+                self._at += is_union
+                pairs.append((name, self._object(name, is_union=is_union)))
         return pairs
 
     def _next(self) -> str:
@@ -118,7 +121,7 @@ class _Parser:
             raise ValueError(f"{sign!r} should stand after {' '.join(self._tokens[max(0, self._at - 8) : self._at])}")
         self._at += 1
 
-    def _object(self, name: str) -> Members:
+    def _object(self, name: str, *, is_union: bool) -> Members:
         members: dict[str, Member] = {}
         is_open = False
         self._take("{")
@@ -127,22 +130,22 @@ class _Parser:
                 self._next()
                 is_open = True
             else:
-                members.update(self._member())
+                members.update(self._member(is_required=not is_union))
             if not self._is("}"):
                 self._take(";")
         self._take("}")
-        return Members(name, members, is_open)
+        return Members(name, members, is_open, is_union)
 
-    def _member(self) -> dict[str, Member]:
+    def _member(self, *, is_required: bool) -> dict[str, Member]:
         names = [self._next()]
         while self._is(","):
             self._next()
             names.append(self._next())
-        required = not self._is("?")
-        if not required:
+        if self._is("?"):
             self._next()
+            is_required = False
         shape = self._shape()
-        return {name.strip('"'): Member(shape, required) for name in names}
+        return {name.strip('"'): Member(shape, is_required) for name in names}
 
     def _shape(self) -> Shape:
         options = [self._one()]

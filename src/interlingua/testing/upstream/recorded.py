@@ -26,11 +26,15 @@ HOSTS: dict[str, tuple[str, ...]] = {
     "google": ("generativelanguage.googleapis.com",),
     "cohere": ("api.cohere.com",),
     "ollama": ("localhost:11434", "ollama.com"),
+    "bedrock": ("bedrock-runtime.us-east-1.amazonaws.com", "bedrock-runtime.us-east-2.amazonaws.com"),
 }
 """The hosts that are the real service."""
 HEADERS: tuple[tuple[str, str], ...] = (("anthropic-version", "2023-06-01"), ("anthropic-beta", "any"))
 """Recordings have no headers: they may all have named a beta."""
-NOT_SHOWN = ("does not exist", "Error while downloading", "API key not valid", "invalid_grant")
+NOT_SHOWN = (
+    *("does not exist", "model identifier is invalid"),
+    *("Error while downloading", "API key not valid", "invalid_grant"),
+)
 """Recorded refusals for reasons that no request shows: models, downloads, credentials."""
 
 

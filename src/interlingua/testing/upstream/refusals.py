@@ -12,7 +12,7 @@ from interlingua.testing.upstream.verdict import Problem
 from interlingua.wire.http import Headers, HttpReply
 from interlingua.wire.json import encode
 
-__all__ = ["ERROR_STATUSES", "error_body", "error_reply", "refusal"]
+__all__ = ["ERROR_STATUSES", "error_body", "error_reply", "exception_of", "refusal"]
 
 Step: TypeAlias = "str | int"
 
@@ -95,6 +95,20 @@ COHERE_ERRORS: dict[int, str] = {
     503: "service unavailable",
     529: "service unavailable",
 }
+BEDROCK_ERRORS: dict[int, tuple[str, str]] = {
+    400: ("ValidationException", "The request is not valid."),
+    401: ("UnrecognizedClientException", "The security token included in the request is invalid."),
+    403: ("AccessDeniedException", "You don't have access to the model with the specified model ID."),
+    404: ("ResourceNotFoundException", "The provided model identifier is invalid."),
+    405: ("UnknownOperationException", "The operation is not known."),
+    408: ("ModelTimeoutException", "Model has timed out in processing the request. Try your request again."),
+    413: ("RequestEntityTooLargeException", "The request is too large."),
+    424: ("ModelErrorException", "The model returned an error. Try your request again."),
+    429: ("ThrottlingException", "Too many requests, please wait before trying again."),
+    500: ("InternalServerException", "The system encountered an unexpected error during processing."),
+    503: ("ServiceUnavailableException", "Bedrock is unable to process your request."),
+    529: ("ServiceUnavailableException", "Bedrock is unable to process your request."),
+}
 UNIFIED_ERRORS = {
     400: "bad_request_error",
     401: "authentication_error",
@@ -149,6 +163,16 @@ def _cohere(status: int, message: str | None, _: Problem | None) -> dict[str, An
     return {"id": "e-upstream", "message": message or COHERE_ERRORS.get(status, COHERE_ERRORS[500])}
 
 
+def _bedrock(status: int, message: str | None, problem: Problem | None) -> dict[str, Any]:
+    where = f" ({'.'.join(map(str, problem.steps))})" if problem is not None and problem.steps else ""
+    return {"message": (message or BEDROCK_ERRORS.get(status, BEDROCK_ERRORS[500])[1]) + where}
+
+
+def exception_of(status: int) -> str:
+    """The exception by which Bedrock answers with that status."""
+    return BEDROCK_ERRORS.get(status, BEDROCK_ERRORS[400 if status < 500 else 500])[0]
+
+
 def _unified(status: int, message: str | None, problem: Problem | None) -> dict[str, Any]:
     error: dict[str, Any] = {
         "type": UNIFIED_ERRORS.get(status, "internal_server_error"),
@@ -176,12 +200,14 @@ _BODIES: dict[str, Callable[[int, str | None, Problem | None], dict[str, Any]]] 
     "google": _google,
     "ollama": _ollama,
     "cohere": _cohere,
+    "bedrock": _bedrock,
     "unified": _unified,
 }
 _HEADERS: dict[str, Headers] = {
     "openai-chat": (("x-request-id", "req_upstream"),),
     "openai-responses": (("x-request-id", "req_upstream"),),
     "anthropic": (("request-id", "req_upstream"),),
+    "bedrock": (("x-amzn-requestid", "req_upstream"),),
 }
 _RETRY: dict[str, Headers] = {
     "openai-chat": (("retry-after", str(RETRY_AFTER_S)), ("x-ratelimit-remaining-requests", "0")),
@@ -189,8 +215,9 @@ _RETRY: dict[str, Headers] = {
     "anthropic": (("retry-after", str(RETRY_AFTER_S)), ("anthropic-ratelimit-requests-remaining", "0")),
     "unified": (("retry-after", str(RETRY_AFTER_S)),),
 }
-_SENT_AS = {(name, 529): 503 for name in ("openai-chat", "openai-responses", "google", "ollama", "cohere")}
+_SENT_AS = {(name, 529): 503 for name in ("openai-chat", "openai-responses", "google", "ollama", "cohere", "bedrock")}
 """529 is Anthropic's own; what the others answer when they are overloaded."""
+_SENT_AS[("bedrock", 401)] = 403
 
 
 def error_body(dialect: str, status: int, message: str | None = None) -> dict[str, Any]:
@@ -200,7 +227,7 @@ def error_body(dialect: str, status: int, message: str | None = None) -> dict[st
 
 def error_reply(dialect: str, status: int, message: str | None = None) -> HttpReply:
     """The whole error answer of that service: status, headers, body."""
-    headers = (*JSON, *_HEADERS.get(dialect, ()), *(_RETRY.get(dialect, ()) if status == 429 else ()))
+    headers = (*_headers(dialect, status), *(_RETRY.get(dialect, ()) if status == 429 else ()))
     sent_as = _SENT_AS.get((dialect, status), status)
     return HttpReply(status=sent_as, headers=headers, body=encode(error_body(dialect, status, message), nulls=2))
 
@@ -208,4 +235,10 @@ def error_reply(dialect: str, status: int, message: str | None = None) -> HttpRe
 def refusal(dialect: str, problem: Problem) -> HttpReply:
     """The answer of that service to a request with this problem."""
     body = _BODIES[dialect](problem.status, problem.sentence, problem)
-    return HttpReply(status=problem.status, headers=(*JSON, *_HEADERS.get(dialect, ())), body=encode(body, nulls=2))
+    status = _SENT_AS.get((dialect, problem.status), problem.status)
+    return HttpReply(status=status, headers=_headers(dialect, problem.status), body=encode(body, nulls=2))
+
+
+def _headers(dialect: str, status: int) -> Headers:
+    named: Headers = (("x-amzn-errortype", exception_of(status)),) if dialect == "bedrock" else ()
+    return (*JSON, *_HEADERS.get(dialect, ()), *named)

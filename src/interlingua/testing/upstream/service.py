@@ -27,6 +27,7 @@ import msgspec
 
 from interlingua.errors import APIConnectionError
 from interlingua.testing.upstream.answers.anthropic import fail_anthropic, stream_anthropic, whole_anthropic
+from interlingua.testing.upstream.answers.bedrock import fail_bedrock, stream_bedrock, whole_bedrock
 from interlingua.testing.upstream.answers.chat import fail_chat, stream_chat, whole_chat
 from interlingua.testing.upstream.answers.cohere import fail_cohere, stream_cohere, whole_cohere
 from interlingua.testing.upstream.answers.glance import answer
@@ -53,6 +54,7 @@ from interlingua.testing.upstream.verdict import Asked, Issued, Verdict
 from interlingua.transport.fault import FaultPlan
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
+from interlingua.wire.eventstream import AMAZON_STREAM
 from interlingua.wire.http import Headers, HttpReply, HttpRequest
 from interlingua.wire.json import encode
 
@@ -82,6 +84,7 @@ SPEECHES: dict[str, Speech] = {
     "google": Speech(whole_google, stream_google, fail_google),
     "ollama": Speech(whole_ollama, stream_ollama, fail_ollama, "application/x-ndjson"),
     "cohere": Speech(whole_cohere, stream_cohere, fail_cohere),
+    "bedrock": Speech(whole_bedrock, stream_bedrock, fail_bedrock, AMAZON_STREAM),
     "unified": Speech(whole_unified, stream_unified, fail_unified),
 }
 """How every service answers."""

@@ -50,6 +50,7 @@ FaultKind: TypeAlias = Literal[
     "bad_length",
     "bad_pattern",
     "bad_base64",
+    "bad_union",
 ]
 """The kinds of faults of a value."""
 
@@ -140,6 +141,8 @@ class Members(msgspec.Struct, frozen=True):
     """Its members by name."""
     is_open: bool = False
     """Whether it may have more."""
+    is_union: bool = False
+    """Whether exactly one of its members must be there."""
 
     def words(self) -> dict[str, frozenset[str | bool]]:
         """The members that say which object it is, with the words they may say."""
@@ -441,6 +444,8 @@ def _members(reading: Reading, shape: Members, value: object, steps: tuple[Step,
         return
     body = cast("dict[str, object]", value)
     present = {reading.spell(name) for name, item in body.items() if not (reading.null_is_absent and item is None)}
+    if shape.is_union and len(present) != 1:
+        yield Fault("bad_union", steps, f"{shape.name} must set one of the following keys: {', '.join(shape.members)}")
     for name, member in shape.members.items():
         if member.required and name not in present:
             yield Fault("missing_member", (*steps, name), f"`{name}` is missing")

@@ -10,7 +10,7 @@ import pytest
 import interlingua as il
 from interlingua.client.state import limit, limiter
 from interlingua.dialects._contract import DecodeContext
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import get_dialect, stream_type
 from interlingua.gateway.calls.exchange import job_of, read_exchange
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.testing.conformance.session import TONGUES
@@ -35,6 +35,9 @@ WEATHER: dict[str, Any] = {
     "google": {"tools": [{"functionDeclarations": [{"name": "get_weather"}]}]},
     "ollama": {"tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]},
     "cohere": {"tools": [{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}]},
+    "bedrock": {
+        "toolConfig": {"tools": [{"toolSpec": {"name": "get_weather", "inputSchema": {"json": {"type": "object"}}}}]}
+    },
     "unified": {"tools": [{"name": "get_weather", "description": "Weather.", "parameters": {"type": "object"}}]},
 }
 """One tool, as a client of each dialect offers it."""
@@ -78,11 +81,11 @@ async def test_str_33_parallel_calls_keep_their_ids_and_names_through_a_translat
 
 @every_client
 async def test_ids_of_a_target_of_the_clients_own_dialect_are_its_own(dialect: str) -> None:
-    """Where nothing is translated the provider's ids stay; the unified dialect has our own always."""
+    """Where nothing is translated the provider's ids stay; the unified dialect and Bedrock have our own always."""
     with Upstream(dialect, Say(calls=(CALL,))).standing():
         response = await answer_of(dialect, await gateway()(asking(dialect, MODELS[dialect], **WEATHER[dialect])))
     (call,) = response.tool_calls
-    assert call.id.startswith("call_il") == (dialect == "unified")
+    assert call.id.startswith("call_il") == (dialect in ("unified", "bedrock"))
 
 
 @pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "unified"])
@@ -147,7 +150,7 @@ async def test_sse_14_an_upstream_that_refuses_is_no_200(dialect: str, stream: b
     with Upstream(_other(dialect), Fail(401), Fail(401)).standing():
         reply = await gateway()(asking(dialect, MODELS[_other(dialect)], stream=stream))
         error = await _error_of(dialect, reply)
-    assert reply.status == 401
+    assert reply.status == (403 if dialect == "bedrock" else 401)
     assert isinstance(error, il.AuthenticationError)
 
 
@@ -224,12 +227,12 @@ async def test_r48_broken_arguments_of_a_whole_answer_are_a_502(dialect: str, up
     """Relayed and translated alike; the error names the call."""
     with Upstream(upstream, *[BROKEN] * 4).standing():
         reply = await gateway()(asking(dialect, MODELS[upstream], **WEATHER[dialect]))
-    assert reply.status == 502
+    assert reply.status == (500 if dialect == "bedrock" else 502)  # whose exceptions have no 502
     assert b"get_weather" in await body_of(reply)
 
 
 @pytest.mark.parametrize("dialect", TONGUES)
-@pytest.mark.parametrize("upstream", [*BY_TEXT, "anthropic"])
+@pytest.mark.parametrize("upstream", [*BY_TEXT, "anthropic", "bedrock"])
 async def test_r48_broken_arguments_of_a_stream_are_an_error_in_place_of_the_finish(
     dialect: str, upstream: str
 ) -> None:
@@ -240,7 +243,8 @@ async def test_r48_broken_arguments_of_a_stream_are_an_error_in_place_of_the_fin
     events = [*decoder.feed(data), *decoder.close()]
     assert isinstance(events[-1], il.StreamError)
     assert b"get_weather" in data
-    finishes = (b'"finish_reason":"tool_calls"', b'"stop_reason":"tool_use"', b"response.completed", b"[DONE]")
+    stops = (b'"stop_reason":"tool_use"', b'"stopReason":"tool_use"')
+    finishes = (b'"finish_reason":"tool_calls"', *stops, b"response.completed", b"[DONE]")
     assert dialect == "unified" or not any(finish in data for finish in finishes)  # its error has what came
 
 
@@ -268,7 +272,7 @@ async def test_sse_25_and_26_streams_are_neither_cached_buffered_nor_compressed(
     assert header_of(reply, "cache-control") == "no-cache, no-transform"
     assert header_of(reply, "x-accel-buffering") == "no"
     assert header_of(reply, "content-encoding") is None
-    assert header_of(reply, "content-type") == ("application/x-ndjson" if dialect == "ollama" else "text/event-stream")
+    assert header_of(reply, "content-type") == stream_type(dialect)
 
 
 @every_client

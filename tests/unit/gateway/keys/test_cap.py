@@ -32,6 +32,7 @@ SCHEMES = {
     "google": "google",
     "ollama": "ollama",
     "cohere": "cohere",
+    "bedrock": "bedrock",
     "compatible": "openai-compatible",
 }
 Where = Callable[[Any], Any]
@@ -42,6 +43,7 @@ WHERE: dict[str, Where] = {
     "google": lambda body: body.get("generationConfig", {}).get("maxOutputTokens"),
     "ollama": lambda body: body.get("options", {}).get("num_predict"),
     "cohere": lambda body: body.get("max_tokens"),
+    "bedrock": lambda body: body.get("inferenceConfig", {}).get("maxTokens"),
 }
 """Where a dialect says how long an answer may get."""
 
@@ -82,6 +84,7 @@ def bounded(dialect: str, limit: Any) -> dict[str, Any]:
         "google": {"generationConfig": {"maxOutputTokens": limit, "temperature": 0.5}},
         "ollama": {"options": {"num_predict": limit, "temperature": 0.5}},
         "cohere": {"max_tokens": limit},
+        "bedrock": {"inferenceConfig": {"maxTokens": limit, "temperature": 0.5}},
     }[dialect]
 
 

@@ -20,6 +20,7 @@ BASES = {
     "google": "/v1beta",
     "ollama": "",
     "cohere": "/v2",
+    "bedrock": "",
     "unified": "",
 }
 Spoil = Callable[[list[bytes]], list[bytes]]
@@ -94,8 +95,15 @@ BREAKS: tuple[tuple[str, str, Spoil, str, str], ...] = (
     *[
         (name, "error under 200", _error_under_200(name), "text, whole", "error under status 200")
         for name in BASES
-        if name != "cohere"
+        if name not in ("cohere", "bedrock")
     ],
+    ("bedrock", "error under 200", _error_under_200("bedrock"), "text, whole", "`output` is missing"),
+    ("bedrock", "no terminal event", _without_last, "text, streamed", "no metadata at its end"),
+    ("bedrock", "no stop reason", _without("messageStop"), "text, streamed", "no messageStop"),
+    ("bedrock", "no block stop", _without("contentBlockStop"), "text, streamed", "messageStop while a block is open"),
+    ("bedrock", "a wrong checksum", _swapped("Hello", "Hallo"), "text, streamed", "another checksum"),
+    ("bedrock", "arguments as text", _swapped(r'"input":\{[^}]*\}', '"input":"{}"'), "tool call, whole", "input"),
+    ("bedrock", "missing usage", _swapped('"usage"', '"counts"'), "text, whole", "usage"),
     ("cohere", "error under 200", _error_under_200("cohere"), "text, whole", "/message: must be an object"),
     ("cohere", "no terminal event", _without("message-end"), "text, streamed", "no message-end"),
     ("cohere", "wrong index", _swapped(r'"index":1\b', '"index":5'), "parallel calls, streamed", "tool_calls 5 begins"),

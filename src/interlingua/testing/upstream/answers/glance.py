@@ -15,6 +15,7 @@ import msgspec
 from interlingua.providers.example import example_of
 from interlingua.testing.upstream.answers.say import Call, Say
 from interlingua.testing.upstream.verdict import Asked
+from interlingua.testing.wirefacts.bedrock import as_messages
 from interlingua.testing.wirefacts.values import items, members, objects, word
 from interlingua.wire.json import encode
 
@@ -239,6 +240,7 @@ _READERS: dict[str, Callable[[dict[str, Any]], Glance]] = {
     "google": _google,
     "ollama": _ollama,
     "cohere": _cohere,
+    "bedrock": lambda body: _anthropic(as_messages(body)),
     "unified": _unified,
 }
 

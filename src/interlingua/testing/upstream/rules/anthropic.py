@@ -11,7 +11,7 @@ from interlingua.testing.upstream.rules.schemas import anthropic_root, anthropic
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import items, members, objects, word
 
-__all__ = ["ANTHROPIC_RULES", "MAX_CACHE_MARKS"]
+__all__ = ["ANTHROPIC_RULES", "MAX_CACHE_MARKS", "budget_findings", "knob_findings"]
 
 MAX_CACHE_MARKS = 4
 """The most cache marks of one request."""
@@ -196,14 +196,16 @@ def _changed_seals(request: Asked) -> Iterator[Finding]:
             yield steps, "`thinking` blocks in the latest assistant message cannot be modified"
 
 
-def _budget(request: Asked) -> Iterator[Finding]:
+def budget_findings(request: Asked) -> Iterator[Finding]:
+    """A budget of thinking that leaves nothing of the limit."""
     thinking = members(request.body.get("thinking"))
     budget, limit = thinking.get("budget_tokens"), request.body.get("max_tokens")
     if isinstance(budget, int) and isinstance(limit, int) and budget >= limit:
         yield ("max_tokens",), "`max_tokens` must be greater than `thinking.budget_tokens`"
 
 
-def _knobs_with_thinking(request: Asked) -> Iterator[Finding]:
+def knob_findings(request: Asked) -> Iterator[Finding]:
+    """Knobs that are fixed while the model thinks with a budget."""
     if members(request.body.get("thinking")).get("type") != "enabled":
         return
     if request.body.get("temperature", 1) != 1:
@@ -268,8 +270,8 @@ ANTHROPIC_RULES: tuple[Rule, ...] = (
     Rule("cache_marks", _cache_marks, "Anthropic, Field facts, caching; RES-27, PAR-08, PAR-09"),
     Rule("thought_first", _thought_first, "Anthropic, Thinking rules; THK-01"),
     Rule("changed_seal", _changed_seals, "Anthropic, Thinking rules, Echo rule; THK-02, THK-06"),
-    Rule("budget", _budget, "Anthropic, Thinking rules; PAR-05"),
-    Rule("knob_with_thinking", _knobs_with_thinking, "Anthropic, Thinking rules; THK-11"),
+    Rule("budget", budget_findings, "Anthropic, Thinking rules; PAR-05"),
+    Rule("knob_with_thinking", knob_findings, "Anthropic, Thinking rules; THK-11"),
     Rule("tool_names", _tool_names, "ID-17"),
     Rule("unknown_choice", _tool_choice, "CHO-17"),
     Rule("schema", _schemas, "Anthropic, Schema subset; SCH-17"),
