@@ -35,9 +35,7 @@ def _body(question: Question, model: str) -> dict[str, Any]:
     body: dict[str, Any] = {"messages": _messages(question), "inferenceConfig": {"maxTokens": question.limit}}
     if question.tool:
         spec = {"name": TOOL, "description": TOOL_TEXT, "inputSchema": {"json": TOOL_SCHEMA}}
-        body["toolConfig"] = {"tools": [{"toolSpec": spec}]}
-    if question.forced:
-        body["toolConfig"]["toolChoice"] = {"any": {}}
+        body["toolConfig"] = {"tools": [{"toolSpec": spec}], **({"toolChoice": {"any": {}}} if question.forced else {})}
     if question.schema:
         structure = {"jsonSchema": {"name": "weather", "schema": encode(SCHEMA).decode()}}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": structure}}

@@ -137,7 +137,7 @@ def test_only_its_own_signatures_are_taken() -> None:
 
 @pytest.mark.parametrize("model", ["some/model", "", "arn:aws:bedrock:us-east-1:1:inference-profile/us.x"])
 def test_a_path_names_a_model(model: str) -> None:
-    """What is neither an id nor an ARN is none."""
+    """Neither an id nor an ARN: a name that is refused."""
     body = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
     path = f"/model/{model.replace('/', '%2F').replace(':', '%3A') or '%20'}/converse"
     assert judge_body("bedrock", body, path=path).rules == ("bad_model",)

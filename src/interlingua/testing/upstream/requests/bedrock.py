@@ -1,4 +1,4 @@
-"""What a request of Converse and of ConverseStream may hold; the name of the model stands in the path.
+"""The shapes of requests of Converse and ConverseStream; the name of the model stands in the path.
 
 An object whose definition begins with a bar is a union: exactly one of its members is there.
 Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44.

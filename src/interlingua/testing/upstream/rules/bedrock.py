@@ -1,4 +1,4 @@
-"""What Converse refuses beyond the shape of a request; of Claude what Messages refuses, too.
+"""The rules of Converse beyond the shape of a request; of Claude those of Messages, too.
 
 Rules
 - The rules of model families read the Messages body that says the same, and name its places.
