@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,23 @@ def test_no_room_above_the_dialects_names_one() -> None:
 def test_every_exception_is_needed() -> None:
     """An exception whose module names none any more is gone."""
     assert set(EXCEPTIONS) - set(_found()) == set()
+
+
+LISTED = re.compile(rf"(?<![\w-])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![\w-])")
+
+
+def test_no_text_lists_them() -> None:
+    """A help text that lists the dialects is made of their table: a list by hand had lacked two of them for weeks."""
+    paths = [path for room in ROOMS for path in sorted((SOURCE / room).rglob("*.py"))]
+    listing = [str(path.relative_to(SOURCE)) for path in paths if _lists_some(ast.parse(path.read_text()))]
+    assert listing == []
+
+
+def _lists_some(tree: ast.Module) -> bool:
+    """Whether a text of a module has three dialects in it, docstrings aside."""
+    ignored = _docstrings(tree)
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in ignored]
+    return any([len(set(LISTED.findall(node.value))) > 2 for node in texts if isinstance(node.value, str)])
 
 
 @pytest.mark.parametrize(

@@ -102,3 +102,18 @@ def test_its_provider_serves_everybody(found: dict[str, Any]) -> None:
         [*toyland, {**whole, "stream": True}],
         [*toyland, whole],
     ]
+
+
+def test_the_command_line_has_both(found: dict[str, Any]) -> None:
+    """The provider is listed, a call to it is explained, and a body of the dialect is translated by name."""
+    commands = found["commands"]
+    assert commands["providers"].split("\n")[1].split() == [
+        *("toyland", "toy", "set:", "TOYLAND_API_KEY", "https://toyland.example/v1", "built", "in")
+    ]
+    body = '{\n  "model": "m1",\n  "lines": [\n    {\n      "by": "user",\n      "words": "Hi"\n    }\n  ]\n}'
+    assert commands["explain"] == (
+        f"0 -> toyland/m1 (toy): is asked first\n\nPOST https://toyland.example/v1/say\n{body}\n\nno changes\n"
+    )
+    assert commands["dialects in the help"].split(", ")[-2:] == ["toy", "bedrock"]
+    chat = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    assert json.loads(commands["translate"].removeprefix("0 ")) == chat

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import interlingua as il
@@ -40,6 +42,24 @@ def _translated() -> dict[str, object]:
         "request back": back.request(chat),
         "changes": [change.path for change in back.changes],
         "answer back": back.response({"words": "Hello", "why": "done"})["choices"][0]["message"]["content"],
+    }
+
+
+def _printed(*arguments: str, stdin: str = "") -> str:
+    """The output of a command, with its exit code before it."""
+    command = [sys.executable, "-m", "interlingua", *arguments]
+    run = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    return f"{run.returncode} {run.stdout}{run.stderr}"
+
+
+def _commands() -> dict[str, object]:
+    """The provider and the dialect on the command line."""
+    toy = json.dumps({"model": "m", "lines": [{"by": "user", "words": "Hi"}]})
+    return {
+        "providers": _printed("providers", "toyland"),
+        "explain": _printed("explain", "-m", "toyland/m1", "Hi"),
+        "dialects in the help": _printed("translate", "--help").partition("Dialects: ")[2].partition(";")[0],
+        "translate": _printed("translate", "--from", "toy", "--to", "openai-chat", stdin=toy),
     }
 
 
@@ -92,6 +112,7 @@ def main() -> None:
     with overriding(Override(lambda _: transport, lambda _: AsyncAdapter(transport), answers=True)):
         library = il.model("toyland/m1").generate("Hi")
         told: dict[str, object] = {"codec": _translated(), "library": library.text, "gateway": asyncio.run(_served())}
+    told["commands"] = _commands()
     print(json.dumps({**told, "sent": SENT}))  # noqa: T201 - the test reads it
 
 

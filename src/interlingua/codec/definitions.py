@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
 
-from interlingua.codec.service import history_of, with_tools
-from interlingua.dialects._contract import DecodeOptions
+from interlingua.codec.service import body_of, with_tools
+from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError, SchemaError, UsageError, kind_of
 from interlingua.types._base import JsonObject
 from interlingua.types.change import Change
+from interlingua.types.content import TextPart
+from interlingua.types.message import Message
+from interlingua.types.request import Request
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
@@ -27,12 +30,8 @@ __all__ = ["Definition", "collect", "read_definitions"]
 Definition: TypeAlias = Tool | OpaqueTool | JsonObject
 """A tool: a value of ours, an entry of any dialect's `tools`, or `{"name": …, "description": …, "parameters": …}`."""
 
-_TURNS: dict[str, Any] = {
-    "google": {"role": "user", "parts": [{"text": "?"}]},
-    "bedrock": {"role": "user", "content": [{"text": "?"}]},
-}
-"""A turn of a conversation, where it is not written as in Chat."""
-_TURN = {"role": "user", "content": "?"}
+_QUESTION = Request(messages=(Message("user", (TextPart("?"),)),))
+"""The request around definitions that are read."""
 
 
 def read_definitions(
@@ -82,10 +81,10 @@ def _decode(
 ) -> tuple[tuple[Tool | OpaqueTool, ...], tuple[Change, ...]]:
     """The tools of one entry, and what reading it has repaired."""
     origin, tool = _shape(entry, dialect)
-    turn = _TURNS.get(origin.name, _TURN)
-    body: JsonObject = {"model": "m", **with_tools(origin, [tool]), history_of(origin): [turn]}
+    question = origin.encode_request(_QUESTION, EncodeOptions(target=Target(model="m")))
     try:
-        http = HttpRequest(url="https://localhost/models/m:generateContent", body=encode(body))
+        body = {**body_of(question), **with_tools(origin, [tool])}
+        http = HttpRequest(url=f"https://localhost{question.path}", body=encode(body))
         decoded = origin.decode_request(http, DecodeOptions())
     except DecodeError as error:
         sentence = error.message.removeprefix(error.path).removeprefix(": ").removesuffix(f", at {error.path}")

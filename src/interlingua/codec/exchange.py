@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast, get_args
+from urllib.parse import quote
 
 import msgspec
 
@@ -94,7 +95,7 @@ class Bridge:
         decoded = self._source.decode_request(
             HttpRequest(url=url, body=encode(body)), DecodeOptions(history=self._history)
         )
-        with_usage = self._source.name != "openai-chat" or _asks_for_usage(body)
+        with_usage = not self._source.service.usage_if_asked or _asks_for_usage(body)
         encoded = self._encode(decoded, with_usage=with_usage)
         self._server = ServerContext(
             model=decoded.model,
@@ -126,7 +127,8 @@ class Bridge:
         return encoded
 
     def _default_path(self) -> str:
-        return f"/models/{self._model or 'unknown'}:generateContent" if self._source.name == "google" else ""
+        service, model = self._source.service, quote(self._model or "unknown", safe="/@-._~")
+        return service.asked_at.format(model=model) if service.model_in_path else ""
 
     def response(self, body: JsonObject) -> JsonObject:
         """The body for the client that the service's answer to the last request stands for.

@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Service", "body_of", "history_of", "service_of", "tools_in", "with_tools"]
 
-_VENDORS = {"openai-chat": "openai", "openai-responses": "openai"}
-"""Vendors whose model facts count, where the dialect has not its provider's name."""
-_HISTORY = {"openai-responses": "input", "google": "contents"}
-"""The member that holds the conversation, where it is not `messages`."""
-_TOOLS_INSIDE = {"bedrock": "toolConfig"}
-"""The member that the tools are in, where they are not at the top."""
-
 
 class Service(NamedTuple):
     """The dialect that is written or read, and the target that it is written for."""
@@ -92,7 +85,7 @@ def service_of(dialect: str | None, provider: str | Provider | None, model: str 
     if dialect is None:
         raise UsageError("name a dialect, such as 'anthropic', or a provider, such as provider='groq'")
     alone = get_dialect(dialect)
-    vendor = _VENDORS.get(alone.name, alone.name)
+    vendor = alone.service.vendor or alone.name
     return Service(alone, Target(model=model, facts=facts_for(vendor, alone.name, model)))
 
 
@@ -132,19 +125,19 @@ def _row(provider: str | Provider) -> Provider:
 
 def history_of(dialect: Dialect) -> str:
     """The name of the member that holds the conversation."""
-    return _HISTORY.get(dialect.name, "messages")
+    return dialect.service.said_in[0]
 
 
 def tools_in(dialect: Dialect, body: JsonObject) -> list[JsonObject]:
     """The tools of a body."""
-    inside = _TOOLS_INSIDE.get(dialect.name)
-    return (body if inside is None else body.get(inside, {})).get("tools", [])
+    inside = dialect.service.tools_inside
+    return (body.get(inside, {}) if inside else body).get("tools", [])
 
 
 def with_tools(dialect: Dialect, tools: list[JsonObject]) -> JsonObject:
     """The members of a body that hold tools."""
-    inside = _TOOLS_INSIDE.get(dialect.name)
-    return {"tools": tools} if inside is None else {inside: {"tools": tools}}
+    inside = dialect.service.tools_inside
+    return {inside: {"tools": tools}} if inside else {"tools": tools}
 
 
 def body_of(encoded: Encoded) -> JsonObject:

@@ -248,6 +248,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The JSON Schema of each member that a request must have, the model aside."""
     said_in: tuple[str, ...] = ("messages",)
     """The members that say something to the model, the history first."""
+    tools_inside: str = ""
+    """The member that the tools are in; empty for the top."""
     kept_objects: tuple[str, ...] = ()
     """Members that, as objects, name what the provider keeps and reads."""
     read_path: Callable[[str], ModelPath | None] | None = None
@@ -350,6 +352,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The end of the base URL that its clients use by default."""
     scheme: str = ""
     """The scheme of a provider that speaks it; empty: its name."""
+    vendor: str = ""
+    """The provider whose facts of models count where none is named; empty: the one with the dialect's name."""
     sockets: bool = False
     """Whether its providers may take requests over WebSockets."""
 

@@ -85,7 +85,7 @@ FAMILIES: tuple[Family, ...] = (
 
 
 def facts_for(provider: str, dialect: str, model: str) -> Facts:
-    """The facts of `model`at the row `provider`, spoken to in `dialect`; nothing, when no family fits."""
+    """The facts of `model` at the row `provider`, spoken to in `dialect`; nothing, when no family fits."""
     return _facts[provider, dialect, model]
 
 

@@ -60,7 +60,7 @@ def key_hint(keyed: Keyed) -> str:
 
 
 def status_of(sources: Sources, name: str, reader: Reader) -> ProviderStatus:
-    """The status of the provider`name`, its bad entry included; no key is shown.
+    """The status of the provider `name`, its bad entry included; no key is shown.
 
     Raises: UnknownModelError for a name that nothing defines.
     """

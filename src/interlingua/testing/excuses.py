@@ -109,7 +109,7 @@ class Excuses:
     """The entries of one translation, asked by place."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
-        """The excuses of`changes` say."""
+        """The excuses of `changes`."""
         self.changes: tuple[Change, ...] = tuple(changes)
 
     def __bool__(self) -> bool:

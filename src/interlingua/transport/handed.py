@@ -38,7 +38,7 @@ _making = threading.Lock()
 
 
 def handed_in(value: object) -> Carrier:
-    """The carrier that sends requests through`value`.
+    """The carrier that sends requests through `value`.
 
     Raises: UsageError for what is no transport and no client, and for a client that sends a credential of its own.
     """
@@ -57,7 +57,7 @@ def handed_in(value: object) -> Carrier:
 
 
 def configured(options: HttpOptions) -> Carrier:
-    """The carrier of requests with these`options` say; the same one for equal options, as long as somebody holds it."""
+    """The carrier of requests with `options`, shared for equal options as long as somebody holds it."""
     with _making:
         carrier = _configured.get(options)
         if carrier is None:

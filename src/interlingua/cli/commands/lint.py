@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
-EXAMPLES = """\
-A target is a dialect (openai-chat, openai-responses, anthropic, google, ollama) or provider/model. Without one, all
-dialects are looked at. Nothing is sent, and no key is needed.
+TARGETS = tuple([name for name in DIALECTS if name != OWN_DIALECT])
+"""The dialects that are looked at when no target is named."""
+EXAMPLES = f"""\
+A target is a dialect ({", ".join(TARGETS)}) or
+provider/model. Without one, all dialects are looked at. Nothing is sent, and no key is needed.
 
 examples:
   il lint tools.json                                 a list of definitions, in the form of any dialect
@@ -31,8 +33,6 @@ examples:
 exit codes: 0 every target takes every tool, though perhaps rewritten; 1 something is refused or no tool at all;
 2 the command line is wrong. Findings, such as a missing description, do not count.
 """
-TARGETS = tuple([name for name in DIALECTS if name != OWN_DIALECT])
-"""The dialects that are looked at when no target is named."""
 LEGAL = "[a-zA-Z0-9_]{1,64}"
 """Names that the strict tool rules take; every dialect takes them as they are."""
 

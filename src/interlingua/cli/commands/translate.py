@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from interlingua.cli.terminal import note, piped_input, write
+from interlingua.dialects.table import DIALECTS
 from interlingua.errors import UsageError, WireError
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
-EXAMPLES = """\
-Dialects: openai-chat (or openai), openai-responses, anthropic, google, ollama, unified.
+EXAMPLES = f"""\
+Dialects: {", ".join(DIALECTS)}; `openai` is the first.
 With --provider the request is what that provider is sent. What translation changes goes to stderr.
 
 examples:

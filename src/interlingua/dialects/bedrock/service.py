@@ -79,6 +79,7 @@ SERVICE = Service(
     ),
     prefixes=("/model/",),
     read_path=read_path,
+    tools_inside="toolConfig",
     data=_DATA,
     id_places=IdPlaces(names=("uri",), data=_DATA),  # of an S3 location, which is read with the account's own rights
     limits=LimitFields(

@@ -91,5 +91,6 @@ SERVICE = Service(
     spoken=("openai-chat", "openai-responses"),
     base_path="/v1",
     scheme="openai-compatible",
+    vendor="openai",
 )
 """Chat beside its bodies."""

@@ -65,7 +65,7 @@ SPOKEN = "output_audio"
 """The content part that a sound of the model is, and under which its members stand in `extra`."""
 REFERENCES = frozenset({"input_image", "input_file", "input_audio"})
 ITEM_MEMBERS = ("item", "new_item")
-"""Members in the `extra` of a part but belongs to the item around it."""
+"""Members in the `extra` of a part that belong to the item around it."""
 
 
 # Reading

@@ -80,6 +80,7 @@ SERVICE = Service(
     reranks="openai-chat",
     batches={"vendor": "interlingua.dialects._openai.batches"},
     base_path="/v1",
+    vendor="openai",
     sockets=True,
 )
 """Responses beside its bodies."""

@@ -17,7 +17,7 @@ _CONTAINERS = "interlingua.dialects._containers"
 
 
 def _overrides(body: Any) -> Iterator[Override]:
-    """The members that `extra`and the state that a request continues have written into the body for a target."""
+    """The members that `extra` and the state that a request continues have written into the body for a target."""
     extra, state = body.get("extra"), body.get("continues")
     for dialect, members in extra.items() if is_object(extra) else ():
         if is_object(members):

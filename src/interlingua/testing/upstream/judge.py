@@ -221,7 +221,7 @@ _LAWS: dict[str, Callable[[], Law]] = {
 
 
 def judge(dialect: str, request: HttpRequest, *, issued: Issued | None = None, keyless: bool = False) -> Verdict:
-    """The verdict of the real service of that dialect on`request`.
+    """The verdict of the real service of that dialect on `request`.
 
     `issued` is what the service gave out before and will know again; without it nothing is checked against it.
     `keyless` lets a request without a credential in.

@@ -123,7 +123,7 @@ class Upstream(Script):
         self._keyless = False
 
     def answer(self, request: HttpRequest) -> Line:
-        """The service's answer to`request`."""
+        """The service's answer to `request`."""
         with self._lock:
             self.requests.append(request)
             refused = self._turned_away(request)

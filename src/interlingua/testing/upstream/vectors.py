@@ -196,7 +196,7 @@ class VectorUpstream(Script):
         self._lock = threading.Lock()
 
     def answer(self, request: HttpRequest) -> Line:
-        """The service's answer to`request`."""
+        """The service's answer to `request`."""
         with self._lock:
             self.requests.append(request)
             if self._failures:
