@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects import _schemas
+from interlingua.dialects import _request, _schemas
 from interlingua.dialects._contract import EncodeOptions, Facts, Quirks, Target
+from interlingua.dialects._tool_cache import equal_tools
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
 from interlingua.types.content import TextPart
@@ -86,6 +87,11 @@ def _written(name: str, tools: tuple[Tool | OpaqueTool, ...], target: Target) ->
     return found.body, found.path, found.headers, found.changes, undo.names, undo.tool_names, undo.freeform, repr(undo)
 
 
+def _themselves(tools: tuple[Tool | OpaqueTool, ...]) -> tuple[Tool | OpaqueTool, ...]:
+    """The tools that a cache has in the place of others where it has none."""
+    return tools
+
+
 def _nothing(*_: object) -> None:
     """What the look at plain tools gives where there is none."""
 
@@ -104,9 +110,24 @@ def test_what_is_written_in_one_go(name: str, monkeypatch: pytest.MonkeyPatch) -
         taken += found is not None
         return found
 
+    monkeypatch.setattr(_request, "equal_tools", _themselves)
     with monkeypatch.context() as patch:
         patch.setattr(_schemas, "_fit_plain_tools", taken_tools)
         found = [_written(name, tools, target) for tools, target in given]
     monkeypatch.setattr(_schemas, "_fit_plain_tools", _nothing)
     assert found == [_written(name, tools, target) for tools, target in given]
     assert 60 < taken < 360
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_cached_tools_are_written_as_they_were_first(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes, changes and what is to be undone are those of the first time, however often equal tools come."""
+    draw = Random(f"{name}, cached")
+    drawn = [(_tools(draw), draw.choice(TARGETS)) for _ in range(200)]
+    with monkeypatch.context() as patch:
+        patch.setattr(_request, "equal_tools", _themselves)
+        expected = [_written(name, tools, target) for tools, target in drawn]
+    for _ in range(4):
+        assert [_written(name, tools, target) for tools, target in drawn] == expected
+    own = [tools for tools, _ in drawn if equal_tools(tools) is tools]
+    assert 20 < len(own) < 180

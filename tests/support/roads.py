@@ -16,6 +16,7 @@ from typing import Any, cast
 from unittest import mock
 
 from bench.rows.pairs import load
+from interlingua.dialects import _request, _tool_cache
 from interlingua.dialects._contract import (
     DecodeContext,
     DecodedRequest,
@@ -178,7 +179,11 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
     def anew_tools(_: object, text: Any, _changes: object, decode: Callable[[Any], Any]) -> Any:
         return decode(text)
 
+    def same(tools: Any) -> Any:
+        return tools
+
     yield ToolCache, "read", anew_tools
+    yield _request, "equal_tools", same
     for module in DIALECTS.values():
         stream = import_module(f"{module}.client_stream")
         for name in ("template_of", "numbered_template_of"):
@@ -190,7 +195,7 @@ def _short_roads() -> Iterator[tuple[Any, str, Callable[..., Any]]]:
 def _memos() -> Iterator[tuple[Any, str, Any]]:
     """Where something is remembered: its holder, its name, and an empty one of its kind."""
     for module in DIALECTS.values():
-        for holder in (import_module(f"{module}.server"), import_module(f"{module}.tools")):
+        for holder in (import_module(f"{module}.server"), import_module(f"{module}.tools"), _tool_cache):
             for name, memo in list(vars(holder).items()):
                 if isinstance(memo, ToolCache):
                     empty: Any = copy(memo)

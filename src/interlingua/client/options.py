@@ -287,9 +287,13 @@ def _tools(name: str, value: object) -> _Tools:
     if not isinstance(source, Iterable) or isinstance(source, str | bytes | Mapping):
         raise _wrong(name, value, "an il.Toolbox or a list of tools and functions")
     items = tuple(cast("Iterable[object]", source))
-    tools = tuple([item if isinstance(item, Tool | OpaqueTool) else _made(item) for item in items])
-    if own := [tool for tool in items if isinstance(tool, Tool)]:  # what is made here is sound
+    own = [item for item in items if isinstance(item, Tool)]
+    if own:  # what is made here is sound
         _check_schemas(own)
+    if len(own) == len(items):
+        tools: _Tools = tuple(own)
+    else:
+        tools = tuple([item if isinstance(item, Tool | OpaqueTool) else _made(item) for item in items])
     names = [tool.name for tool in tools if isinstance(tool, Tool)]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -15,7 +15,7 @@ from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_names, paired_calls, prepare_history
 from interlingua.dialects._members import foreign_extras, is_object, merge_members
 from interlingua.dialects._schemas import fit_request
-from interlingua.dialects._tool_cache import CachedTools, can_be_told_again, write_tools
+from interlingua.dialects._tool_cache import CachedTools, can_be_told_again, equal_tools, write_tools
 from interlingua.errors import UnsupportedError, UsageError
 from interlingua.schema.names import are_legal_names, fit_as_they_are, map_call_ids, map_names
 from interlingua.types.change import Changes
@@ -93,6 +93,8 @@ class RequestWriter:
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:
         """The writer of one request."""
+        if type(request.tools) is tuple and request.tools:
+            request = replace(request, tools=equal_tools(request.tools))
         self.request = request
         self.options = options
         self.target = options.target
@@ -114,14 +116,19 @@ class RequestWriter:
         self.schemas: dict[str, Raw] = {}
         """The schemas of the tools as JSON, by the path of the tool; empty unless all tools are plain and new."""
         self._plain: PlainTools | None = None
+        tools = request.tools
+        self.cached = tools if type(tools) is CachedTools else None
+        """The tools as they were before their schemas were fitted, if they are cached."""
+        self._ways = (self.dialect, self.quirks.strict_schemas, self.quirks.schema_form)
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
             self._fit_schemas()
 
     def _fit_schemas(self) -> None:
-        ways = (self.dialect, self.quirks.strict_schemas, self.quirks.schema_form)
-        fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=ways)
+        fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=self._ways)
         self.request, self.arguments = fitted.request, fitted.arguments
         self.output, self._plain = fitted.output, fitted.plain
+        if self.cached is not None and len(self.request.tools) != len(self.cached):  # one was refused, and let go
+            self.cached = None
         if fitted.plain:
             self.schemas = {f"/tools/{place}": schema for place, (_, schema) in enumerate(fitted.plain)}
 
@@ -150,13 +157,12 @@ class RequestWriter:
         return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
 
     def _undo(self) -> Undo:
-        tools = self.request.tools
-        if type(tools) is CachedTools:
-            names, freeform = tools.names, tools.freeform
+        if self.cached is not None:
+            names, freeform = self.cached.names, self.cached.freeform
         elif self._plain:
             names, freeform = frozenset([tool.name for tool, _ in self._plain]), frozenset[str]()
         else:
-            own = [tool for tool in tools if isinstance(tool, Tool)]
+            own = [tool for tool in self.request.tools if isinstance(tool, Tool)]
             names = frozenset([tool.name for tool in own])
             freeform = frozenset([tool.name for tool in own if tool.freeform])
         return Undo(
@@ -263,14 +269,14 @@ class RequestWriter:
 
     def written_tools(self, ways: tuple[object, ...], write: Callable[[], list[W]]) -> list[W] | Raw:
         """The tools on the wire; one text where they came before and were written in these ways."""
-        tools, usual = self.request.tools, not self.names and self.request.cache is None and self.takes_tools()
-        if type(tools) is not CachedTools:
+        tools, usual = self.cached, not self.names and self.request.cache is None and self.takes_tools()
+        if tools is None:
             wires = write()
             text = encode_exact(wires) if usual and self.schemas else None
             return wires if text is None else self.kept.place(text)
         if not usual or tools.is_marked:
             return write()
-        ways = (self.dialect, *ways)
+        ways = (*self._ways, *ways)
         written = tools.written.get(ways)
         if written is None:
             count = len(self.changes.entries)

@@ -1,11 +1,14 @@
-"""Tools that were read before: an agent sends the same ones with every turn.
+"""The cache of tools: an agent sends the same ones with every turn, a program with every call.
 
-Strategy: a list of tools is remembered by its exact bytes, from the second time on that it comes. Whoever decodes the
-same bytes again gets equal tools without parsing, and what an encoder made of them rides along.
+Strategy: a list of tools is cached by its exact text, from the second time on that it comes, and with it everything
+that encoders made of it. A list that a dialect reads is found by the bytes in which it came, without parsing; one of a
+program by its canonical text, which is written for each request (`equal_tools`): a schema that was changed in place has
+another text.
 
 Rules
 - What requests share cannot be changed, schemas, notes and further members alike: changing one is a TypeError, a copy
   of it (`copy.deepcopy`) is a plain dict. Whoever wants a tool with other members replaces it.
+- A program keeps its own tools, handlers included; only the writer of a request sees the cached ones in their place.
 - What was written counts only for exactly these tools, untouched; nothing about other tools is ever remembered. What
   writing them changed is told each time.
 - Memory is bounded in bytes of text: when one generation is full, the one before it is forgotten.
@@ -14,14 +17,18 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import starmap
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from interlingua.types.change import CODES
+from interlingua.types.content import Cache
 from interlingua.types.shared import NO_EXTRA, read_only
-from interlingua.types.tool import OpaqueTool, Tool
-from interlingua.wire.json import encode_wires
+from interlingua.types.tool import Freeform, OpaqueTool, Tool
+from interlingua.wire._nulls import is_told_by
+from interlingua.wire.json import encode_wires, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,9 +39,11 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_GENERATION_BYTES",
     "CachedTools",
+    "NewTools",
     "ToolCache",
     "Written",
     "can_be_told_again",
+    "equal_tools",
     "memory_of",
     "write_tools",
 ]
@@ -93,6 +102,16 @@ class CachedTools(tuple[Tool, ...]):  # noqa: SLOT001 - a tuple has no slots for
         return tuple, (list(self),)
 
 
+class NewTools(tuple[Tool | OpaqueTool, ...]):
+    """Tools that were read of a text that no cache had: nobody looks for them again."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[type, tuple[list[Tool | OpaqueTool]]]:
+        """Pickled and copied as a plain tuple."""
+        return tuple, (list(self),)
+
+
 def _known_tools(tools: list[Tool]) -> CachedTools:
     """Equal tools whose schemas and members cannot be changed, of which nothing was written yet."""
     cached = CachedTools([_read_only_tool(tool) for tool in tools])
@@ -110,7 +129,8 @@ def _is_marked(tool: Tool) -> bool:
 
 def _read_only_tool(tool: Tool) -> Tool:
     extra = read_only(tool.extra) if tool.extra else NO_EXTRA
-    return msgspec.structs.replace(tool, parameters=read_only(tool.parameters), metadata=NO_EXTRA, extra=extra)
+    parameters = read_only(tool.parameters)
+    return msgspec.structs.replace(tool, parameters=parameters, handler=None, metadata=NO_EXTRA, extra=extra)
 
 
 class ToolCache:
@@ -128,7 +148,7 @@ class ToolCache:
     def read(
         self, text: bytes, changes: Changes, decode: Callable[[bytes], tuple[Tool | OpaqueTool, ...]]
     ) -> tuple[Tool | OpaqueTool, ...]:
-        """The tools of a JSON array; `decode` reads one that is not known, `changes` taking what it repairs.
+        """The tools of a JSON array; `decode` reads one that is not cached, `changes` taking what it repairs.
 
         Raises: what `decode` raises.
         """
@@ -139,7 +159,7 @@ class ToolCache:
         tools = decode(text)
         if len(changes.entries) == count:
             self.keep(text, tools)
-        return tools
+        return NewTools(tools)
 
     def get(self, text: bytes) -> CachedTools | None:
         """The tools that this text is, if it was kept twice."""
@@ -164,3 +184,39 @@ class ToolCache:
                 self._old, self._young, self._bytes = self._young, {}, 0
             self._bytes += memory
         self._young[text] = cached
+
+
+class _WrittenTool(msgspec.Struct, omit_defaults=True, gc=False):
+    """The members of a tool that are written somewhere: neither its handler nor the caller's notes."""
+
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+    cache: Cache | None = None
+    freeform: Freeform | None = None
+    extra: dict[str, dict[str, Any]] = {}
+
+
+_members = attrgetter(*_WrittenTool.__struct_fields__)
+_equal = ToolCache()
+"""Tools of programs, by their canonical text."""
+
+
+def equal_tools(tools: tuple[Tool | OpaqueTool, ...]) -> tuple[Tool | OpaqueTool, ...]:
+    """Cached tools that every dialect writes as it writes `tools`; `tools` themselves where there are none.
+
+    A list with a provider's own tool, and one that JSON cannot say, is never cached.
+    """
+    try:
+        written = list(starmap(_WrittenTool, map(_members, tools)))
+        text = write_text(written)
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return tools
+    if not is_told_by(text, written):
+        return tools
+    cached = _equal.get(text)
+    if cached is not None:
+        return cached
+    _equal.keep(text, tools)
+    return tools

@@ -128,25 +128,19 @@ def _converting(dialect: Dialect) -> Dialect:
     decode = dialect.decode_response
 
     def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
-        response = decode(reply, context)
-        if not _is_converted(context):
+        response, undo = decode(reply, context), context.undo
+        if not (undo.arguments or undo.output or undo.fenced):  # it is in the caller's own form
             return response
         from interlingua.dialects._own_form import turned_back  # only whose schemas or JSON mode were rewritten pays
 
-        return turned_back(response, context.undo, dialect.name)
+        return turned_back(response, undo, dialect.name)
 
     def stream_decoder(context: DecodeContext) -> StreamDecoder:
-        decoder = dialect.stream_decoder(context)
-        if not _is_converted(context):
+        decoder, undo = dialect.stream_decoder(context), context.undo
+        if not (undo.arguments or undo.output or undo.fenced):
             return decoder
         from interlingua.dialects._own_form import ConvertingDecoder  # as above
 
-        return ConvertingDecoder(decoder, context.undo)
+        return ConvertingDecoder(decoder, undo)
 
     return replace(dialect, decode_response=decode_response, stream_decoder=stream_decoder)
-
-
-def _is_converted(context: DecodeContext) -> bool:
-    """Whether an answer is in another form than the caller's own."""
-    undo = context.undo
-    return bool(undo.arguments or undo.output or undo.fenced)

@@ -65,6 +65,8 @@ def read_only(value: T) -> T:
         return cast("T", ReadOnlyDict({name: read_only(member) for name, member in members.items()}))
     if isinstance(value, list):
         return cast("T", ReadOnlyList([read_only(item) for item in cast("list[Any]", value)]))
+    if isinstance(value, tuple):  # no parser makes one, but a program may write one for an array
+        return cast("T", tuple([read_only(item) for item in cast("tuple[Any, ...]", value)]))
     return value
 
 

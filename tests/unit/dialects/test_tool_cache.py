@@ -5,15 +5,20 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
 import pytest
 
-from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Quirks, Target
-from interlingua.dialects._tool_cache import CachedTools, ToolCache
+from interlingua.dialects._contract import DecodeOptions, Encoded, EncodeOptions, Quirks, Target
+from interlingua.dialects._tool_cache import CachedTools, NewTools, ToolCache, equal_tools
 from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.errors import UsageError
+from interlingua.types.content import TextPart
 from interlingua.types.dump import dump
+from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.shared import CHANGERS, read_only
 from interlingua.types.tool import OpaqueTool, Tool
@@ -53,7 +58,7 @@ def written(request: Request, quirks: Quirks | None = None) -> list[dict[str, An
 def test_the_third_time_the_tools_are_known_and_equal_to_the_first() -> None:
     """Known tools, and what is sent of them, equal those that were parsed."""
     first, third = read(wire_tools("equal"), 1), read(wire_tools("equal"))
-    assert type(first.tools) is tuple
+    assert type(first.tools) is NewTools
     assert type(third.tools) is CachedTools
     assert third == first
     for _ in range(2):
@@ -246,3 +251,113 @@ def test_read_only_values_are_written_as_any_other() -> None:
     """Both JSON writers say the same of a read-only value as of a plain one."""
     assert json.dumps(read_only(SCHEMA)) == json.dumps(SCHEMA)
     assert msgspec.json.encode(read_only(SCHEMA)) == msgspec.json.encode(SCHEMA)
+
+
+# Tools of programs
+
+
+def own_tool(name: str, schema: dict[str, Any] | None = None, **members: Any) -> Tool:
+    """A tool of a program, with a handler and a schema of its own."""
+    return Tool(name=name, parameters=copy.deepcopy(schema or SCHEMA), handler=lambda: None, **members)
+
+
+def sent(tools: Sequence[Tool | OpaqueTool], dialect: str = "openai-chat", **options: Any) -> Encoded:
+    """A request of a program with these tools, as it is sent."""
+    request = Request(messages=(Message("user", (TextPart("Hi"),)),), tools=tuple(tools), max_tokens=9)
+    target = options.pop("target", Target(model="m"))
+    return get_dialect(dialect).encode_request(request, EncodeOptions(target=target, **options))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_equal_tools_of_a_program_are_sent_alike_each_time(name: str) -> None:
+    """The cached text of tools with equal members is what was written for the first of them, in each dialect."""
+    told = [sent([own_tool(f"equal_{name}"), own_tool("second", strict=True)], name) for _ in range(5)]
+    assert {encoded.body for encoded in told} == {told[0].body}
+    assert {encoded.changes for encoded in told} == {told[0].changes}
+    assert {encoded.undo.tool_names for encoded in told} == {told[0].undo.tool_names}
+
+
+def test_a_schema_changed_in_place_is_sent_as_it_is_now() -> None:
+    """A program may change its own schema between two calls, however often the tool was sent before."""
+    tool = own_tool("changing")
+    for days in range(6):
+        for _ in range(3):
+            assert json.loads(sent([tool]).body)["tools"][0]["function"]["parameters"] == tool.parameters
+        tool.parameters["properties"][f"day_{days}"] = {"type": "integer"}
+        tool.parameters["required"].append(f"day_{days}")
+
+
+def test_the_cache_holds_no_handler_and_no_schema_of_a_program() -> None:
+    """What is kept of tools of a program are copies without handlers and notes; the program's own stay as they are."""
+    tools = (own_tool("kept apart", metadata={"owner": object()}),)
+    cached = [equal_tools(tools) for _ in range(3)][-1][0]
+    assert isinstance(cached, Tool)
+    assert (cached.handler, cached.metadata) == (None, {})
+    assert cached.parameters == tools[0].parameters
+    assert cached.parameters is not tools[0].parameters
+    tools[0].parameters["properties"]["city"]["type"] = "integer"
+    assert equal_tools(tools) is tools
+
+
+@pytest.mark.parametrize("first", [None, float("nan")])
+def test_a_number_that_is_not_finite_is_refused_although_null_was_sent_before(first: float | None) -> None:
+    """Both are null in the text by which a tool is cached: a null is sent, and the other refused, in any order."""
+    schema: dict[str, Any] = {"type": "object", "properties": {"city": {"default": None}}, "title": f"after {first}"}
+    broken = copy.deepcopy(schema)
+    broken["properties"]["city"]["default"] = float("nan")
+    for value in (first, None, float("nan")) * 4:
+        if value is None:
+            assert b'"default":null' in sent([own_tool("null", schema)]).body
+        else:
+            with pytest.raises(UsageError, match="not finite"):
+                sent([own_tool("null", broken)])
+
+
+def test_what_json_cannot_say_is_refused_each_time() -> None:
+    """A value that is not JSON is an error with every request, not only until a cache has the tool."""
+    for _ in range(4):
+        with pytest.raises(UsageError, match="not JSON"):
+            sent([own_tool("odd", {"type": "object", "properties": {"a": {"default": object()}}})])
+
+
+def test_rewritten_schemas_are_told_with_every_request() -> None:
+    """The text of tools whose schemas a target takes in other words is cached with the entries and the conversion."""
+    told = [sent([own_tool("rewritten", {"type": "array"}), own_tool("taken")]) for _ in range(5)]
+    assert [(change.code, change.path) for change in told[0].changes] == [("schema_rewritten", "/tools/0/parameters")]
+    assert json.loads(told[0].body)["tools"][0]["function"]["parameters"]["type"] == "object"
+    assert {encoded.body for encoded in told} == {told[0].body}
+    assert {encoded.changes for encoded in told} == {told[0].changes}
+    assert [encoded.undo.arguments for encoded in told] == [told[0].undo.arguments] * 5
+
+
+def test_a_tool_that_is_let_go_is_let_go_each_time() -> None:
+    """Where a schema cannot be said, and tools may be let go, the others are sent, as often as they come."""
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(70):
+        deep = {"type": "array", "items": deep}
+    deep = {"type": "object", "properties": {"a": deep}}
+    for _ in range(5):
+        encoded = sent([own_tool("deep", deep), own_tool("sound")], "google", allow=frozenset({"tools"}))
+        declared = json.loads(encoded.body)["tools"][0]["functionDeclarations"]
+        assert [tool["name"] for tool in declared] == ["sound"]
+        assert [(change.code, change.path) for change in encoded.changes] == [("tools", "/tools/0")]
+        assert encoded.undo.tool_names == {"sound"}
+
+
+def test_tools_that_never_come_again_are_written_each_time() -> None:
+    """Hundreds of lists of tools, each sent once, are sent as they are."""
+    for number in range(300):
+        name = f"never_{number}"
+        assert [tool["function"]["name"] for tool in json.loads(sent([own_tool(name)]).body)["tools"]] == [name]
+
+
+def test_threads_send_their_own_tools() -> None:
+    """Threads that send a few lists of tools in turn each send the list that they gave."""
+    lists = [[own_tool(f"thread_{number}_{place}") for place in range(3)] for number in range(4)]
+    bodies = [sent(tools).body for tools in lists]
+
+    def turn(number: int) -> bool:
+        return sent(lists[number % 4]).body == bodies[number % 4]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(turn, range(400)))

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from interlingua.dialects._bounds import OPENAI
 from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
 from interlingua.dialects._subsets import OPENAI_STRICT, OPENAI_TOOL
-from interlingua.dialects._tool_cache import CachedTools
 from interlingua.schema.names import map_names
 from interlingua.types.content import TextPart
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
@@ -58,12 +57,11 @@ class OpenAIRequestWriter(RequestWriter):
 
     def freeform_names(self) -> frozenset[str]:
         """The tools that are offered as freeform ones."""
-        tools = self.request.tools
         if not self.quirks.freeform_tools:
             return frozenset()
-        if type(tools) is CachedTools:
-            return tools.freeform
-        return frozenset([tool.name for tool in tools if isinstance(tool, Tool) and tool.freeform])
+        if self.cached is not None:
+            return self.cached.freeform
+        return frozenset([tool.name for tool in self.request.tools if isinstance(tool, Tool) and tool.freeform])
 
     def must_filter(self) -> bool:
         """Whether the choice can only be said by leaving tools out."""

@@ -37,7 +37,7 @@ def decode_usage(wire: Mapping[str, Any], changes: Changes | None = None) -> Usa
     details, reasoning, read_here = wire.get(DETAILS), None, COUNTS
     thought = details.get(THINKING) if is_object(details) else None
     if type(thought) is int and is_object(details):
-        reasoning = _whole(thought, changes)
+        reasoning = thought if 0 <= thought <= MAX_COUNT else _whole(thought, changes)
         details = {name: value for name, value in details.items() if name != THINKING} if len(details) > 1 else {}
         read_here = COUNTS if details else _ALL
     extra: dict[str, Any] = {}

@@ -9,6 +9,8 @@ Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44, recorded tr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, ClassVar, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
@@ -226,6 +228,10 @@ _UNIONS: dict[type[WireStruct], tuple[str, ...]] = {
     for kind in (BlockWire, ResultWire, ToolWire, ReasoningWire, DeltaWire, StartWire)
 }
 """Shape of a union -> its members."""
+_values: dict[type[WireStruct], Callable[[WireStruct], tuple[Any, ...]]] = {
+    kind: attrgetter(*names) for kind, names in _UNIONS.items()
+}
+"""Shape of a union -> what reads all of them."""
 
 
 def check_union(wire: WireStruct) -> None:
@@ -233,8 +239,8 @@ def check_union(wire: WireStruct) -> None:
 
     Raises: DecodeError for a second member, which nobody could tell apart from the first.
     """
-    names = _UNIONS[type(wire)]
-    values = [(name, value) for name in names if (value := getattr(wire, name)) is not None and value is not UNSET]
-    if len(values) > 1:
-        both = " and ".join([name for name, _ in values])
-        raise DecodeError(f"one member is allowed here, and there are {both}", path=f"/{values[1][0]}")
+    values = _values[type(wire)](wire)
+    if len(values) - values.count(None) - values.count(UNSET) > 1:
+        pairs = zip(_UNIONS[type(wire)], values, strict=True)
+        names = [name for name, value in pairs if value is not None and value is not UNSET]
+        raise DecodeError(f"one member is allowed here, and there are {' and '.join(names)}", path=f"/{names[1]}")

@@ -8,48 +8,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._members import is_object, passing
+from msgspec import to_builtins
+
+from interlingua.dialects._members import is_object, passing, plain
 from interlingua.dialects.openai_chat.parts import NAME
-from interlingua.dialects.openai_chat.wire import TokenDetailsWire, UsageWire
+from interlingua.dialects.openai_chat.wire import UsageWire
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from interlingua.dialects.openai_chat.wire import TokenDetailsWire
     from interlingua.types._base import JsonObject
     from interlingua.types.change import Changes
-    from interlingua.wire.json import WireStruct
 
 __all__ = ["decode_usage", "encode_usage"]
 
 CACHED_NAMES = ("num_cached_tokens", "prompt_cache_hit_tokens", "cached_tokens")
 """Other servers' names of the cached tokens."""
 _RENAMED = frozenset(CACHED_NAMES)
-_NO_DETAILS = TokenDetailsWire()
-
-
-def _others(kind: type[WireStruct], *read: str) -> Callable[[WireStruct], dict[str, Any]]:
-    """A reader of the members of a kind besides those that are `read`."""
-    return passing(*[name for name in kind.__struct_fields__ if name not in (*read, "extra")])
-
-
-_other_inputs = _others(TokenDetailsWire, "cached_tokens", "cache_write_tokens")
-_other_outputs = _others(TokenDetailsWire, "reasoning_tokens")
-_other_counts = _others(
-    UsageWire,
-    "prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details",
-)  # fmt: skip
+_READ = frozenset({
+    "prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details", "completion_tokens_details", "extra",
+})  # fmt: skip
+_other_counts = passing(*[name for name in UsageWire.__struct_fields__ if name not in _READ])
 
 
 def decode_usage(wire: UsageWire) -> Usage:
     """The counts of a reply; what is no count of ours passes through, as does a total that is not their sum."""
     extra = _other_counts(wire)
-    inputs, outputs = wire.prompt_tokens_details or _NO_DETAILS, wire.completion_tokens_details or _NO_DETAILS
-    prompt, completion = _other_inputs(inputs), _other_outputs(outputs)
+    prompt, completion = _details(wire.prompt_tokens_details), _details(wire.completion_tokens_details)
+    cached, cache_written = prompt.pop("cached_tokens", None), prompt.pop("cache_write_tokens", None)
+    reasoning = completion.pop("reasoning_tokens", None)
     read, written, total = wire.prompt_tokens, wire.completion_tokens, wire.total_tokens
     if total is not None and (read is None or written is None or total != read + written):
         extra["total_tokens"] = total
-    cached = inputs.cached_tokens
     named = [extra[name] for name in CACHED_NAMES if name in extra] if extra else None
     if named and cached is None:
         cached = named[0]
@@ -63,10 +53,17 @@ def decode_usage(wire: UsageWire) -> Usage:
         input_tokens=read,
         output_tokens=written,
         cache_read_tokens=cached,
-        cache_write_tokens=inputs.cache_write_tokens,
-        reasoning_tokens=outputs.reasoning_tokens,
+        cache_write_tokens=cache_written,
+        reasoning_tokens=reasoning,
         extra={NAME: extra} if extra else {},
     )
+
+
+def _details(wire: TokenDetailsWire | None) -> dict[str, Any]:
+    """The parts of a count that are stated."""
+    if wire is None:
+        return {}
+    return to_builtins(wire) if wire.extra is None else plain(wire)
 
 
 def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
