@@ -269,6 +269,8 @@ class RequestWriter:
 
     def written_tools(self, ways: tuple[object, ...], write: Callable[[], list[W]]) -> list[W] | Raw:
         """The tools on the wire; one text where they came before and were written in these ways."""
+        if not self.request.tools:
+            return []
         tools, usual = self.cached, not self.names and self.request.cache is None and self.takes_tools()
         if tools is None:
             wires = write()
@@ -475,6 +477,8 @@ def check_choice(choice: object, tools: Sequence[Tool | OpaqueTool]) -> None:
 
     Raises: UsageError for one that is not; an opaque tool may have any name.
     """
+    if choice is None:
+        return
     named = chosen_names(choice)
     if not named:
         if isinstance(choice, AllowedTools):
