@@ -59,11 +59,11 @@ def model_arguments(parser: ArgumentParser) -> None:
     """Say what makes the model."""
     parser.add_argument("-m", "--model", metavar="SPEC", help="provider/model, an alias, or a chain a/b,c/d")
     parser.add_argument("-s", "--system", metavar="TEXT", help="the system text")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="the most tokens of the answer, reasoning included")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="maximum tokens of the answer, reasoning included")
     parser.add_argument("--temperature", type=float, metavar="X", help="sampling temperature")
-    parser.add_argument("--effort", metavar="WORD", help="how hard to think: none, minimal, low, …, max")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for the whole call")
-    parser.add_argument("--strict", action="store_true", help="refuse whatever would be dropped or approximated")
+    parser.add_argument("--effort", metavar="WORD", help="reasoning effort: none, minimal, low, …, max")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time-out for the whole call")
+    parser.add_argument("--strict", action="store_true", help="fail instead of dropping or approximating anything")
     parser.add_argument(
         "--option",
         action="append",
@@ -75,19 +75,17 @@ def model_arguments(parser: ArgumentParser) -> None:
 
 def request_arguments(parser: ArgumentParser) -> None:
     """Say what makes the prompt, the tools and the type."""
-    parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="what to ask; words are joined by spaces")
+    parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="the prompt; words are joined by spaces")
     file_arguments(parser)
     tool_argument(parser)
     parser.add_argument(
-        "--schema", metavar="TYPE", help="the answer as JSON of MODULE:TYPE, of FILE.json, or of 'name, age int'"
+        "--schema", metavar="TYPE", help="structured output: MODULE:TYPE, FILE.json, or fields such as 'name, age int'"
     )
 
 
 def file_arguments(parser: ArgumentParser) -> None:
     """Say which files go with the prompt."""
-    parser.add_argument(
-        "--image", action="append", default=[], metavar="FILE", help="an image to look at; may be repeated"
-    )
+    parser.add_argument("--image", action="append", default=[], metavar="FILE", help="an image; may be repeated")
     parser.add_argument(
         "--file", action="append", default=[], metavar="FILE", help="a document, image or audio; may be repeated"
     )
@@ -104,23 +102,33 @@ def files_of(options: Namespace) -> list[ImagePart | AudioPart | DocumentPart]:
 def repair_argument(parser: ArgumentParser) -> None:
     """Say what becomes of an answer that does not fit."""
     parser.add_argument(
-        "--repair", choices=["off", "safe", "ask"], help="what to do with an answer that does not fit the schema"
+        "--repair", choices=["off", "safe", "ask"], help="reaction to an answer that does not fit the schema"
     )
 
 
 def tool_argument(parser: ArgumentParser) -> None:
     """Say which functions the model may call."""
     parser.add_argument(
-        "--tool", action="append", default=[], metavar="MODULE:FUNC", help="a function to call; FILE.py:FUNC, too"
+        "--tool",
+        action="append",
+        default=[],
+        metavar="MODULE:FUNC",
+        help="a function the model may call, MODULE:FUNC or FILE.py:FUNC",
     )
 
 
 def server_arguments(parser: ArgumentParser) -> None:
     """Say which MCP servers there are, and which calls may run."""
     parser.add_argument(
-        "--mcp", action="append", default=[], metavar="SERVER", help="a command, URL or .mcp.json; may be repeated"
+        "--mcp",
+        action="append",
+        default=[],
+        metavar="SERVER",
+        help="an MCP server: a command, URL or .mcp.json; may be repeated",
     )
-    parser.add_argument("--approve", choices=("auto", "ask", "never"), default="auto", help="which calls may run")
+    parser.add_argument(
+        "--approve", choices=("auto", "ask", "never"), default="auto", help="approval of tool calls before they run"
+    )
 
 
 def servers_of(places: list[str]) -> list[Any]:

@@ -93,7 +93,7 @@ def manner_arguments(parser: ArgumentParser, *, whole: bool = True) -> None:
         parser.add_argument("--no-stream", action="store_true", help="wait for the whole answer")
     parser.add_argument("--thinking", action="store_true", help="show the model's thinking on stderr")
     parser.add_argument("--usage", action="store_true", help="show token counts on stderr")
-    parser.add_argument("--plain", action="store_true", help="text as it came, without Markdown on a terminal")
+    parser.add_argument("--plain", action="store_true", help="plain text, without Markdown formatting")
     parser.add_argument("-q", "--quiet", action="store_true", help="no notes on tool calls and changes")
 
 

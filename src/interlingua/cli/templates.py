@@ -41,7 +41,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 def template_arguments(parser: ArgumentParser) -> None:
     """Say which template is taken or made."""
-    parser.add_argument("-t", "--template", metavar="NAME", help="take prompt and options of this template")
+    parser.add_argument("-t", "--template", metavar="NAME", help="use the prompt and options of this template")
     parser.add_argument(
         "-p", "--param", action="append", default=[], metavar="KEY=VALUE", help="a value for $KEY in the template"
     )

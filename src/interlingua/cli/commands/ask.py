@@ -57,9 +57,9 @@ def arguments(parser: ArgumentParser) -> None:
     model_arguments(parser)
     conversation_arguments(parser)
     template_arguments(parser)
-    parser.add_argument("--save", metavar="NAME", help="ask nothing; keep prompt and options as a template")
+    parser.add_argument("--save", metavar="NAME", help="save prompt and options as a template, and send nothing")
     parser.add_argument("--json", action="store_true", help="the whole response as canonical JSON on stdout")
-    parser.add_argument("-x", "--code", action="store_true", help="the first code block of the answer alone")
+    parser.add_argument("-x", "--code", action="store_true", help="print only the first code block of the answer")
     manner_arguments(parser)
     fault_argument(parser)
 

@@ -34,9 +34,13 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "action", nargs="?", choices=("list", "show", "cancel"), default="list", help="list is the default"
     )
-    parser.add_argument("provider", nargs="?", metavar="PROVIDER", help="whose batches; of list, all when left out")
-    parser.add_argument("id", nargs="?", metavar="ID", help="of show and cancel, which one")
-    parser.add_argument("--limit", type=int, default=20, metavar="N", help="list at most so many (default: 20)")
+    parser.add_argument(
+        "provider", nargs="?", metavar="PROVIDER", help="the provider; for list, all providers by default"
+    )
+    parser.add_argument("id", nargs="?", metavar="ID", help="for show and cancel: the id of the batch")
+    parser.add_argument(
+        "--limit", type=int, default=20, metavar="N", help="maximum number of batches to list (default: 20)"
+    )
     parser.add_argument("--json", action="store_true", help="a JSON array instead of a table")
 
 

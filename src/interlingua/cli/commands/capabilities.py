@@ -28,7 +28,7 @@ examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("spec", metavar="SPEC", help="provider/model, or an alias of one")
-    parser.add_argument("--ask", action="store_true", help="ask the server for what it says of the model")
+    parser.add_argument("--ask", action="store_true", help="ask the server about the model, too")
     parser.add_argument("--json", action="store_true", help="a JSON object instead of a table")
 
 

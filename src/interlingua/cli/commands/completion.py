@@ -32,7 +32,7 @@ class _Option(NamedTuple):
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="whose script")
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
 
 
 def run(options: Namespace) -> int:

@@ -29,9 +29,11 @@ DEFAULT_MODEL = "openai/gpt-5.6"
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("client", nargs="?", metavar="CLIENT", help="which one (default: list them)")
+    parser.add_argument("client", nargs="?", metavar="CLIENT", help="the client (default: list all clients)")
     parser.add_argument("-m", "--model", metavar="SPEC", help="the model (default: INTERLINGUA_MODEL)")
-    parser.add_argument("--dialect", metavar="NAME", help="the dialect that it is to speak (default: its best)")
+    parser.add_argument(
+        "--dialect", metavar="NAME", help="the dialect that the client should speak (default: its best)"
+    )
     parser.add_argument("--url", metavar="URL", help="the gateway's address (default: the one of `il serve` here)")
     parser.add_argument("--key-env", metavar="NAME", help="the variable that holds the gateway's key")
 

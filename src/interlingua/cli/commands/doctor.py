@@ -54,11 +54,13 @@ MARKS: dict[bool | None, str] = {True: "ok", False: "!!", None: "--"}
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("--probe", action="store_true", help="ask each configured target for one token")
+    parser.add_argument("--probe", action="store_true", help="test each configured target with a call of one token")
     parser.add_argument(
-        "-m", "--model", metavar="SPEC", help="probe this, instead of INTERLINGUA_MODEL and all aliases"
+        "-m", "--model", metavar="SPEC", help="test this model instead of INTERLINGUA_MODEL and all aliases"
     )
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="SECONDS", help="for each probe (default: 10)")
+    parser.add_argument(
+        "--timeout", type=float, default=10.0, metavar="SECONDS", help="time-out for each test in seconds (default: 10)"
+    )
 
 
 def run(options: Namespace) -> int:

@@ -25,16 +25,16 @@ examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("text", nargs="*", metavar="TEXT", help="what to embed; none reads the lines of stdin")
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="the texts (default: the lines of stdin)")
     parser.add_argument("-m", "--model", metavar="SPEC", help="provider/model, an alias, or a chain of one model")
     parser.add_argument("-f", "--file", metavar="PATH", help="embed each line of a file that is not blank")
-    parser.add_argument("--dimensions", type=int, metavar="N", help="how many numbers a vector has")
+    parser.add_argument("--dimensions", type=int, metavar="N", help="length of a vector")
     parser.add_argument(
         "--input-type",
         choices=("query", "document", "similarity", "classification", "clustering"),
-        help="what the texts are for, where the model makes a difference",
+        help="purpose of the texts, for models that distinguish it",
     )
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for the whole of it")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time-out for the whole command")
     parser.add_argument("--usage", action="store_true", help="tokens and price on stderr")
 
 

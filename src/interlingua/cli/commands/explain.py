@@ -44,7 +44,7 @@ def arguments(parser: ArgumentParser) -> None:
     model_arguments(parser)
     conversation_arguments(parser)
     parser.add_argument("--request", metavar="FILE", help="explain this request: canonical JSON, or a Chat body")
-    parser.add_argument("--curl", action="store_true", help="a command line that sends it")
+    parser.add_argument("--curl", action="store_true", help="print a curl command that sends the request")
 
 
 def run(options: Namespace) -> int:

@@ -57,23 +57,23 @@ def arguments(parser: ArgumentParser) -> None:
         "--schema", required=True, metavar="TYPE", help="MODULE:TYPE, FILE.json, or fields: 'name, total float'"
     )
     parser.add_argument(
-        "-o", "--output", required=True, metavar="FILE.jsonl", help="where the rows go; a rerun continues from it"
+        "-o", "--output", required=True, metavar="FILE.jsonl", help="the output file; a rerun continues from it"
     )
     repair_argument(parser)
     model_arguments(parser)
     parser.add_argument(
-        "--concurrency", type=int, default=CONCURRENCY, metavar="N", help="calls at once; 16 unless said"
+        "--concurrency", type=int, default=CONCURRENCY, metavar="N", help="concurrent calls (default: 16)"
     )
     parser.add_argument(
-        "--batch", action="store_true", help="by batches of the provider's: half the price, within a day"
+        "--batch", action="store_true", help="use the provider's batch API: half the price, within a day"
     )
     parser.add_argument(
         "--no-live",
         action="store_true",
-        help="with --batch: what a batch left undone fails, instead of being asked live",
+        help="with --batch: items that a batch left undone fail, instead of live calls",
     )
-    parser.add_argument("--retry-failed", action="store_true", help="try again what failed in an earlier run")
-    parser.add_argument("--dry-run", action="store_true", help="say what each file becomes, and ask nothing")
+    parser.add_argument("--retry-failed", action="store_true", help="retry items that failed in an earlier run")
+    parser.add_argument("--dry-run", action="store_true", help="print how each file would be sent, and send nothing")
 
 
 def run(options: Namespace) -> int:

@@ -32,10 +32,12 @@ examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("action", nargs="?", choices=("suspend", "resume"), help="without it, the table")
+    parser.add_argument(
+        "action", nargs="?", choices=("suspend", "resume"), help="suspend or resume a target (default: show the table)"
+    )
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="provider/model, an alias, or several with commas")
     parser.add_argument("--for", dest="duration", metavar="TIME", help="30s, 10m, 2h or 1d (default: until resumed)")
-    parser.add_argument("--state", metavar="PLACE", help="look here instead of where INTERLINGUA_STATE says")
+    parser.add_argument("--state", metavar="PLACE", help="the state store (default: INTERLINGUA_STATE)")
     parser.add_argument("--json", action="store_true", help="a JSON object instead of a table")
 
 

@@ -40,14 +40,16 @@ examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("words", nargs="*", metavar="WORD", help="words that stand in the prompt or the answer")
-    parser.add_argument("-l", "--limit", type=int, default=20, metavar="N", help="how many prompts at most (20)")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each, whole")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="search words in prompts and answers")
+    parser.add_argument(
+        "-l", "--limit", type=int, default=20, metavar="N", help="maximum number of prompts (default: 20)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line, with full texts")
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--show", metavar="CONVERSATION", help="all of one conversation, by number or name")
     action.add_argument("--delete", metavar="CONVERSATION", help="delete one conversation, by number or name")
     action.add_argument("--clear", action="store_true", help="delete all of them")
-    action.add_argument("--path", action="store_true", help="print where they are kept")
+    action.add_argument("--path", action="store_true", help="print the path of the history file")
 
 
 def run(options: Namespace) -> int:

@@ -57,32 +57,37 @@ _COUNTS = {
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS), help="what to do")
+    parser.add_argument("action", choices=ACTIONS, metavar="|".join(ACTIONS), help="the action")
     parser.add_argument("name", nargs="?", metavar="NAME", help="the name of a key")
     parser.add_argument("--models", metavar="NAMES", help="aliases and provider/model, with commas; `claude-*`, `*`")
-    parser.add_argument("--rpm", metavar="N", help="requests in any minute")
-    parser.add_argument("--tpm", metavar="N", help="tokens in any minute, input and output: 200k")
-    parser.add_argument("--concurrency", metavar="N", help="calls at a time")
+    parser.add_argument("--rpm", metavar="N", help="requests per minute")
+    parser.add_argument("--tpm", metavar="N", help="tokens per minute, input and output: 200k")
+    parser.add_argument("--concurrency", metavar="N", help="concurrent calls")
     parser.add_argument(
-        "--budget", action="append", metavar="BUDGET", help="'50 USD/month', '2M tokens/day', '100 USD'; repeatable"
+        "--budget",
+        action="append",
+        metavar="BUDGET",
+        help="a budget: '50 USD/month', '2M tokens/day', '100 USD'; may be repeated",
     )
-    parser.add_argument("--max-body", metavar="BYTES", help="the largest body of a request, inflated: 1M")
+    parser.add_argument("--max-body", metavar="BYTES", help="maximum size of a request body after decompression: 1M")
     parser.add_argument(
         "--default-max-tokens",
         metavar="N",
-        help="how long an answer gets whose client does not say, under a limit of tokens or money (default: 8192)",
+        help="maximum tokens of an answer for clients that set none, under a limit of tokens or money (default: 8192)",
     )
     parser.add_argument(
         "--context-tokens",
         metavar="N",
-        help="what to reserve for stored conversations, files and the provider's tools (default: the model's window)",
+        help="tokens to reserve for stored conversations, files and provider tools (default: the model's window)",
     )
-    parser.add_argument("--expires", metavar="WHEN", help="90d, 12h, or the last day, as 2027-01-31")
-    parser.add_argument("--team", metavar="NAME", help="the team whose limits ([teams.NAME] of the file) hold, too")
-    parser.add_argument("--since", metavar="DAY", help="usage: from this day on, as 2026-11-01 (UTC)")
+    parser.add_argument("--expires", metavar="WHEN", help="expiry: 90d, 12h, or the last day, such as 2027-01-31")
+    parser.add_argument(
+        "--team", metavar="NAME", help="the team of the key; its limits ([teams.NAME] in the file) apply, too"
+    )
+    parser.add_argument("--since", metavar="DAY", help="for usage: the first day, such as 2026-11-01 (UTC)")
     parser.add_argument("--keys", metavar="FILE", help="the database (default: keys.sqlite where state is kept)")
-    parser.add_argument("--state", metavar="PLACE", help="redis://…, for what gateways share (or INTERLINGUA_STATE)")
-    parser.add_argument("--config", metavar="FILE", help="with the keys, teams and database of this TOML file")
+    parser.add_argument("--state", metavar="PLACE", help="the shared state, redis://… (or INTERLINGUA_STATE)")
+    parser.add_argument("--config", metavar="FILE", help="use the keys, teams and database of this TOML file")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
 
 

@@ -36,8 +36,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-m", "--model", metavar="SPEC", help="the model for its work (default: INTERLINGUA_MODEL)")
     parser.add_argument("--small", metavar="SPEC", help="the model for titles and the like (default: the same)")
     parser.add_argument("--config", metavar="FILE", help="a TOML file with providers, aliases and limits")
-    parser.add_argument("--print-env", action="store_true", help="show what it would be told, and start nothing")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing at the end")
+    parser.add_argument("--print-env", action="store_true", help="print the agent's settings and start nothing")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no summary at the end")
     parser.add_argument("prompt", nargs="*", default=[], metavar="-- ARGUMENTS", help="the agent's own arguments")
 
 

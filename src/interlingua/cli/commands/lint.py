@@ -58,7 +58,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--target", action="append", default=[], metavar="TARGET", help="a dialect or provider/model; may be repeated"
     )
-    parser.add_argument("--strict", action="store_true", help="as if every tool asked to be strict")
+    parser.add_argument("--strict", action="store_true", help="treat every tool as strict")
     parser.add_argument("--json", action="store_true", help="one JSON array instead of lines")
 
 

@@ -35,17 +35,19 @@ _WIDTHS = (24, 6, 12, 28, 28, 13, 10, 8, 8, 22, 0)
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("--store", metavar="FILE", help="the file of the gateway")
+    parser.add_argument("--store", metavar="FILE", help="the log file of the gateway")
     parser.add_argument("--config", metavar="FILE", help="a TOML file whose [server] names that file")
-    parser.add_argument("-n", dest="most", type=int, default=50, metavar="N", help="how many at most (default: 50)")
-    parser.add_argument("--id", metavar="ID", help="the one with this id, as its reply told it in x-request-id")
-    parser.add_argument("--key", metavar="NAME", help="of this key")
-    parser.add_argument("--model", metavar="NAME", help="that asked for this model; NAME* for all that begin alike")
-    parser.add_argument("--target", metavar="SPEC", help="that this target answered; * as well")
-    parser.add_argument("--status", metavar="STATUS", help="with this status, as 429 or 5xx")
-    parser.add_argument("--since", metavar="TIME", help="of the last 30s, 10m, 2h or 1d")
-    parser.add_argument("--follow", "-f", action="store_true", help="keep showing what comes, until Ctrl-C")
-    parser.add_argument("--json", action="store_true", help="a JSON object a line instead of a table")
+    parser.add_argument(
+        "-n", dest="most", type=int, default=50, metavar="N", help="maximum number of requests (default: 50)"
+    )
+    parser.add_argument("--id", metavar="ID", help="only the request with this id (x-request-id)")
+    parser.add_argument("--key", metavar="NAME", help="only requests of this key")
+    parser.add_argument("--model", metavar="NAME", help="only requests for this model; NAME* matches a prefix")
+    parser.add_argument("--target", metavar="SPEC", help="only requests answered by this target; * matches a prefix")
+    parser.add_argument("--status", metavar="STATUS", help="only requests with this status, such as 429 or 5xx")
+    parser.add_argument("--since", metavar="TIME", help="only requests of the last 30s, 10m, 2h or 1d")
+    parser.add_argument("--follow", "-f", action="store_true", help="follow new requests until Ctrl-C")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line instead of a table")
 
 
 def run(options: Namespace) -> int:

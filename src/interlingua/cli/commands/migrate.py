@@ -28,10 +28,12 @@ MAX_BYTES = 4 * 1024 * 1024
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("source", choices=("litellm",), metavar="litellm", help="whose configuration it is")
-    parser.add_argument("file", metavar="FILE", help="the configuration, as config.yaml")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write it there (default: stdout)")
-    parser.add_argument("--force", action="store_true", help="replace the output file where there is one")
+    parser.add_argument(
+        "source", choices=("litellm",), metavar="litellm", help="the tool whose configuration is converted"
+    )
+    parser.add_argument("file", metavar="FILE", help="its configuration file, such as config.yaml")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the output file (default: stdout)")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing output file")
 
 
 def run(options: Namespace) -> int:

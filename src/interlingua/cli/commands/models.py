@@ -26,9 +26,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "action", nargs="?", choices=("list", "pull", "path"), default="list", help="list is the default"
     )
-    parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="what comes after local/, such as tiny; of list, a provider"
-    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a local model such as tiny; for list, a provider")
 
 
 def run(options: Namespace) -> int:

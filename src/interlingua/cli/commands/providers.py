@@ -30,7 +30,7 @@ examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these providers")
     parser.add_argument("--json", action="store_true", help="a JSON array instead of a table")
 
 

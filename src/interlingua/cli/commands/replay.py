@@ -33,8 +33,8 @@ examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("file", metavar="FILE", help="the cassette")
-    parser.add_argument("--dialect", metavar="DIALECT", help="ask in this one instead of the client's own")
-    parser.add_argument("--url", metavar="URL", help="send it to the gateway at this address")
+    parser.add_argument("--dialect", metavar="DIALECT", help="use this dialect instead of the client's own")
+    parser.add_argument("--url", metavar="URL", help="send the request to the gateway at this address")
     parser.add_argument("--key-env", metavar="NAME", help="the variable that holds the key of that gateway")
 
 

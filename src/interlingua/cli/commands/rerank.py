@@ -24,12 +24,12 @@ examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("query", metavar="QUERY", help="what is looked for")
-    parser.add_argument("document", nargs="*", metavar="DOCUMENT", help="the documents; none reads the lines of stdin")
+    parser.add_argument("query", metavar="QUERY", help="the query")
+    parser.add_argument("document", nargs="*", metavar="DOCUMENT", help="the documents (default: the lines of stdin)")
     parser.add_argument("-m", "--model", metavar="SPEC", help="provider/model, an alias, or a chain")
-    parser.add_argument("-n", "--top", type=int, metavar="N", help="the best N alone")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="for the whole of it")
-    parser.add_argument("--json", action="store_true", help="a line of JSON for each")
+    parser.add_argument("-n", "--top", type=int, metavar="N", help="only the best N")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="time-out for the whole command")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
 
 def run(options: Namespace) -> int:

@@ -64,9 +64,11 @@ def arguments(parser: ArgumentParser) -> None:
     request_arguments(parser)
     repair_argument(parser)
     server_arguments(parser)
-    parser.add_argument("--max-steps", type=int, default=10, metavar="N", help="the most answers of the model (10)")
-    parser.add_argument("--max-cost", type=float, metavar="USD", help="the most that all answers may cost")
-    parser.add_argument("--max-time", type=float, metavar="SECONDS", help="the most that the run may take")
+    parser.add_argument(
+        "--max-steps", type=int, default=10, metavar="N", help="maximum number of model answers (default: 10)"
+    )
+    parser.add_argument("--max-cost", type=float, metavar="USD", help="maximum cost of all answers")
+    parser.add_argument("--max-time", type=float, metavar="SECONDS", help="maximum duration of the run")
     model_arguments(parser)
     parser.add_argument("--json", action="store_true", help="the whole run as canonical JSON on stdout")
     manner_arguments(parser, whole=False)

@@ -43,41 +43,45 @@ def arguments(parser: ArgumentParser) -> None:
 
     from interlingua.types.capability import Capability
 
-    parser.add_argument("--host", metavar="ADDRESS", help="where it listens (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, metavar="N", help="on which port; 0 takes a free one (default: 8787)")
-    parser.add_argument("--workers", type=int, metavar="N", help="how many processes serve (default: 1)")
+    parser.add_argument("--host", metavar="ADDRESS", help="listen on this address (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, metavar="N", help="listen on this port; 0 takes a free one (default: 8787)")
+    parser.add_argument("--workers", type=int, metavar="N", help="number of worker processes (default: 1)")
     parser.add_argument("--worker", type=int, nargs=2, help=SUPPRESS)
     parser.add_argument("--room", help=SUPPRESS)
     parser.add_argument("--config", metavar="FILE", help="a TOML file with providers, aliases, limits, keys, settings")
-    parser.add_argument("-m", "--model", metavar="SPEC", help="what names stand for that nothing else defines")
-    parser.add_argument(
-        "--key", metavar="KEY", help="a key that clients must bring; --key-env does not show it to `ps`"
-    )
-    parser.add_argument("--keys", metavar="FILE", help="the database of `il keys` (default: where that keeps it)")
-    parser.add_argument("--key-env", metavar="NAME", help="the variable that holds the key")
-    parser.add_argument("--strict", action="store_true", help="refuse whatever would be dropped or approximated")
+    parser.add_argument("-m", "--model", metavar="SPEC", help="the model for names that are not configured")
+    parser.add_argument("--key", metavar="KEY", help="require this API key from clients; --key-env hides it from `ps`")
+    parser.add_argument("--keys", metavar="FILE", help="the key database (default: the one of `il keys`)")
+    parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds the key")
+    parser.add_argument("--strict", action="store_true", help="fail instead of dropping or approximating anything")
     parser.add_argument(
         "--allow",
         action="append",
         default=[],
         choices=get_args(Capability),
-        help="what may be let go where a target cannot take it; may be repeated",
+        help="drop this where a target cannot take it; may be repeated",
     )
-    parser.add_argument("--no-console", action="store_true", help="give browsers no console at /")
+    parser.add_argument("--no-console", action="store_true", help="disable the console at /")
     parser.add_argument(
-        "--console-content", action="store_true", help="let the console show what is asked and answered while one looks"
+        "--console-content", action="store_true", help="show prompts and answers in the console while it is open"
     )
-    parser.add_argument("--allow-fetch", action="store_true", help="fetch images that a body names by address, guarded")
-    parser.add_argument("--log", choices=("json", "text", "off"), help="a line for each request on stderr")
-    parser.add_argument("--log-content", action="store_true", help="log what is asked and answered, too")
-    parser.add_argument("--metrics", choices=("off", "keys", "open"), help="/metrics for Prometheus, and for whom")
+    parser.add_argument(
+        "--allow-fetch",
+        action="store_true",
+        help="fetch images that requests name by URL, guarded against internal addresses",
+    )
+    parser.add_argument("--log", choices=("json", "text", "off"), help="request log on stderr")
+    parser.add_argument("--log-content", action="store_true", help="log prompts and answers, too")
+    parser.add_argument(
+        "--metrics", choices=("off", "keys", "open"), help="Prometheus metrics at /metrics: off, for keys, or open"
+    )
     parser.add_argument("--store", metavar="FILE", help="keep requests in a SQLite file, for `il logs`")
     parser.add_argument("--record", metavar="DIR", help="write a cassette of each request, for `il replay`")
-    parser.add_argument("--otel", action="store_true", help="OpenTelemetry spans, sent as OTEL_… variables say")
+    parser.add_argument("--otel", action="store_true", help="send OpenTelemetry spans (configured by OTEL_… variables)")
     parser.add_argument(
         "--state",
         metavar="PLACE",
-        help="share the health of targets by file or file:PATH, and all state by redis://… (or INTERLINGUA_STATE)",
+        help="share health through file or file:PATH, or all state through redis://… (or INTERLINGUA_STATE)",
     )
     fault_argument(parser)
 

@@ -33,7 +33,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "action", nargs="?", choices=("list", "show", "path", "delete"), default="list", help="list is the default"
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which template")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the name of the template")
 
 
 def run(options: Namespace) -> int:

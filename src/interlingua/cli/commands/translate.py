@@ -35,15 +35,15 @@ def arguments(parser: ArgumentParser) -> None:
         "--to", metavar="DIALECT", help="the dialect of stdout; a provider's first one where --provider names it"
     )
     parser.add_argument(
-        "--provider", metavar="NAME", help="whose quirks, model facts and limits count, as `il providers` names it"
+        "--provider",
+        metavar="NAME",
+        help="apply the quirks, model facts and limits of this provider (see `il providers`)",
     )
-    parser.add_argument(
-        "-m", "--model", metavar="ID", help="the model that the request is to name, as its provider does"
-    )
-    parser.add_argument("--response", action="store_true", help="stdin holds a whole answer, not a request")
+    parser.add_argument("-m", "--model", metavar="ID", help="the model name to put into the request")
+    parser.add_argument("--response", action="store_true", help="stdin holds an answer, not a request")
     parser.add_argument(
         "--allow", action="append", default=[], choices=get_args(Capability), metavar="KIND",
-        help="let go what the dialect cannot take, such as images; may be repeated",
+        help="drop this where the dialect cannot take it, such as images; may be repeated",
     )  # fmt: skip
 
 
