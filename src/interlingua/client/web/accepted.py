@@ -57,7 +57,7 @@ class Accepted(Protocol):
 
 @cache
 def accepted_in(place: str) -> Accepted:
-    """What was accepted in a place: `memory`, a `redis://…` address, or the path of a SQLite file.
+    """The accepted calls of a place: `memory`, a `redis://…` address, or the path of a SQLite file.
 
     Raises: ConfigError for an empty place, and without the [redis] extra; UsageError for what is no text.
     """
