@@ -459,20 +459,46 @@ def test_azure_asks_the_az_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         assert asked(models, registry_for(models, "azure")) == f"Bearer {TOKEN}"
 
 
+def entra(seen: Seen) -> Answer:
+    """Microsoft Entra: its metadata, and a token for whoever asks."""
+    url = f"https://{seen.header('host')}/tenant"
+    if "openid-configuration" in seen.line:
+        ends = {"authorization_endpoint": f"{url}/authorize", "token_endpoint": f"{url}/token", "issuer": url}
+        return answer(ends)
+    return answer({"access_token": TOKEN, "expires_in": 3_600, "token_type": "Bearer"})
+
+
+def test_azure_federates_a_workload(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Workload identity, as AKS sets it up: the token in a file is what the client proves itself by; no secret."""
+    authority = Authority(tmp_path)
+    federated = tmp_path / "federated-token"
+    federated.write_text("token-of-the-cluster-1", encoding="utf-8")
+    with serving(answer(ANSWER)) as models, serving(entra, context=authority.context()) as tokens:
+        for name, value in {
+            "REQUESTS_CA_BUNDLE": authority.file,
+            "AZURE_TOKEN_CREDENTIALS": "WorkloadIdentityCredential",
+            "AZURE_AUTHORITY_HOST": tokens.url("", "localhost"),
+            "AZURE_TENANT_ID": "tenant",
+            "AZURE_CLIENT_ID": "client",
+            "AZURE_FEDERATED_TOKEN_FILE": str(federated),
+        }.items():
+            monkeypatch.setenv(name, value)
+        registry = registry_for(models, "azure")
+        assert [asked(models, registry), asked(models, registry)] == [f"Bearer {TOKEN}"] * 2
+        form = parse_qs(tokens.seen[-1].body.decode())
+    assert [seen.line for seen in tokens.seen] == ["POST /tenant/oauth2/v2.0/token HTTP/1.1"]
+    assert (form["client_assertion"], form["client_id"], form["scope"]) == (
+        ["token-of-the-cluster-1"], ["client"], ["https://cognitiveservices.azure.com/.default"],
+    )  # fmt: skip
+    assert form["client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"]
+
+
 def test_azure_takes_a_client_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A credential object of azure-identity: its secret goes to the authority alone, by TLS."""
     from azure.identity import ClientSecretCredential
 
     authority = Authority(tmp_path)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", authority.file)
-
-    def entra(seen: Seen) -> Answer:
-        url = f"https://{seen.header('host')}/tenant"
-        if "openid-configuration" in seen.line:
-            ends = {"authorization_endpoint": f"{url}/authorize", "token_endpoint": f"{url}/token", "issuer": url}
-            return answer(ends)
-        return answer({"access_token": TOKEN, "expires_in": 3_600, "token_type": "Bearer"})
-
     with serving(answer(ANSWER)) as models, serving(entra, context=authority.context()) as tokens:
         registry = Registry({})
         registry.register_provider(il.Provider(name="cloud", base_url=models.url("/v1"), dialects=("openai-chat",)))

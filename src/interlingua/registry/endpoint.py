@@ -83,11 +83,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     def identity(self, headers: Headers = ()) -> str:
         """The address and the key of a request with these headers, by which health is kept: the host, and a digest.
 
-        Two callers have the same one where the server cannot tell them apart. The key is not in it.
+        Two callers have the same one where the server cannot tell them apart. The key is not in it. A login is itself,
+        whichever token it holds: its `credential` names it, so that a renewal forgets no health.
         """
         secret = [pair for pair in headers if pair[0].lower() in SECRET_HEADERS] if headers else ()
-        keys = (self.credential.latest(),) if self.login is None else self.login.secrets()
-        return _identities[self.base_url, self.query, self.headers, tuple(secret), keys]
+        return _identities[self.base_url, self.query, self.headers, tuple(secret), (self.credential.latest(),)]
 
     def http_request(
         self, encoded: Encoded, *, stream: bool = False, with_credential: bool = True, headers: Headers = ()

@@ -15,6 +15,7 @@ import pytest
 
 import interlingua as il
 from interlingua.errors import APITimeoutError, AuthenticationError
+from interlingua.registry.logins import renewal as renewals
 from interlingua.registry.logins import table
 from interlingua.registry.logins.bearer import BearerLogin, Token, issued_token
 from interlingua.registry.logins.renewal import EARLY_S, MARGIN_S, Issued, Renewal, expires_at
@@ -397,3 +398,50 @@ def test_a_login_by_name_needs_no_lock() -> None:
     for thread in threads:
         thread.join(30)
     assert len({id(login) for login in made}) == 1
+
+
+def test_a_renewal_that_hangs_makes_room_and_its_threads_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that never answers is given up after a while; at most four of its threads run, all of them daemons."""
+    go, threads = threading.Event(), list[threading.Thread]()
+
+    def fetch() -> Issued[str]:
+        threads.append(threading.current_thread())
+        number = len(threads)
+        go.wait(30)
+        return Issued(f"t{number}", expires_at(None))
+
+    monkeypatch.setattr(renewals, "STUCK_S", -1.0)
+    renewed = renewal(fetch)
+    for _ in range(6):
+        with pytest.raises(TimeoutError):
+            renewed.wait(0.01)
+    assert (len(threads), {thread.daemon for thread in threads}) == (renewals.MOST_THREADS, {True})
+    go.set()
+    for thread in threads:
+        thread.join(30)
+    assert (renewed.wait(5), renewed._threads) == ("t4", 0)
+
+
+def test_a_late_credential_of_a_renewal_given_up_replaces_no_newer_one() -> None:
+    """It counts where nothing else holds; beside one that does it is only one more text to be cut out of errors."""
+    renewed = renewal(lasting(EARLY_S + 60))
+    assert renewed.wait(5) == "t1"
+    renewed._take(Issued("old", expires_at(None)), is_latest=False)
+    assert (renewed.wait(5), renewed.recent()) == ("t1", ("old", "t1"))
+
+
+def test_a_renewed_token_is_the_same_identity() -> None:
+    """Health is kept by the login: what it knows of a target outlives each token, and another login has none of it."""
+    tokens = iter(["first-token", "second-token"])
+
+    def give() -> str:
+        return next(tokens)
+
+    here, there = (
+        Registry({}).pointed(login=function).resolve("openai/gpt-5.6")[0] for function in (give, lambda: "other")
+    )
+    before = here.identity()
+    assert here.login is not None
+    sent = [here.login.headers(REQUEST, 5), here.login.headers(REQUEST, 5)]
+    assert [dict(pairs)["authorization"] for pairs in sent] == ["Bearer first-token", "Bearer second-token"]
+    assert here.identity() == before != there.identity()

@@ -3,7 +3,10 @@
 Rules
 - A credential is renewed `EARLY_S` before its end, at most once in `PAUSE_S`; while it is still valid, requests go out
   with it when the renewal fails, and when another request has begun one.
-- A renewal runs in a thread of its own that ends with it: vendors' libraries block, and an event loop must not.
+- A renewal runs in a thread of its own that ends with it: vendors' libraries block, and an event loop must not. The
+  thread is a daemon, so that a library that hangs keeps no process from its end.
+- A renewal that hangs is given up after `STUCK_S`, and the next request begins another one; at most `MOST_THREADS` of
+  one credential run at a time. One that was given up and ends after all counts where nothing newer holds.
 - A renewal that was begun in a parent process does not count in its fork.
 - What a vendor's library raises becomes one sentence of ours; its own text is cleaned and cut.
 """
@@ -30,6 +33,10 @@ MARGIN_S = 10.0
 """How long a credential must hold at least to go out with a request."""
 PAUSE_S = 30.0
 """How long passes at least between two renewals, as long as the credential holds."""
+STUCK_S = 120.0
+"""After how long a renewal under way no longer keeps another one from beginning."""
+MOST_THREADS = 4
+"""How many renewals of one credential run at most, those that were given up among them."""
 LONGEST_REASON = 300
 LONGEST_TEXT = 10_000
 MOST_RECENT = 8
@@ -88,6 +95,8 @@ class Renewal(Generic[T]):
         self._recent: tuple[T, ...] = ()
         self._under_way: Future[Issued[T] | _Failure] | None = None
         self._process = os.getpid()
+        self._begun_at_s = 0.0
+        self._threads = 0
         self._again_at_s = 0.0
 
     def recent(self) -> tuple[T, ...]:
@@ -126,23 +135,32 @@ class Renewal(Generic[T]):
 
     def _is_under_way(self) -> bool:
         under_way = self._under_way
-        return under_way is not None and not under_way.done() and self._process == os.getpid()
+        return under_way is not None and not self._is_over(under_way) and self._process == os.getpid()
+
+    def _is_over(self, renewal: Future[Issued[T] | _Failure]) -> bool:
+        """Whether a renewal has ended, or hangs and makes room for another one."""
+        is_stuck = time.monotonic() - self._begun_at_s > STUCK_S and self._threads < MOST_THREADS
+        return renewal.done() or is_stuck
 
     def _begin(self) -> Future[Issued[T] | _Failure]:
         """The renewal under way, begun where there is none."""
         if self._process != os.getpid():  # the lock may be held by a thread that is not in this fork
             self._lock, self._under_way, self._process = threading.Lock(), None, os.getpid()
+            self._threads = 0
         with self._lock:
             result = self._under_way
             if result is not None and result.done() and self._usable() is not None:
                 return result  # it ended while this request waited for the lock
-            if result is None or result.done():
+            if result is None or self._is_over(result):
                 result = self._under_way = Future[Issued[T] | _Failure]()
+                self._begun_at_s = time.monotonic()
+                self._threads += 1
                 result.set_running_or_notify_cancel()  # a request that stops waiting does not end it for the others
                 thread = threading.Thread(target=self._renew, args=(result,), name="interlingua-login", daemon=True)
                 try:
                     thread.start()
                 except RuntimeError as error:  # the system has no more threads, or the process ends
+                    self._threads -= 1
                     result.set_result(self._failure(error))
             return result
 
@@ -154,11 +172,20 @@ class Renewal(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - whatever a library raises: the requests wait for an answer
             outcome = self._failure(error)
         else:
-            before = [value for value in self._recent if value != issued.value]
-            self._recent = (issued.value, *before[: MOST_RECENT - 1])
-            self._issued = outcome = issued
-        self._again_at_s = time.monotonic() + PAUSE_S
+            outcome = issued
+        with self._lock:
+            self._threads -= 1
+            if isinstance(outcome, Issued):
+                self._take(outcome, is_latest=result is self._under_way)
+            self._again_at_s = time.monotonic() + PAUSE_S
         result.set_result(outcome)
+
+    def _take(self, issued: Issued[T], *, is_latest: bool) -> None:
+        """Note a credential as the one that holds now, unless it is of a renewal given up and a newer one holds."""
+        before = [value for value in self._recent if value != issued.value]
+        self._recent = (issued.value, *before[: MOST_RECENT - 1])
+        if is_latest or self._issued is None or not self._issued.holds(MARGIN_S):
+            self._issued = issued
 
     def _failure(self, error: BaseException) -> _Failure:
         sentence = f"{self._source} gives no credential: {_reason(error)}; {self._way_out}"
