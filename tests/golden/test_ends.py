@@ -76,6 +76,12 @@ def _ollama(**members: Any) -> dict[str, Any]:
     return {"model": "m", "created_at": "2026-11-27T00:00:00Z", "message": message, "done": True, **members}
 
 
+def _cohere(finish: str | None = None) -> dict[str, Any]:
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Half"}]}
+    said = {} if finish is None else {"finish_reason": finish}
+    return {"id": "c", "message": message, **said, "usage": {"tokens": {"input_tokens": 3, "output_tokens": 2}}}
+
+
 CUT_USE: dict[str, Any] = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
 CUT_ITEM = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": ""}
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "Oslo"}}
@@ -90,13 +96,16 @@ ENDS = (
     End("other: a word that nobody knows", "openai-chat", _chat("new_word")),
     End("no reason beside a text", "openai-chat", _chat(None)),
     End("no reason beside counts", "ollama", _ollama(total_duration=9, eval_count=2)),
+    End("no reason beside a text of Cohere", "cohere", _cohere()),
     End("length", "openai-chat", _chat("length")),
+    End("length of Cohere", "cohere", _cohere("MAX_TOKENS")),
     End("length inside a call: no input yet", "anthropic", _messages("max_tokens", CUT_USE)),
     End("length inside a call: an incomplete item", "openai-responses",
         {**_responses("incomplete", incomplete_details={"reason": "max_output_tokens"}),
          "output": [{**CUT_ITEM, "status": "incomplete"}]}),
     End("refusal", "anthropic", _messages("refusal")),
     End("content_filter", "google", _google("SAFETY")),
+    End("error: TIMEOUT", "cohere", _cohere("TIMEOUT")),
     End("pause", "anthropic", _messages("pause_turn")),
     End("pause for a tool of the provider that never ends", "anthropic", _messages("pause_turn", SEARCH)),
 )  # fmt: skip

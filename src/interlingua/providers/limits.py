@@ -26,6 +26,7 @@ RESPONSES = frozenset({"openai-responses"})
 GOOGLE = frozenset({"google"})
 ANTHROPIC = frozenset({"anthropic"})
 BEDROCK = frozenset({"bedrock"})
+COHERE = frozenset({"cohere"})
 _CLAUDE_ON_BEDROCK = r"(.*[/.])?anthropic\."
 """The prefix of Claude's name there: a region, and of an ARN all but its end."""
 
@@ -80,6 +81,7 @@ FAMILIES: tuple[Family, ...] = (
     *[family for row in model_rows("openai") for family in _openai(row)],
     Family(OPENAI_ROWS, RESPONSES, r".*", _on_responses(Facts())),
     *[Family(GOOGLE, GOOGLE, row.models, _shared(row)) for row in model_rows("google")],
+    *[Family(COHERE, COHERE, row.models, _shared(row)) for row in model_rows("cohere")],
 )
 """Every family there is something to say of."""
 

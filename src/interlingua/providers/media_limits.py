@@ -174,6 +174,18 @@ ROWS: tuple[MediaRow, ...] = (
         ),
         "mistral",
     ),
+    # 20 megabytes of images in all; documents go beside the messages, as text.
+    _row(
+        MediaLimits(
+            animated=False,
+            max_images=20,
+            max_image_bytes=20_000_000,
+            audio_types=frozenset(),
+            document_types=frozenset(),
+            source='wire cohere, "images"; vendor "Image Inputs", "Command A Vision"',
+        ),
+        "cohere",
+    ),
     _row(
         MediaLimits(
             image_types=frozenset({PNG, JPEG}),

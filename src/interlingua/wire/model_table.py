@@ -26,7 +26,7 @@ class ModelRow(NamedTuple):
     """The abilities of one family, and their sources."""
 
     vendor: str
-    """The vendor of the family: `openai`, `anthropic` or `google`."""
+    """The vendor of the family: `openai`, `anthropic`, `google` or `cohere`."""
     models: str
     """A regular expression of the whole model id."""
     source: str
@@ -104,6 +104,7 @@ _SEEN, _ALL = _words("images", "documents"), _words("images", "audio", "document
 OPENAI_NOTES = "our notes on OpenAI Chat, section Pitfalls"
 GEMINI_NOTES = "our notes on Google, sections 1 and 8; vendor pages 'Gemini thinking', 'OpenAI compatibility'"
 CLAUDE_NOTES = "our notes on Anthropic, 'Thinking rules'; vendor page 'Models overview'"
+COHERE_NOTES = "our notes on Cohere, Field facts, reasoning in; vendor pages 'Reasoning Capabilities', 'Image Inputs'"
 
 
 def _openai(models: str, source: str, life: CacheLife, *unless: str, tools_on_chat: bool | None = None) -> ModelRow:
@@ -239,6 +240,18 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
         "83db21139ae0; images 3ba7ebf080ec, sound 1ced270781a2, documents 63f67e5387d8", media=_ALL,
         thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
         result_media=False, mixed_tools=False,
+    ),
+    ModelRow(
+        "cohere", r"command-a-reasoning.*", COHERE_NOTES + "; 42a79fbd5a91", thinking=_words("enabled", "disabled")
+    ),
+    # The older ones know no tool_choice, which came with Command R7B [cohere-python 7.3.1, v2/client.py].
+    ModelRow(
+        "cohere", r"command(-light|-r(-plus)?(-0[348]-2024)?)?", COHERE_NOTES + "; cohere-python, tool_choice",
+        thinking=frozenset(), forced_choice=False,
+    ),
+    ModelRow(
+        "cohere", r"command-(a-(03-2025|vision.*|translate.*)|r7b.*)", COHERE_NOTES + "; forced choice 6ed1ae10db64",
+        thinking=frozenset(),
     ),
 )  # fmt: skip
 """Every family there is something to say of."""

@@ -147,7 +147,11 @@ class _RequestEncoder(RequestWriter):
     def _choice(self, choice: object) -> None:
         if chosen_names(choice):
             self.changes.add("tool_choice_approximated", "/tool_choice", "the other tools are left out")
-        if choice == "none" or must_call(choice):
+        if self.facts.forced_choice is False and (choice == "none" or must_call(choice)):
+            self.wire.tools = None if choice == "none" else self.wire.tools
+            why = "no tool is offered" if choice == "none" else "it cannot be made to call"
+            self.changes.add("tool_choice_approximated", "/tool_choice", f"{self.target.model} takes no choice: {why}")
+        elif choice == "none" or must_call(choice):
             self.wire.tool_choice = "NONE" if choice == "none" else "REQUIRED"
 
     def _strict(self) -> bool | None:

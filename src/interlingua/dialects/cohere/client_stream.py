@@ -153,14 +153,25 @@ class CohereStreamDecoder(BuildingDecoder):
     # The answer as a whole
 
     def _message_start(self, event: EventWire, data: bytes) -> None:
-        del data
-        message = (event.delta or _NO_DELTA).message or _NO_MESSAGE
+        message = _said(event)
         self.builder.start(id=event.id)
         if message.extra:
             self._members["message"] = dict(message.extra)
         self._note(event)
+        self._say_message(message, data)
+
+    def _say_message(self, message: DeltaMessageWire, data: bytes) -> None:
+        """Take what stands in a message at once, as if each of its blocks and calls had come in one piece."""
+        for index, block in enumerate(_blocks_of(message)):
+            self._content_start(EventWire(index=index, delta=_delta(DeltaMessageWire(content=block))), data)
+            self._content_end(EventWire(index=index), data)
         if message.tool_plan:
             self._say_plan(message.tool_plan)
+        for raw in message.citations if is_list(message.citations) else ():
+            self._cite(raw)
+        for index, call in enumerate(_calls_of(message)):
+            self._call_start(EventWire(index=index, delta=_delta(DeltaMessageWire(tool_calls=call))), data)
+            self._call_end(EventWire(index=index), data)
 
     def _note(self, event: EventWire) -> None:
         """Keep the members of an event that the answer itself has without a field."""
@@ -190,20 +201,13 @@ class CohereStreamDecoder(BuildingDecoder):
         message = wire.message
         if message is None:
             raise DecodeError("the answer has no message", path="/message")
-        self._message_start(EventWire(id=wire.id), data)
-        content = (
-            [BlockWire(type="text", text=message.content)] if isinstance(message.content, str) else message.content
+        said = DeltaMessageWire(
+            content=message.content,
+            tool_plan=message.tool_plan,
+            tool_calls=message.tool_calls,
+            citations=message.citations,
         )
-        for index, block in enumerate(content or ()):
-            self._content_start(EventWire(index=index, delta=_delta(DeltaMessageWire(content=block))), data)
-            self._content_end(EventWire(index=index), data)
-        if message.tool_plan:
-            self._say_plan(message.tool_plan)
-        for raw in message.citations or ():
-            self._cite(raw)
-        for index, call in enumerate(message.tool_calls or ()):
-            self._call_start(EventWire(index=index, delta=_delta(DeltaMessageWire(tool_calls=call))), data)
-            self._call_end(EventWire(index=index), data)
+        self._message_start(EventWire(id=wire.id, delta=_delta(said)), data)
         self._members |= {"message": dict(message.extra)} if message.extra else {}
         self._members |= {"logprobs": wire.logprobs} if wire.logprobs is not None else {}
         delta = DeltaWire(finish_reason=wire.finish_reason, usage=wire.usage)
@@ -212,37 +216,45 @@ class CohereStreamDecoder(BuildingDecoder):
     # Content
 
     def _content_start(self, event: EventWire, data: bytes) -> None:
+        del data
         self.builder.start()
         self.builder.close_prose()
-        index, block = event.index or 0, _block_of(event)
-        kind = block.type or ("thinking" if block.thinking is not None else "text")
-        if kind not in ("text", "thinking"):
-            self._opaque.add(index)
-            part = decode_block(block)
-            if isinstance(part, OpaquePart):
-                self.builder.whole(part, "opaque")
-            return
+        index = event.index or 0
         self._plan = None
         self._content.pop(index, None)
-        self._say(index, block, data)
+        for block in _blocks_of(_said(event)):
+            self._take_block(index, block)
+
+    def _take_block(self, index: int, block: BlockWire) -> None:
+        """Take a block, or a piece of one, at an index; one of a kind that is not known stays as it came."""
+        kind = block.type or ("thinking" if block.thinking is not None else "text")
+        if kind in ("text", "thinking"):
+            self._say(index, block)
+            return
+        self._opaque.add(index)
+        part = decode_block(block)
+        if isinstance(part, OpaquePart):
+            self.builder.whole(part, "opaque")
 
     def _content_delta(self, event: EventWire, data: bytes) -> None:
-        index, block = event.index or 0, _block_of(event)
+        index, message = event.index or 0, _said(event)
         if index in self._opaque:
             self.builder.extra_event(NAME, plain(event))
             return
         if event.logprobs is not None:
             told = event.logprobs if is_list(event.logprobs) else [event.logprobs]
             self._members["logprobs"] = [*self._members.get("logprobs", ()), *told]
-        self._say(index, block, data)
-        is_plain = not (block.text and block.thinking) and event.logprobs is event.extra is block.extra is None
-        if is_plain:
+        for block in _blocks_of(message):
+            self._take_block(index, block)
+        block = message.content
+        if not isinstance(block, BlockWire) or (block.text and block.thinking):
+            return
+        if event.logprobs is event.extra is block.extra is None:
             member, text = ("thinking", block.thinking) if block.thinking else ("text", block.text)
             self._learn(data, member, text, self._content.get(index), run=True)
 
-    def _say(self, index: int, block: BlockWire, data: bytes) -> None:
+    def _say(self, index: int, block: BlockWire) -> None:
         """Let the block at an index grow by what a block of an event says."""
-        del data
         for kind, text in (("thinking", block.thinking), ("text", block.text)):
             if not text and not (block.extra and kind == block.type):
                 continue
@@ -265,7 +277,7 @@ class CohereStreamDecoder(BuildingDecoder):
     # Plan and calls
 
     def _plan_delta(self, event: EventWire, data: bytes) -> None:
-        text = ((event.delta or _NO_DELTA).message or _NO_MESSAGE).tool_plan
+        text = _said(event).tool_plan
         if text:
             self._say_plan(text)
             self._learn(data, PLAN, text, self._plan)
@@ -280,22 +292,24 @@ class CohereStreamDecoder(BuildingDecoder):
 
     def _call_start(self, event: EventWire, data: bytes) -> None:
         del data
-        wire = _call_of(event)
-        path = self.builder.next_path()
-        name = self._reader.name(wire, path)
-        extra, freeform = self._reader.members(wire), self._reader.freeform(name)
-        block = self.builder.open_call(wire.id, name, freeform=freeform, extra=extra)
-        self._calls[event.index or 0] = block
-        self.builder.call_arguments(block, self._reader.arguments(wire, block.path))
+        for index, wire in enumerate(_calls_of(_said(event)) or [ToolCallWire()], event.index or 0):
+            path = self.builder.next_path()
+            name = self._reader.name(wire, path)
+            extra, freeform = self._reader.members(wire), self._reader.freeform(name)
+            block = self.builder.open_call(wire.id, name, freeform=freeform, extra=extra)
+            self._calls[index] = block
+            self.builder.call_arguments(block, self._reader.arguments(wire, block.path))
 
     def _call_delta(self, event: EventWire, data: bytes) -> None:
-        block = self._calls.get(event.index or 0)
-        if block is None or block.part is not None:
-            raise DecodeError(f"a delta for call {event.index}, which is not open", path="/index")
-        text = self._reader.arguments(_call_of(event), block.path)
-        self.builder.call_arguments(block, text)
-        if block.pieces:
-            self._learn(data, "arguments", text, block)
+        calls = _calls_of(_said(event)) or [ToolCallWire()]
+        for index, wire in enumerate(calls, event.index or 0):
+            block = self._calls.get(index)
+            if block is None or block.part is not None:
+                raise DecodeError(f"a delta for call {index}, which is not open", path="/index")
+            text = self._reader.arguments(wire, block.path)
+            self.builder.call_arguments(block, text)
+            if block.pieces and len(calls) == 1:
+                self._learn(data, "arguments", text, block)
 
     def _call_end(self, event: EventWire, data: bytes) -> None:
         del data
@@ -307,7 +321,7 @@ class CohereStreamDecoder(BuildingDecoder):
 
     def _citation(self, event: EventWire, data: bytes) -> None:
         del data
-        said = ((event.delta or _NO_DELTA).message or _NO_MESSAGE).citations
+        said = _said(event).citations
         for raw in said if is_list(said) else [said]:
             if is_object(raw):
                 self._cite(raw)
@@ -341,13 +355,20 @@ def _delta(message: DeltaMessageWire) -> DeltaWire:
     return DeltaWire(message=message)
 
 
-def _block_of(event: EventWire) -> BlockWire:
-    """The block of content that an event names; an empty one where it names none."""
-    content = ((event.delta or _NO_DELTA).message or _NO_MESSAGE).content
-    return content if isinstance(content, BlockWire) else BlockWire()
+def _said(event: EventWire) -> DeltaMessageWire:
+    """What an event adds to the message."""
+    return (event.delta or _NO_DELTA).message or _NO_MESSAGE
 
 
-def _call_of(event: EventWire) -> ToolCallWire:
-    """The call that an event names; an empty one where it names none."""
-    calls = ((event.delta or _NO_DELTA).message or _NO_MESSAGE).tool_calls
-    return calls if isinstance(calls, ToolCallWire) else ToolCallWire()
+def _blocks_of(message: DeltaMessageWire) -> list[BlockWire]:
+    """The blocks of content in a delta: one as a rule, or a list of them, or a text alone."""
+    content = message.content
+    if isinstance(content, str):
+        return [BlockWire(type="text", text=content)]
+    return [content] if isinstance(content, BlockWire) else content or []
+
+
+def _calls_of(message: DeltaMessageWire) -> list[ToolCallWire]:
+    """The calls in a delta: one as a rule, or a list of them."""
+    calls = message.tool_calls
+    return [calls] if isinstance(calls, ToolCallWire) else calls or []

@@ -19,6 +19,7 @@ from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._roles import MessagesReader
 from interlingua.dialects.cohere.assistant import (
     MEDIA_CODES,
     AssistantEncoder,
@@ -29,7 +30,6 @@ from interlingua.dialects.cohere.assistant import (
 from interlingua.dialects.cohere.documents import encode_document
 from interlingua.dialects.cohere.parts import NAME, PartNotes, decode_content, encode_block, is_bare, is_text
 from interlingua.dialects.cohere.wire import BlockWire, MessageWire
-from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import (
     BrokenToolCall,
@@ -59,27 +59,19 @@ _NOTHING = Undo()
 # Reading
 
 
-class _History:
+class _History(MessagesReader[MessageWire]):
     """Reads messages one by one, remembering the names of the calls."""
 
     def __init__(self, wires: Sequence[MessageWire], changes: Changes) -> None:
+        super().__init__()
         wire_ids = [call.id for wire in wires if wire.tool_calls for call in wire.tool_calls if call.id]
         self.ids = CallIdSource(taken=wire_ids, keeps_repeats=True)
         self.reader = CallReader(_NOTHING, changes)
-        self.system: tuple[TextPart, ...] = ()
-        self.messages: list[Message] = []
         self.names: dict[str, str] = {}
-        self.results: list[Part] = []
-        """The results since the last message, which are one message."""
-
-    def close(self) -> None:
-        """Finish the message of the results."""
-        self.messages.append(Message("tool", tuple(self.results)))
-        self.results = []
 
     def assistant(self, wire: MessageWire) -> None:
         """A turn of the model."""
-        turn = decode_turn(wire, self.ids, self.reader, f"/messages/{len(self.messages)}")
+        turn = decode_turn(wire, self.ids, self.reader, self.here)
         parts = keep_content(turn.parts) if wire.tool_calls or wire.tool_plan else turn.parts
         self.names |= {part.id: part.name for part in parts if isinstance(part, ToolCall | BrokenToolCall)}
         wire.citations = turn.citations or None
@@ -106,12 +98,12 @@ class _History:
         self.results.append(ToolResult(call_id, self.names.get(call_id, ""), content, is_error, None, members))
 
 
-_OTHER = ("tool_plan", "tool_calls", "tool_call_id", "citations")
+_OTHER = ("tool_plan", "tool_call_id", "citations")
 
 
 def _members(wire: MessageWire, names: Sequence[str] = _OTHER) -> dict[str, dict[str, Any]]:
-    """Members that no part of a message can hold; calls are only the model's."""
-    said: dict[str, Any] = {name: value for name in names if name != "tool_calls" and (value := getattr(wire, name))}
+    """Members that no part of a message can hold."""
+    said: dict[str, Any] = {name: value for name in names if (value := getattr(wire, name))}
     members = {**said, **(wire.extra or {})}
     return {NAME: members} if members else {}
 
@@ -128,29 +120,9 @@ def _result_content(parts: list[Part]) -> tuple[Any, bool]:
 def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
     """The system text and the messages of a request.
 
-    Raises: DecodeError for an unknown role and for blocks that cannot be read.
+    Raises: DecodeError for an unknown role, for calls of anyone but the model, and for blocks that cannot be read.
     """
-    history = _History(wires, changes)
-    readers = {
-        "system": history.system_text,
-        "user": history.user,
-        "assistant": history.assistant,
-        "tool": history.tool,
-    }
-    for place, wire in enumerate(wires):
-        role = wire.role or ""
-        if history.results and role != "tool":
-            history.close()
-        reader = readers.get(role)
-        try:
-            if reader is None:
-                raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(readers)})", path="/role")
-            reader(wire)
-        except DecodeError as error:
-            raise error.under(f"/messages/{place}") from None
-    if history.results:
-        history.close()
-    return history.system, tuple(history.messages)
+    return _History(wires, changes).read(wires)
 
 
 def with_documents(messages: tuple[Message, ...], documents: Sequence[DocumentPart]) -> tuple[Message, ...]:

@@ -32,8 +32,9 @@ def formats(body: JsonObject) -> JsonObject:
     form = body.get("response_format")
     if form == {"type": "text"}:
         return {name: value for name, value in body.items() if name != "response_format"}
-    if is_object(form) and "schema" in form and "json_schema" not in form:
-        body["response_format"] = {("json_schema" if name == "schema" else name): form[name] for name in form}
+    if is_object(form) and "schema" in form and form.get("json_schema", form["schema"]) == form["schema"]:
+        others = {name: value for name, value in form.items() if name != "schema"}
+        body["response_format"] = {**others, "json_schema": form["schema"]}
     return body
 
 

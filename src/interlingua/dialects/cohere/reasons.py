@@ -54,15 +54,18 @@ ERROR = "ERROR"
 
 
 def decode_finish(raw: str | None, *, holds: bool = True) -> FinishReason:
-    """The canonical finish reason of the wire's word; without one, whether the answer `holds` anything decides."""
+    """The canonical finish reason of the wire's word.
+
+    Without one nobody said that the answer is whole: it is `other`, and a failure where it does not `hold` anything.
+    """
     if not raw:
-        return "stop" if holds else "error"
+        return "other" if holds else "error"
     return FINISH_REASONS.get(raw, "other")
 
 
-def finish_word(response: Response[Any], changes: Changes, *, own: bool) -> str:
-    """The wire's word; an answer that came in this dialect (`own`) keeps its own, where it has one."""
-    if own and response.finish_reason_raw:
+def finish_word(response: Response[Any], changes: Changes, *, own: bool) -> str | None:
+    """The wire's word; an answer that came in this dialect (`own`) keeps its own, or none."""
+    if own:
         return response.finish_reason_raw
     word = WIRE_REASONS.get(response.finish_reason)
     if word is None:

@@ -22,6 +22,7 @@ from interlingua.dialects.cohere.reasons import encode_error_body, finish_word
 from interlingua.dialects.cohere.tools import CHOICES, decode_tool
 from interlingua.dialects.cohere.usage import encode_usage
 from interlingua.dialects.cohere.wire import MessagesWire, MessageWire, ReceivedWire, ToolsWire, ToolWire
+from interlingua.errors import DecodeError
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request
@@ -128,16 +129,24 @@ class _RequestDecoder:
         return tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wires)])
 
     def _format(self) -> tuple[dict[str, Any] | None, bool]:
-        """The output schema, and whether JSON alone is asked for."""
+        """The output schema, and whether JSON alone is asked for; members that mean nothing here stay as they came.
+
+        Raises: DecodeError for two schemas that differ.
+        """
         form = self.wire.response_format
         if form is None:
             return None, False
-        if form.type != "json_object" or form.extra:
+        if form.type != "json_object":
             members = plain(form)
             if members != {"type": "text"}:
                 self.extra["response_format"] = members
             return None, False
+        if form.extra:
+            self.extra["response_format"] = dict(form.extra)
         schema = form.json_schema if form.json_schema is not None else form.schema
+        if form.schema not in (None, schema):
+            why = "another schema than json_schema, whose older name it is; give one of them"
+            raise DecodeError(why, path="/response_format/schema")
         return schema, schema is None
 
     def _thinking(self) -> bool | None:

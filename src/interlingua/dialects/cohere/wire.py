@@ -4,7 +4,8 @@ Rules
 - Types are as wide as what was recorded: `content` is text, a list of blocks or null.
 - What only passes through is untyped; what is not listed lands in `extra` of its object and is written back.
 - `arguments` stays JSON text, whether it came as a string or as an object.
-- In a stream, `content`, `tool_calls` and `citations` of a delta are single objects; the first event has empty lists.
+- In a stream, `content`, `tool_calls` and `citations` of a delta are single objects, and may be lists of them, as in a
+  message; the first event has empty lists.
 Source: cohere-python 7.3.1, `cohere/types` and `cohere/v2/types`; recorded traffic, November 2026.
 """
 
@@ -182,12 +183,12 @@ class ResponseWire(WireStruct):
 
 
 class DeltaMessageWire(WireStruct):
-    """What an event adds to the message; the lists are those of the first event, which are empty."""
+    """What an event adds to the message: one object of a kind, or a list of them."""
 
     role: str | None = None
-    content: BlockWire | list[Any] | None = None
+    content: BlockWire | list[BlockWire] | str | None = None
     tool_plan: str | None = None
-    tool_calls: ToolCallWire | list[Any] | None = None
+    tool_calls: ToolCallWire | list[ToolCallWire] | None = None
     citations: Any = None
 
 

@@ -18,10 +18,10 @@ from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members
+from interlingua.dialects._roles import MessagesReader
 from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, bare_turn, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
 from interlingua.dialects.ollama.wire import MessageWire
-from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
@@ -44,30 +44,17 @@ _NOTHING = Undo()
 # Reading
 
 
-class _History:
+class _History(MessagesReader[MessageWire]):
     """Reads messages one by one, remembering the calls that have no result yet."""
 
     def __init__(self, wires: Sequence[MessageWire], changes: Changes) -> None:
+        super().__init__()
         wire_ids = [call.id for wire in wires if wire.tool_calls for call in wire.tool_calls if call.id]
         self.ids = CallIdSource(taken=wire_ids, keeps_repeats=True)
         self.reader = CallReader(_NOTHING, changes)
         self.changes = changes
-        self.system: tuple[TextPart, ...] = ()
-        self.messages: list[Message] = []
         self.open: list[tuple[str, bool, str]] = []
         """The calls without a result: our id, whether the wire gave it, and the name of the tool."""
-        self.results: list[Part] = []
-        """The results since the last message, which are one message."""
-
-    @property
-    def here(self) -> str:
-        """The pointer to the message that is read."""
-        return f"/messages/{len(self.messages)}"
-
-    def close(self) -> None:
-        """Finish the message of the results."""
-        self.messages.append(Message("tool", tuple(self.results)))
-        self.results = []
 
     def assistant(self, wire: MessageWire) -> None:
         extra = {} if wire.tool_name is wire.tool_call_id is wire.name is wire.extra is None else _members(wire)
@@ -143,29 +130,9 @@ def _naming(wire: MessageWire, wire_name: str, name: str) -> dict[str, dict[str,
 def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
     """The system text and the messages of a request.
 
-    Raises: DecodeError for an unknown role and for parts that cannot be read.
+    Raises: DecodeError for an unknown role, for calls of anyone but the model, and for parts that cannot be read.
     """
-    history = _History(wires, changes)
-    readers = {
-        "system": history.system_text,
-        "user": history.user,
-        "assistant": history.assistant,
-        "tool": history.tool,
-    }
-    for place, wire in enumerate(wires):
-        role = wire.role or ""
-        if history.results and role != "tool":
-            history.close()
-        reader = readers.get(role)
-        try:
-            if reader is None:
-                raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(readers)})", path="/role")
-            reader(wire)
-        except DecodeError as error:
-            raise error.under(f"/messages/{place}") from None
-    if history.results:
-        history.close()
-    return history.system, tuple(history.messages)
+    return _History(wires, changes).read(wires)
 
 
 def decode_prompt(

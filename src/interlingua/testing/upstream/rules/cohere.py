@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from interlingua.testing.upstream.rules.common import OPENAI_IMAGES, data_url_fault, repeated
 from interlingua.testing.upstream.verdict import Asked, Finding, Rule
 from interlingua.testing.wirefacts.values import members, objects, word
+from interlingua.wire.model_table import model_row
 
 __all__ = ["COHERE_RULES"]
 
@@ -60,11 +61,24 @@ def _images(request: Asked) -> Iterator[Finding]:
                 yield ("messages", place, "content", at, "image_url", "url"), fault
 
 
+def _model(request: Asked) -> Iterator[Finding]:
+    """What single families refuse: thinking where there is none, and a choice of tools."""
+    row = model_row("cohere", request.model)
+    if row is None:
+        return
+    form = members(request.body.get("thinking")).get("type")
+    if form == "enabled" and row.thinking == frozenset():
+        yield ("thinking",), f"invalid request: thinking is not supported by {request.model}"
+    if request.body.get("tool_choice") is not None and row.forced_choice is False:
+        yield ("tool_choice",), f"invalid request: tool_choice is not supported by {request.model}"
+
+
 COHERE_RULES: tuple[Rule, ...] = (
     Rule("bad_pairing", _pairing, "Cohere, Field facts, results; Errors"),
     Rule("repeated_call_id", _repeated_calls, "Cohere, Field facts, id"),
     Rule("choice_without_tools", _choice, "request types: tool_choice"),
     Rule("schema_beside_tools", _schema_beside, "Cohere, Pitfalls"),
     Rule("bad_image", _images, "Cohere, Field facts, images"),
+    Rule("unsupported_by_model", _model, "Cohere, Field facts, reasoning in; cohere-python, tool_choice"),
 )
 """The rules of Cohere."""
