@@ -12,8 +12,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import anthropic
+import cohere
+import httpx
 import ollama
 import openai
+from cohere.core.api_error import ApiError
 from google import genai
 from google.genai import errors, types
 
@@ -23,6 +26,7 @@ _TEXT = "Weather?"
 _FINISHES = {
     "end_turn": "stop", "STOP": "stop", "completed": "stop", "tool_use": "tool_calls",
     "max_tokens": "length", "MAX_TOKENS": "length", "incomplete": "length",
+    "COMPLETE": "stop", "TOOL_CALL": "tool_calls",
 }  # fmt: skip
 
 
@@ -241,10 +245,60 @@ def _ollama_text(lines: list[Any]) -> str:
     return "".join([line.message.content or "" for line in lines])
 
 
+class _Cohere:
+    """The SDK hands on what it can read: that an answer failed or was cut, its user sees by the last event."""
+
+    def __init__(self, url: str, access: Access) -> None:
+        self._access = access
+        self._carrier = httpx.Client(timeout=access.timeout_s, headers=access.headers)
+        self._client: Any = cohere.ClientV2(api_key=access.key, base_url=url, httpx_client=self._carrier, max_retries=0)
+
+    def __call__(self, model: str, stream: bool) -> Heard:
+        asked = {"model": model, "messages": [{"role": "user", "content": _TEXT}]}
+        said: list[str] = []
+        try:
+            if stream:
+                return self._streamed(self._client.chat_stream(**asked), said)
+            whole = self._client.chat(**asked)
+        except (ApiError, httpx.TransportError) as error:
+            return _failed("".join(said), self._access, error)
+        text = "".join([block.text for block in whole.message.content or () if block.type == "text"])
+        calls = [(call.function.name, call.function.arguments) for call in whole.message.tool_calls or ()]
+        return self._whole(text, calls, whole)
+
+    def _streamed(self, events: Any, said: list[str]) -> Heard:
+        calls: list[tuple[str, str]] = []
+        last: Any = None
+        for last in events:
+            message: Any = getattr(getattr(last, "delta", None), "message", None)
+            match last.type:
+                case "content-delta":
+                    said.append(message.content.text or "")
+                case "tool-call-start":
+                    calls.append((message.tool_calls.function.name, message.tool_calls.function.arguments))
+                case "tool-call-delta":
+                    name, text = calls.pop()
+                    calls.append((name, text + message.tool_calls.function.arguments))
+                case _:
+                    pass
+        if last is None or last.type != "message-end" or last.delta.finish_reason == "ERROR":
+            return _failed("".join(said), self._access, getattr(getattr(last, "delta", None), "error", "it was cut"))
+        return self._whole("".join(said), calls, last.delta)
+
+    def _whole(self, text: str, calls: list[tuple[str, str]], ended: Any) -> Heard:
+        counts = ended.usage.tokens if ended.usage is not None else None
+        tokens = (int(counts.input_tokens), int(counts.output_tokens)) if counts is not None else (0, 0)
+        return _heard(text, [(name, json.loads(said)) for name, said in calls], ended.finish_reason, tokens)
+
+    def close(self) -> None:
+        self._carrier.close()
+
+
 _LISTENERS: dict[str, Callable[[str, Access], Any]] = {
     "openai-chat": _Chat,
     "openai-responses": _Responses,
     "anthropic": _Messages,
     "google": _Google,
     "ollama": _Ollama,
+    "cohere": _Cohere,
 }

@@ -19,6 +19,7 @@ _ERRORS = {
     "anthropic": b'event: error\ndata: {"type":"error","error":{"type":"invalid_request_error","message":"gone"}}\n\n',
     "google": b'data: {"error":{"code":400,"message":"gone","status":"INVALID_ARGUMENT"}}\r\n\r\n',
     "ollama": b'{"error":"gone"}\n',
+    "cohere": b'event: message-end\ndata: {"type":"message-end","delta":{"finish_reason":"ERROR","error":"gone"}}\n\n',
 }
 PLACES: dict[str, dict[str, int]] = {
     "openai-chat": {"first": 0, "after text": 2, "inside a call": 3, "before the finish": 4, "after the finish": 6},
@@ -28,11 +29,14 @@ PLACES: dict[str, dict[str, int]] = {
     "anthropic": {"first": 0, "after text": 4, "inside a call": 6, "before the finish": 7, "after the finish": 8},
     "google": {"first": 0, "after text": 2, "inside a call": 3, "before the finish": 3, "after the finish": 4},
     "ollama": {"first": 0, "after text": 2, "inside a call": 3, "before the finish": 3, "after the finish": 4},
+    "cohere": {"first": 0, "after text": 4, "inside a call": 7, "before the finish": 8, "after the finish": 9},
 }  # fmt: skip
 """Behind so many frames of `SDK_FRAMES` the fault comes; calls of Google and Ollama are whole in one."""
 HARMLESS = {
     *[(dialect, fault) for dialect in ("openai-chat", "google") for fault in ("cut", "reset")],  # a finish is an end
-    *[(dialect, fault) for dialect in ("openai-responses", "ollama") for fault in FAULTS],  # nothing is read behind it
+    *[
+        (dialect, fault) for dialect in ("openai-responses", "ollama", "cohere") for fault in FAULTS
+    ],  # nothing is read behind it
 }
 """Faults after the finish that no client needs to hear of."""
 WRITES = ("one write", "a write each", "random cuts")

@@ -490,7 +490,97 @@ OLLAMA: dict[str, Frames] = {
 }
 
 
+# Cohere
+
+_BILL = {"tokens": {"input_tokens": 9, "output_tokens": 4}}
+
+
+def _started(**message: Any) -> dict[str, Any]:
+    said: dict[str, Any] = {
+        "role": "assistant",
+        "content": [],
+        "tool_plan": "",
+        "tool_calls": [],
+        "citations": [],
+        **message,
+    }
+    return {"id": "r7", "type": "message-start", "delta": {"message": said}}
+
+
+def _adding(kind: str, index: int, **message: Any) -> dict[str, Any]:
+    return {"type": kind, "index": index, "delta": {"message": message}}
+
+
+def _writing(*texts: Any, index: int = 0) -> list[dict[str, Any]]:
+    deltas = [_adding("content-delta", index, content=text if isinstance(text, list) else {"text": text})
+              for text in texts]  # fmt: skip
+    start = _adding("content-start", index, content={"type": "text", "text": ""})
+    return [start, *deltas, {"type": "content-end", "index": index}]
+
+
+def _asking(arguments: Any = OSLO, index: int = 0, name: str | None = "f", **members: Any) -> list[dict[str, Any]]:
+    function = {"arguments": ""} if name is None else {"name": name, "arguments": ""}
+    call = {"id": f"c{index}", "type": "function", "function": function, **members}
+    return [
+        _adding("tool-call-start", index, tool_calls=call),
+        _adding("tool-call-delta", index, tool_calls={"function": {"arguments": arguments}}),
+        {"type": "tool-call-end", "index": index},
+    ]
+
+
+def _ended(word: str | None = "COMPLETE", **members: Any) -> dict[str, Any]:
+    said = {} if word is None else {"finish_reason": word}
+    return {"type": "message-end", "delta": {**said, "usage": _BILL, **members}}
+
+
+_SAID, _USED = _ended(), _ended("TOOL_CALL")
+
+
+def _told(*bodies: dict[str, Any]) -> Frames:
+    return tuple([_named(body) for body in bodies])
+
+
+COHERE: dict[str, Frames] = {
+    "normal text": _told(_started(), *_writing("Hello", " there."), _SAID),
+    "normal calls": _told(_started(), *_writing("Hello"), *_asking(), *_asking(ROME, 1), _USED),
+    "normal, a marker": (*_told(_started(), *_writing("Hello"), _SAID), DONE),
+    "ID-10 one id twice": _told(_started(), *_asking(), *_asking(ROME, 1, id="c0"), _USED),
+    "ARG-02 arguments an object": _told(_started(), *_asking({"city": "Oslo"}), _USED),
+    "ARG-11 malformed": _told(_started(), *_asking('{"a":'), _USED),
+    "ARG-01 no arguments": _told(_started(), *_asking(""), _USED),
+    "STR-13 no id": _told(_started(), *_asking(id=None), _USED),
+    "STR-15 no name": _told(_started(), *_asking(name=None), _USED),
+    "USE-10 complete beside calls": _told(_started(), *_asking(), _SAID),
+    "USE-12 calls announced, none there": _told(_started(), *_writing("Hello"), _USED),
+    "USE-07 no counts": _told(_started(), *_writing("Hello"), _ended(usage=None)),
+    "USE-14 length": _told(_started(), *_writing("Hello"), _ended("MAX_TOKENS")),
+    "no beginning": _told(*_writing("Hello", " there."), _SAID),
+    "a list in a delta": _told(_started(), *_writing([{"type": "text", "text": "Hello"}, {"text": "!"}]), _SAID),
+    "content in the beginning": _told(_started(content=[{"type": "text", "text": "Hello"}]), _SAID),
+    "calls in the beginning": _told(
+        _started(tool_calls=[{"id": "c", "type": "function", "function": {"name": "f", "arguments": OSLO}}]), _USED
+    ),
+    "SSE-13 an error": _told(_started(), *_writing("Hello"), _ended("ERROR", error="gone")),
+    "SSE-13 a bare error": (*_told(_started(), *_writing("Hello")), _data({"message": "gone"})),
+    "SSE-10 cut": _told(_started(), *_writing("Hello")),
+    "broken JSON": (*_told(_started(), *_writing("Hello")), b'event: message-end\ndata: {"type"\n\n'),
+    "no names": tuple([_data(event) for event in (_started(), *_writing("Hello"), _SAID)]),
+}
+
+
 # Whole answers
+
+
+def _reply(finish: str | None = "COMPLETE", text: str | None = "Hello", calls: Any = None, **members: Any) -> bytes:
+    message = {"role": "assistant", **({"content": [{"type": "text", "text": text}]} if text is not None else {})}
+    if calls is not None:
+        message["tool_calls"] = calls
+    said = {} if finish is None else {"finish_reason": finish}
+    return encode({"id": "r7", "message": message, **said, "usage": _BILL, **members}, nulls=9)
+
+
+def _use(arguments: Any = OSLO, **members: Any) -> dict[str, Any]:
+    return {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}, **members}
 
 
 def _completion(message: dict[str, Any], finish: str | None = "stop", **members: Any) -> bytes:
@@ -523,6 +613,7 @@ STREAMS: dict[str, dict[str, Frames]] = {
     "anthropic": MESSAGES,
     "google": GOOGLE,
     "ollama": OLLAMA,
+    "cohere": COHERE,
 }
 WHOLES: dict[str, dict[str, bytes]] = {
     "openai-chat": {
@@ -586,6 +677,20 @@ WHOLES: dict[str, dict[str, bytes]] = {
         "ARG-11 malformed": _line(_tool('{"a":'), True, done_reason="stop", eval_count=4),
         "no role": _line({"content": "Hello"}, True, done_reason="stop").replace(b'"role":"assistant",', b""),
     },
+    "cohere": {
+        "normal": _reply(),
+        "normal call": _reply("TOOL_CALL", None, [_use()]),
+        "ARG-02 arguments an object": _reply("TOOL_CALL", None, [_use({"city": "Oslo"})]),
+        "ARG-04 arguments encoded twice": _reply("TOOL_CALL", None, [_use(encode(OSLO).decode())]),
+        "ARG-11 malformed": _reply("TOOL_CALL", None, [_use('{"a":')]),
+        "STR-13 no id": _reply("TOOL_CALL", None, [_use(id="")]),
+        "ID-10 one id twice": _reply("TOOL_CALL", None, [_use(), _use(ROME)]),
+        "USE-08 another finish": _reply("NEW_WORD"),
+        "USE-10 complete beside calls": _reply("COMPLETE", None, [_use()]),
+        "USE-12 calls announced, none there": _reply("TOOL_CALL"),
+        "USE-07 no counts": _reply(usage=None),
+        "an error": encode({"message": "gone"}),
+    },
 }
 
 SDK_FRAMES: dict[str, Frames] = {
@@ -596,6 +701,7 @@ SDK_FRAMES: dict[str, Frames] = {
     "anthropic": _using(_begin(1, _TOOL), _delta(1, "input_json_delta", partial_json=OSLO), _stop(1)),
     "google": (_HI, _frame([{"text": " there."}]), _frame(_calls()), _frame([], "STOP")),
     "ollama": (_GREETING, _line({"content": " there."}), _line(_tool({"city": "Oslo"})), _OVER),
+    "cohere": _told(_started(), *_writing("Hello", " there."), *_asking(), _USED),
 }
 """A text, a call and an end, in normal form."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-PACKAGES = ("openai", "anthropic", "google.genai", "ollama")
+PACKAGES = ("openai", "anthropic", "google.genai", "ollama", "cohere")
 if any(find_spec(name.partition(".")[0]) is None for name in PACKAGES):
     pytest.skip("the official SDKs are not installed", allow_module_level=True)
 
@@ -31,6 +31,7 @@ OTHER = {
     "anthropic": "openai-responses",
     "google": "ollama",
     "ollama": "google",
+    "cohere": "openai-chat",
 }
 """For each upstream the client that judges it in translation; each SDK has its turn."""
 SSE = (("content-type", "text/event-stream"),)

@@ -153,7 +153,7 @@ async def test_id_09_ids_that_are_made_do_not_stand_in_the_history() -> None:
     assert ids == ["call_0", "call_2", "call_4"]
 
 
-TEXT_FRAMES = {"openai-chat": 0, "openai-responses": 3, "anthropic": 2, "google": 0, "ollama": 0}
+TEXT_FRAMES = {"openai-chat": 0, "openai-responses": 3, "anthropic": 2, "google": 0, "ollama": 0, "cohere": 2}
 """The place of the first text in the normal streams, which is "Hello"."""
 
 
