@@ -277,7 +277,7 @@ def test_a_crowd_in_bad_weather_is_answered_once_each(awaited: bool, monkeypatch
     """Hundreds of calls at once through chains over real sockets: none lost, none mixed up, no socket left."""
     monkeypatch.setattr("interlingua.client.call.chain._random", lambda: 0.0)
     forget_state()
-    dialects = ("openai-chat", "anthropic", "ollama")
+    dialects = ("openai-chat", "anthropic", "ollama", "cohere")
     with ExitStack() as stack:
         for dialect in dialects:
             url = stack.enter_context(serving(_echo(dialect), Weather()))

@@ -87,7 +87,9 @@ def test_sse_04_other_line_ends_are_passed_on_as_they_are(places: list[int], end
 
 
 @pytest.mark.parametrize("upstream", TONGUES)
-@pytest.mark.parametrize("client", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "client", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 @settings(max_examples=8)
 @given(end=st.integers(1, 100_000), places=st.lists(st.integers(0, 10_000), max_size=3))
 def test_sse_10_a_stream_that_is_cut_short_never_looks_whole(

@@ -32,7 +32,7 @@ STREAMS = {
 }
 RUNNER = asyncio.Runner()
 GATEWAY = Gateway(registry=Registry({"LLM_HUB": "interlingua://hub.example"}), now=lambda: 1.0, random=lambda: "0")
-CLIENTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified")
+CLIENTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified")
 
 
 class Reply:

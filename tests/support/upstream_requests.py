@@ -162,7 +162,7 @@ _OLLAMA: dict[str, Any] = {
     "options": {"temperature": 0, "num_predict": 100},
 }
 _COHERE: dict[str, Any] = {
-    "model": "command-a-03-2025",
+    "model": "command-a-reasoning-08-2025",
     "messages": [
         {"role": "system", "content": "Be brief."},
         {

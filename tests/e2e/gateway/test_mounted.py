@@ -137,7 +137,9 @@ def _failing(how: str) -> Generator[_Failing]:
         upstream.listener.close()
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 @pytest.mark.parametrize("how", ["cut", "clean end", "garbage", "stall"])
 def test_sse_15_whatever_befalls_an_upstream_ends_in_the_dialects_own_error(dialect: str, how: str) -> None:
     """Relayed to a Chat client and translated for the others: an error after what came, and the upstream is closed."""

@@ -379,12 +379,15 @@ def test_which_dialects_have_batches() -> None:
         name: [form for form in forms if batches_of(service, Quirks(batches=form)) is not None]
         for name, service in services().items()
     }
-    assert {name: having[name] for name in ("openai-chat", "openai-responses", "anthropic", "google", "ollama")} == {
+    assert {
+        name: having[name] for name in ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
+    } == {
         "openai-chat": ["vendor", "jobs"],
         "openai-responses": ["vendor"],
         "anthropic": ["vendor"],
         "google": ["vendor"],
         "ollama": [],
+        "cohere": [],
     }
 
 

@@ -168,6 +168,19 @@ REQUESTS: list[tuple[str, dict[str, Any], str, str]] = [
         "/messages/1/tool_calls/0/function/name",
     ),
     ("ollama", _chat(tools=[{"type": "function"}]), "/tools/0: a tool without a function", "/tools/0"),
+    (
+        "cohere",
+        _chat({"role": "robot", "content": "x"}),
+        "/messages/1/role: 'robot' is no role (there are system, user, assistant, tool)",
+        "/messages/1/role",
+    ),
+    (
+        "cohere",
+        _chat({"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": {"arguments": "{}"}}]}),
+        "/messages/1/tool_calls/0/function/name: a tool call must have a name",
+        "/messages/1/tool_calls/0/function/name",
+    ),
+    ("cohere", _chat(tools=[{"type": "function"}]), "/tools/0: a tool without a function", "/tools/0"),
     ("unified", {"model": "", "messages": [USER]}, "/model: the model is missing", "/model"),
     (
         "unified",

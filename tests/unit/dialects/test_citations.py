@@ -113,7 +113,7 @@ def test_a_citation_that_we_wrote_does_not_go_to_claude() -> None:
     assert "annotation_unsupported" in [change.code for change in sent.changes]
 
 
-@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "google", "ollama"])
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
 def test_in_a_history_citations_stay_at_home(name: str) -> None:
     """An entry for each, and the text as it is."""
     foreign = Citation("unified", {}, URL, "A")

@@ -137,6 +137,13 @@ SAID = (Message("user", (TextPart("Oslo?"),)),)
             Target(quirks=Quirks(output_schema="none")),
             True,
         ),
+        ("cohere", Request(messages=SAID, json_mode=True), Target(), False),
+        (
+            "cohere",
+            Request(messages=SAID, json_mode=True, tools=(TOOL,)),
+            Target(quirks=Quirks(output_schema_with_tools=False)),
+            True,
+        ),
     ],
 )
 def test_srf_03_a_fence_is_expected_where_json_is_asked_for_in_words(

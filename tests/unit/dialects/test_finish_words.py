@@ -42,6 +42,9 @@ def answer(dialect: str, word: Any) -> dict[str, Any]:
         case "google":
             content = {"parts": [{"text": "Hi"}], "role": "model"}
             return {"candidates": [{"content": content, "finishReason": word, "index": 0}]}
+        case "cohere":
+            message = {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}
+            return {"id": "c", "message": message, "finish_reason": word}
         case _:
             message = {"role": "assistant", "content": "Hi"}
             return {
@@ -90,6 +93,10 @@ WORDS: list[tuple[str, Any, str]] = [
     *[("ollama", word, "stop") for word in ("stop", "load", "unload")],
     ("ollama", "length", "length"),
     ("ollama", "new_word", "other"),
+    *[("cohere", word, "stop") for word in ("COMPLETE", "STOP_SEQUENCE", "TOOL_CALL")],  # the call is not there
+    ("cohere", "MAX_TOKENS", "length"),
+    *[("cohere", word, "error") for word in ("ERROR", "TIMEOUT")],
+    ("cohere", "NEW_WORD", "other"),
 ]
 
 
@@ -134,6 +141,11 @@ TOLD: dict[str, dict[str, Any]] = {
         **dict.fromkeys(("stop", "tool_calls", "content_filter", "refusal", "pause", "other"), "stop"),
         "length": "length",
     },
+    "cohere": {
+        **dict.fromkeys(("stop", "content_filter", "refusal", "pause", "other"), "COMPLETE"),
+        "length": "MAX_TOKENS",
+        "tool_calls": "TOOL_CALL",
+    },
 }
 APPROXIMATED = {
     "openai-chat": {"pause", "other"},
@@ -141,6 +153,7 @@ APPROXIMATED = {
     "anthropic": {"content_filter", "other"},
     "google": {"refusal", "pause"},
     "ollama": {"content_filter", "refusal", "pause", "other"},
+    "cohere": {"content_filter", "refusal", "pause", "other"},
 }
 
 
@@ -156,6 +169,8 @@ def told_word(name: str, body: Any) -> Any:
             return body["stop_reason"]
         case "google":
             return body["candidates"][0]["finishReason"]
+        case "cohere":
+            return body["finish_reason"]
         case _:
             return body["done_reason"]
 
@@ -172,7 +187,7 @@ def test_each_reason_is_told_in_a_word_of_the_wire(name: str, reason: Any) -> No
     assert ("finish_reason_approximated" in codes) == (reason in APPROXIMATED[name])
 
 
-@pytest.mark.parametrize("name", ["openai-chat", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic", "google", "ollama", "cohere", "unified"])
 def test_end_02_a_failed_answer_is_told_as_an_error(name: str) -> None:
     """Whole with a status of its own, streamed as the error event of the dialect; what came is read with neither."""
     dialect = get_dialect(name)

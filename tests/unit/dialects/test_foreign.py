@@ -50,13 +50,13 @@ def codes(source: str, body: dict[str, Any], target: str) -> list[str]:
     return [f"{change.code} {change.path}" for change in changes if change.code == "extra_foreign"]
 
 
-@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "google", "ollama"])
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic", "google", "ollama", "cohere"])
 def test_an_answer_of_responses_brings_no_entry_for_what_repeats_the_request(target: str) -> None:
     """Every real answer repeats its request."""
     assert codes("openai-responses", RESPONSES, target) == []
 
 
-@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "google", "ollama"])
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "google", "ollama", "cohere"])
 def test_an_answer_of_chat_brings_no_entry_for_its_time_and_build(target: str) -> None:
     """They say nothing about the answer."""
     assert codes("openai-chat", CHAT, target) == []
@@ -119,7 +119,9 @@ ANSWERS = {"google": GOOGLE, "ollama": OLLAMA, "anthropic": MESSAGE, "openai-cha
 
 
 @pytest.mark.parametrize("source", ANSWERS)
-@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "target", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 def test_what_every_answer_has_brings_no_entry(source: str, target: str) -> None:
     """Times, names of servers, empty lists and calls that the model made itself: nobody misses them."""
     assert source == target or codes(source, ANSWERS[source], target) == []

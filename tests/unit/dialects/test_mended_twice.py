@@ -19,6 +19,7 @@ FAILURES = {
     "anthropic": b'data: {"type":"error","error":{"type":"overloaded_error","message":"%b"}}\n\n',
     "google": b'data: {"error":{"code":503,"status":"UNAVAILABLE","message":"%b"}}\n\n',
     "ollama": b'{"error":"%b","status":503}\n',
+    "cohere": b'data: {"type":"message-end","delta":{"error":"%b","status":503}}\n\n',
 }
 BODIES = {
     "openai-chat": b'{"error":{"code":"context_length_exceeded","message":"%b"}}',
@@ -26,18 +27,22 @@ BODIES = {
     "anthropic": b'{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: %b"}}',
     "google": b'{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"exceeds the context length: %b"}}',
     "ollama": b'{"error":"exceeds the context length: %b"}',
+    "cohere": b'{"message":"exceeds the context length: %b"}',
     "unified": b'{"error":{"type":"context_window_exceeded_error","message":"%b"}}',
 }
 ODD = {
     "openai-responses": b'data: {"type":"odd","text":"%b"}\n\ndata: {"type":"response.completed","response":'
     b'{"status":"completed","output":[]}}\n\n',
     "anthropic": b'data: {"type":"odd","text":"%b"}\n\ndata: {"type":"message_stop"}\n\n',
+    "cohere": b'data: {"type":"odd","text":"%b"}\n\ndata: {"type":"message-end","delta":{"finish_reason":"COMPLETE"}}\n\n',
 }
 WHOLE = {
     "openai-responses": b'data: {"object":"response","status":"completed","usage":{"input_tokens":3.0,'
     b'"output_tokens":4},"output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"%b"}]}]}\n\n',
     "anthropic": b'data: {"type":"message","content":[{"type":"text","text":"%b"}],"stop_reason":"end_turn",'
     b'"usage":{"input_tokens":3.0,"output_tokens":4}}\n\n',
+    "cohere": b'data: {"message":{"content":[{"type":"text","text":"%b"}]},"finish_reason":"COMPLETE",'
+    b'"usage":{"tokens":{"input_tokens":3.0,"output_tokens":4}}}\n\n',
 }
 
 

@@ -37,6 +37,8 @@ SILENT: list[tuple[str, dict[str, Any], str]] = [
     ("openai-responses", {"id": "r", "output": None}, "output"),
     ("anthropic", MESSAGE, "content"),
     ("anthropic", {**MESSAGE, "content": None, "stop_reason": None}, "content"),
+    ("cohere", {"id": "c", "finish_reason": "COMPLETE"}, "message"),
+    ("cohere", {"id": "c", "usage": {"tokens": {"input_tokens": 3}}}, "message"),
 ]
 ENDED: list[tuple[str, dict[str, Any], str]] = [
     ("google", {"promptFeedback": {"blockReason": "OTHER"}}, "content_filter"),
@@ -49,6 +51,9 @@ ENDED: list[tuple[str, dict[str, Any], str]] = [
     ("anthropic", {**MESSAGE, "stop_reason": "refusal"}, "refusal"),
     ("anthropic", {**MESSAGE, "content": []}, "other"),
     ("ollama", {**LINE, "done": True, "done_reason": "load"}, "stop"),
+    ("cohere", {"id": "c", "message": {"role": "assistant"}, "finish_reason": "COMPLETE"}, "stop"),
+    ("cohere", {"id": "c", "message": {"role": "assistant", "content": []}, "finish_reason": "MAX_TOKENS"}, "length"),
+    ("cohere", {"id": "c", "message": {"role": "assistant"}}, "error"),
     ("ollama", {**LINE, "message": None, "done": True, "done_reason": "stop"}, "stop"),
 ]  # fmt: skip
 
@@ -85,7 +90,7 @@ def test_an_answer_that_says_how_it_ended_may_hold_nothing(name: str, body: dict
     assert (response.parts, response.finish_reason) == ((), reason)
 
 
-@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "google", "ollama"])
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
 @pytest.mark.parametrize("body", [{}, {"status_text": "ok"}])
 def test_a_body_of_no_dialect_cannot_be_read(name: str, body: dict[str, Any]) -> None:
     """Nothing in it is an answer: the server is another one, and asking again is no use."""

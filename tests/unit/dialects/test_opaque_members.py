@@ -58,6 +58,7 @@ def test_counts_and_lists_that_are_none_are_left_to_who_gets_them() -> None:
     [
         ("openai-chat", {"choice": {"message": 5}}),
         ("ollama", {"message": ["x"]}),
+        ("cohere", {"message": ["x"]}),
         ("google", {"promptFeedback": "x"}),
     ],
 )

@@ -23,6 +23,7 @@ PATHS = {
     "anthropic": "/messages",
     "google": "/v1beta/models/m:generateContent",
     "ollama": "/api/chat",
+    "cohere": "/v2/chat",
     "unified": "/generate",
 }
 USER = [{"role": "user", "content": "Hi"}]
@@ -48,6 +49,8 @@ def decoded(dialect: str, body: JsonObject) -> DecodedRequest:
         ("anthropic", {"max_tokens": 5, "messages": []}, "/messages"),
         ("google", {}, "/contents"),
         ("google", {"contents": []}, "/contents"),
+        ("cohere", {}, "/messages"),
+        ("cohere", {"messages": []}, "/messages"),
         ("unified", {"messages": []}, "/messages"),
     ],
 )
@@ -74,7 +77,7 @@ def test_a_body_that_says_something_elsewhere_is_a_request(dialect: str, body: J
     assert decoded(dialect, body).request.messages == ()
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
 def test_definitions_of_tools_are_still_read(dialect: str) -> None:
     """They have no conversation around them."""
     (entry,) = codec.encode_definitions(
@@ -139,7 +142,7 @@ def test_a_schema_without_a_name_gets_one(name: JsonObject) -> None:
         assert (given["name"], given["schema"]) == ("response", schema)
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "google", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "google", "ollama", "cohere"])
 def test_a_text_of_one_space_is_sent_where_the_provider_takes_it(dialect: str) -> None:
     """A prompt and a turn of the model; only Claude refuses them."""
     history = [

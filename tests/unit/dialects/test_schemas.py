@@ -310,7 +310,7 @@ def test_sch_15_no_parameters_are_no_member_for_google_and_an_empty_object_elsew
         assert sent(given, GOOGLE, OPENAPI) is None
     assert sent('{"type":"object","properties":{}}', GOOGLE) is None
     assert sent("{}", GOOGLE) is None
-    for dialect in ("anthropic", "ollama", "openai-chat", "openai-responses"):
+    for dialect in ("anthropic", "ollama", "cohere", "openai-chat", "openai-responses"):
         assert sent("{}", dialect) == {"type": "object", "properties": {}}
         assert paths("{}", dialect) == [""]
 
@@ -655,7 +655,9 @@ def test_a_root_that_does_not_say_its_type_becomes_an_object(dialect: str) -> No
     assert paths(given, dialect) == [""]
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 def test_a_null_that_is_none_is_refused(dialect: str) -> None:
     """A parameter that may be left out is null by default; a number that is not finite is not written as one."""
     schema: dict[str, Any] = {

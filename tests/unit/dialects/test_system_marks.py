@@ -11,7 +11,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "google", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "google", "ollama", "cohere"])
 @pytest.mark.parametrize("texts", [1, 2])
 def test_a_mark_on_system_text_is_told_in_one_place(dialect: str, texts: int) -> None:
     """Where the canonical request has it, whatever message it becomes."""

@@ -115,7 +115,9 @@ def _words(response: Response[Any]) -> str:
     return "".join(spoken) or response.text
 
 
-@pytest.mark.parametrize("client", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "client", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 @pytest.mark.parametrize("dialect", ANSWERS)
 def test_a_transcript_reaches_every_client(dialect: str, client: str) -> None:
     """As a transcript where there is one; else as text, with one entry that says so."""
@@ -126,7 +128,7 @@ def test_a_transcript_reaches_every_client(dialect: str, client: str) -> None:
         assert codes == ([] if has_sound else ["media_as_text"])
 
 
-@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "ollama"])
+@pytest.mark.parametrize("target", ["openai-responses", "anthropic", "ollama", "cohere"])
 def test_a_history_tells_what_was_said(target: str) -> None:
     """A conversation with a spoken answer goes on at a model that has no sound: its words are text."""
     spoken = Message("assistant", (AudioPart(SOUND, "audio/wav", WORDS),))

@@ -53,6 +53,12 @@ def line(message: Any, **members: Any) -> JsonObject:
     return {"model": "m", "message": message, "done": True, "done_reason": "stop", **members}
 
 
+def reply(content: Any, **members: Any) -> JsonObject:
+    """A whole answer of Cohere."""
+    message = {"role": "assistant", "content": content, **members.pop("message", {})}
+    return {"id": "r", "message": message, "finish_reason": "COMPLETE", **members}
+
+
 def response(content: Any) -> JsonObject:
     """A whole answer of Responses."""
     item = {"type": "message", "id": "i", "role": "assistant", "status": "completed", "content": content}
@@ -96,6 +102,9 @@ WHOLE: list[tuple[str, JsonObject, str, str]] = [
     ("ollama", line({"content": {"answer": 4}}), '{"answer": 4}', "/message/content"),
     ("ollama", line({"content": [{"type": "text", "text": "Hi"}]}), "Hi", "/message/content"),
     ("ollama", line("Hi"), "Hi", "/message"),
+    ("cohere", reply([{"type": "text", "text": {"answer": 4}}]), '{"answer": 4}', "/message/content/0/text"),
+    ("cohere", reply({"type": "text", "text": "Hi"}), "Hi", "/message/content"),
+    ("cohere", reply(["Hi"]), "Hi", "/message/content/0"),
     ("openai-responses", response({"answer": 4}), '{"answer": 4}', "/output/0/content"),
     ("openai-responses", response([{"type": "output_text", "text": 42}]), "42", "/output/0/content/0/text"),
     ("openai-responses", {**response(""), "output": "Hi"}, "Hi", "/output"),
@@ -134,7 +143,7 @@ def test_tol_02_a_stream_is_read_as_the_whole_answer(delta: JsonObject, parts: t
 
 
 @pytest.mark.parametrize("arguments", ["[]", [], "", None, "null", " "])
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
 def test_tol_02_a_call_without_arguments_has_none(dialect: str, arguments: object) -> None:
     """However a server writes that, PHP's empty list among them."""
     call = {"id": "call_9", "type": "function", "function": {"name": "f", "arguments": arguments}}
@@ -147,6 +156,7 @@ def test_tol_02_a_call_without_arguments_has_none(dialect: str, arguments: objec
         ),
         "google": candidate({"parts": [{"functionCall": {"id": "call_9", "name": "f", "args": arguments}}]}),
         "ollama": line({"content": "", "tool_calls": [call]}),
+        "cohere": reply(None, message={"tool_calls": [call]}),
     }
     answer = whole(dialect, bodies[dialect])
     assert [(call.id, call.name, call.arguments_json) for call in answer.tool_calls] == [("call_9", "f", "{}")]
@@ -198,6 +208,7 @@ def test_a_count_that_cannot_be_true_is_absent_or_clamped(
         ("google", candidate({"parts": [{"text": "Hi"}]}, usageMetadata={"promptTokenCount": -1,
                                                                         "candidatesTokenCount": 10**20})),
         ("ollama", line({"content": "Hi"}, prompt_eval_count=-1, eval_count=10**20)),
+        ("cohere", reply("Hi", usage={"tokens": {"input_tokens": -1, "output_tokens": 10**20}})),
         ("openai-responses", {**response("Hi"), "usage": {"input_tokens": -1, "output_tokens": 10**20}}),
         ("unified", {"id": "u", "model": "m", "wire_model": "m", "parts": [{"type": "text", "text": "Hi"}],
                      "finish_reason": "stop", "usage": {"input_tokens": -1, "output_tokens": 10**20}}),

@@ -39,6 +39,10 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": True, "done_reason": "stop",
         "prompt_eval_count": 12.0, "eval_count": 3.0,
     },
+    "cohere": {
+        "id": "c", "message": {"role": "assistant", "content": SAID}, "finish_reason": "COMPLETE",
+        "usage": {"tokens": {"input_tokens": 12.0, "output_tokens": 3.0}},
+    },
 }  # fmt: skip
 ASK = [{"role": "user", "content": "Hi"}]
 SENT = {
@@ -103,6 +107,11 @@ STREAMS = {
         b'{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop",'
         b'"prompt_eval_count":12.0,"eval_count":3.0}\n'
     ),
+    "cohere": (
+        b'data: {"type":"content-delta","index":0.0,"delta":{"message":{"content":{"text":"Hi"}}}}\n\n'
+        b'data: {"type":"message-end","delta":{"finish_reason":"COMPLETE","usage":{"tokens":{"input_tokens":12.0,'
+        b'"output_tokens":3.0}}}}\n\n'
+    ),
 }
 
 
@@ -116,7 +125,7 @@ def test_a_stream_of_such_events_tells_it_once(dialect: str) -> None:
     assert [one.code for one in end.response.changes] == ["whole_number"]
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "ollama", "cohere"])
 def test_half_a_token_is_none(dialect: str) -> None:
     """A count with a fraction says nothing that could be counted; the answer is kept all the same."""
     body = encode(ANSWERS[dialect]).replace(b"3.0", b"3.5")

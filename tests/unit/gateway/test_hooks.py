@@ -23,7 +23,7 @@ from tests.support.gateway import MODELS, answer_of, asking, body_of, events_of
 if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayReply
 
-DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified")
+DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified")
 every_client = pytest.mark.parametrize("client", DIALECTS)
 LIKE = "fake/m"
 
@@ -184,7 +184,7 @@ async def test_r70_an_answer_serves_clients_of_every_dialect() -> None:
     """A canonical answer is nobody's bytes: what one client asked, another one gets in its own dialect."""
     gateway = _gateway(ResponseCache())
     with testing.use("It is 4 degrees.") as fake:
-        for client in ("openai-chat", "google", "ollama"):
+        for client in ("openai-chat", "google", "ollama", "cohere"):
             reply = await gateway(asking(client, LIKE))
             assert await _text(client, reply, stream=False) == "It is 4 degrees."
         assert len(fake.requests) == 1

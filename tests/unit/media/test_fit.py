@@ -106,7 +106,9 @@ def test_without_media_a_plan_costs_next_to_nothing() -> None:
     assert steps_of(lambda: has_media(messages)) < 30 * parts
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 def test_images_of_a_client_are_seen_each_time(dialect: str) -> None:
     """However often a client sends a conversation, in whatever dialect."""
     image = il.ImagePart(PNG, "image/png")

@@ -69,7 +69,7 @@ def test_his_03_items_come_one_after_the_other() -> None:
     assert [item.get("name") for item in frames[-1]["response"]["output"]] == ["f", "g", None]
 
 
-@pytest.mark.parametrize("dialect", ["openai-responses", "google", "ollama", "anthropic", "unified"])
+@pytest.mark.parametrize("dialect", ["openai-responses", "google", "ollama", "cohere", "anthropic", "unified"])
 def test_his_03_a_stream_that_interleaves_is_the_whole_answer(dialect: str) -> None:
     """Texts and calls in the order in which they began, whole and streamed."""
     decoder = get_dialect(dialect).stream_decoder(DecodeContext())

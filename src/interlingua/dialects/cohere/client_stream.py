@@ -197,7 +197,9 @@ class CohereStreamDecoder(BuildingDecoder):
 
     def _whole(self, data: bytes) -> None:
         """A whole answer: as if each of its blocks had come in one piece."""
-        wire = decode_wire(data, ResponseWire, repairs=[], lenient=True)
+        repairs: list[str] = []
+        wire = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
+        self.changes.repaired(repairs)
         message = wire.message
         if message is None:
             raise DecodeError("the answer has no message", path="/message")

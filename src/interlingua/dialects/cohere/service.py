@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlingua.dialects._service import LimitFields, ModelForm, Service, ServicePath, bounded_number
+from interlingua.dialects._service import LimitFields, ModelForm, Phrase, Service, ServicePath, bounded_number
+from interlingua.errors import AuthenticationError, ContextWindowExceededError
 
 if TYPE_CHECKING:
     from interlingua.dialects._service import ListedModel
@@ -42,6 +43,10 @@ SERVICE = Service(
     models=ModelForm(_one, _whole),
     path="/chat",
     base_path="/v2",
+    phrases={
+        ContextWindowExceededError: Phrase("too many tokens:", "too many tokens"),
+        AuthenticationError: Phrase("invalid api token:", "invalid api token"),
+    },
     embeds="cohere",
     reranks="cohere",
 )

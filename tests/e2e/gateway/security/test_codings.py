@@ -26,6 +26,7 @@ PATHS = {
     "anthropic": "/v1/messages",
     "google": "/v1beta/models/fake/model:generateContent",
     "ollama": "/api/chat",
+    "cohere": "/v2/chat",
     "unified": "/unified/v1/generate",
 }
 TOLD: dict[str, Callable[[Any], tuple[str, str]]] = {
@@ -34,6 +35,7 @@ TOLD: dict[str, Callable[[Any], tuple[str, str]]] = {
     "anthropic": lambda body: (body["error"]["type"], body["error"]["message"]),
     "google": lambda body: (body["error"]["status"], body["error"]["message"]),
     "ollama": lambda body: ("", body["error"]),
+    "cohere": lambda body: (body.get("code", ""), body["message"]),
     "unified": lambda body: (body["error"]["type"], body["error"]["message"]),
 }
 """The type and the words of an error in each dialect."""
@@ -43,6 +45,7 @@ REFUSED = {
     "anthropic": "invalid_request_error",
     "google": "INVALID_ARGUMENT",
     "ollama": "",
+    "cohere": "",
     "unified": "bad_request_error",
 }
 WHOLE: dict[str, Any] = {

@@ -62,7 +62,7 @@ async def test_a_vllm_lesson_nothing_is_fetched_by_default() -> None:
     made = gateway()
     made.fetch = fetch
     image = {"type": "image_url", "image_url": {"url": "http://169.254.169.254/latest/meta-data"}}
-    for target in ("anthropic", "openai-chat", "google", "ollama"):
+    for target in ("anthropic", "openai-chat", "google", "ollama", "cohere"):
         with Upstream(target).standing():
             await made(asking("openai-chat", MODELS[target], messages=[{"role": "user", "content": [image]}]))
     assert fetched == []

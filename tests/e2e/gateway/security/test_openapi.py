@@ -84,7 +84,9 @@ def test_whatever_is_tried_is_answered_in_the_dialects_own_shape(label: str, mod
     dialect = (
         dialect if dialect in IMITATED else "openai-chat"
     )  # by headers, or a dialect whose bodies are not passed on
-    made = gateway(aliases={"known": MODELS[dialect]}, providers=("anthropic", "openai-chat", "google", "ollama"))
+    made = gateway(
+        aliases={"known": MODELS[dialect]}, providers=("anthropic", "openai-chat", "google", "ollama", "cohere")
+    )
 
     @seed(1)
     @settings(

@@ -319,7 +319,7 @@ STATUSES = {
 }
 
 
-@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "google", "ollama"])
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
 @pytest.mark.parametrize("status", STATUSES)
 def test_the_status_decides_where_the_body_says_nothing(name: str, status: int) -> None:
     """An empty body, or a page of something in between."""

@@ -449,7 +449,7 @@ def test_id_19_ids_of_provider_run_tools_never_reach_another_dialect() -> None:
         "messages": [HELLO, {"role": "assistant", "content": [ran, found, {"type": "text", "text": "b"}]}, HELLO],
     }  # fmt: skip
     assert bridge(NAME, NAME, model="claude-x").request(asked)["messages"][1]["content"][:2] == [ran, found]
-    for target in ("openai-chat", "google", "openai-responses", "ollama"):
+    for target in ("openai-chat", "google", "openai-responses", "ollama", "cohere"):
         other = bridge(NAME, target, model="m")
         sent = json.dumps(other.request(asked))
         assert "srvtoolu" not in sent

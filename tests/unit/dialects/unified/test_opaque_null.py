@@ -9,7 +9,7 @@ from interlingua.dialects.table import get_dialect
 from interlingua.errors import UsageError
 from interlingua.wire.http import HttpRequest
 
-DIALECTS = ("openai-chat", "openai-responses", "anthropic", "ollama")
+DIALECTS = ("openai-chat", "openai-responses", "anthropic", "ollama", "cohere")
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -26,6 +26,7 @@ ENVIRONMENT = {
     "LLM_CLAUDE": "anthropic://token@h/v1?images=0&tools=0",
     "LLM_GEMINI": "google://token@h/v1beta?images=0&tools=0",
     "LLM_LLAMA": "ollama://h?images=0&tools=0",
+    "LLM_COMMAND": "cohere://token@h/v2?images=0&tools=0",
 }
 
 
@@ -39,8 +40,12 @@ PATHS = {
     "anthropic": "/v1/messages",
     "google": "/v1beta/models/gemini/m:generateContent",
     "ollama": "/api/chat",
+    "cohere": "/v2/chat",
 }
-MODELS = {"openai-chat": "chat/m", "openai-responses": "responses/m", "anthropic": "claude/m", "ollama": "llama/m"}
+MODELS = {
+    "openai-chat": "chat/m", "openai-responses": "responses/m", "anthropic": "claude/m", "ollama": "llama/m",
+    "cohere": "command/m",
+}  # fmt: skip
 CLAUDE_IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
 WITH_IMAGE: dict[str, dict[str, Any]] = {
     "openai-chat": _chat([{"type": "image_url", "image_url": {"url": URL}}]),
@@ -48,6 +53,7 @@ WITH_IMAGE: dict[str, dict[str, Any]] = {
     "anthropic": _chat([CLAUDE_IMAGE], max_tokens=50),
     "google": {"contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": DATA}}]}]},
     "ollama": {"messages": [{"role": "user", "content": "?", "images": [DATA]}], "stream": False},
+    "cohere": _chat([{"type": "image_url", "image_url": {"url": URL}}]),
 }
 WITH_TOOLS: dict[str, dict[str, Any]] = {
     "openai-chat": _chat("Hi", tools=[{"type": "function", "function": FUNCTION}]),
@@ -57,6 +63,7 @@ WITH_TOOLS: dict[str, dict[str, Any]] = {
         "contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": [{"functionDeclarations": [FUNCTION]}],
     },
     "ollama": {**_chat("Hi", tools=[{"type": "function", "function": FUNCTION}]), "stream": False},
+    "cohere": _chat("Hi", tools=[{"type": "function", "function": FUNCTION}]),
 }  # fmt: skip
 PLAIN: dict[str, dict[str, Any]] = {
     "openai-chat": _chat("Hi"),
@@ -64,6 +71,7 @@ PLAIN: dict[str, dict[str, Any]] = {
     "anthropic": _chat("Hi", max_tokens=50),
     "google": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
     "ollama": {**_chat("Hi"), "stream": False},
+    "cohere": _chat("Hi"),
 }
 
 

@@ -16,7 +16,7 @@ from interlingua.gateway.settings import GatewaySettings
 from interlingua.stream.fold import fold
 from tests.support.gateway import answer_of, asking, body_of, events_of
 
-DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified")
+DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified")
 
 
 class Echo:

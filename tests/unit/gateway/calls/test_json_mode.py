@@ -21,6 +21,7 @@ MODES: dict[str, dict[str, Any]] = {
     "openai-responses": {"text": {"format": {"type": "json_object"}}},
     "google": {"generationConfig": {"responseMimeType": "application/json"}},
     "ollama": {"format": "json"},
+    "cohere": {"response_format": {"type": "json_object"}},
     "unified": {"json_mode": True},
 }
 """How a client of a dialect asks for JSON."""

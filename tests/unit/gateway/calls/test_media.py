@@ -37,6 +37,9 @@ REFERENCES: dict[str, dict[str, Any]] = {
             {"role": "user", "parts": [{"fileData": {"fileUri": ADDRESS, "mimeType": "image/png"}}]},
         ],
     },
+    "cohere": {
+        "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": ADDRESS}}]}],
+    },
 }
 """One image by its address, as a client of each dialect names it."""
 

@@ -92,7 +92,7 @@ def test_r32_a_history_is_mended_on_the_way_to_another_dialect(case: str) -> Non
     assert upstream.verdicts[0].ok, str(upstream.verdicts[0])
 
 
-@pytest.mark.parametrize("dialect", ["google", "openai-responses", "ollama"])
+@pytest.mark.parametrize("dialect", ["google", "openai-responses", "ollama", "cohere"])
 @pytest.mark.parametrize("case", CASES)
 def test_r32_what_is_mended_is_taken_everywhere(case: str, dialect: str) -> None:
     """The strict upstream of every other dialect takes it, too."""
@@ -162,7 +162,7 @@ def test_par_02_beta_features_go_on_in_their_own_dialect() -> None:
     assert header(reply, "x-interlingua-changes") is None
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "google", "ollama"])
+@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "google", "ollama", "cohere"])
 def test_par_02_elsewhere_beta_features_are_told_as_dropped(dialect: str) -> None:
     """No other provider hears of them, and the client does."""
     reply, upstream = _ask_with_betas(dialect)

@@ -20,7 +20,7 @@ from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTrans
 from interlingua.wire.json import decode_any
 from tests.support.gateway import MODELS, answer_of, asking, body_of, events_of, gateway, header_of
 
-SAME = ("openai-chat", "openai-responses", "anthropic", "google", "ollama")
+SAME = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
 """Dialects whose bodies are relayed; the unified one has ids of our own always."""
 
 

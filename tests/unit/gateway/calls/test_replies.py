@@ -114,7 +114,9 @@ def test_a_retry_after_is_in_whole_seconds(told: str, shown: str | None) -> None
     assert reply.headers == (("retry-after", shown or told),)
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 def test_a_target_that_sends_too_much_is_at_fault_itself(dialect: str) -> None:
     """A 413 would have the client shorten what it asks; that is for bodies of its own."""
     tried = (Attempt(model="a/one", outcome="failed", error="LimitExceededError: too much"),)
@@ -123,7 +125,9 @@ def test_a_target_that_sends_too_much_is_at_fault_itself(dialect: str) -> None:
     assert error_reply(dialect, il.LimitExceededError("too much", status=413)).status == 413
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 def test_a_key_of_the_gateway_that_is_refused_is_told_from_the_clients(dialect: str) -> None:
     """Both are a 401: the sentence says whose key it is."""
     tried = (Attempt(model="a/one", outcome="failed", error="AuthenticationError: no"),)
@@ -149,7 +153,9 @@ def test_an_answer_that_another_provider_keeps_is_told_as_one_that_is_not_there(
     assert (reply.status, decode_any(reply.body)["error"]["code"]) == (400, code)
 
 
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified"])
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
+)
 @pytest.mark.parametrize(
     ("kind", "status"),
     [

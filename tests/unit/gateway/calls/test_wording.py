@@ -21,6 +21,7 @@ CONTEXT = {
     "anthropic": f"prompt is too long: {DETAIL}",
     "google": f"The input token count exceeds the maximum number of tokens allowed: {DETAIL}",
     "ollama": f"the input length exceeds the context length: {DETAIL}",
+    "cohere": f"too many tokens: {DETAIL}",
     "unified": DETAIL,
 }
 """Dialect -> what a request that is too long is told there."""
@@ -30,7 +31,8 @@ def sentence(dialect: str, error: errors.Error) -> str:
     """The sentence of an error on a surface of a dialect."""
     body = error_reply(dialect, error).body
     assert isinstance(body, bytes)
-    told = json.loads(body)["error"]
+    whole = json.loads(body)
+    told = whole.get("error", whole)
     return told if isinstance(told, str) else told["message"]
 
 
@@ -54,6 +56,7 @@ def test_srf_02_what_is_too_long_is_told_in_the_vendors_words(dialect: str) -> N
         ("anthropic", errors.AuthenticationError("Send `x-api-key`."), "invalid x-api-key: Send `x-api-key`."),
         ("google", errors.AuthenticationError("No."), "API key not valid. Please pass a valid API key: No."),
         ("ollama", errors.AuthenticationError("No."), "unauthorized: No."),
+        ("cohere", errors.AuthenticationError("No."), "invalid api token: No."),
         (
             "openai-responses",
             errors.RateLimitError("No.", retry_after_s=1.5),

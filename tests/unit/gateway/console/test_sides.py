@@ -70,7 +70,9 @@ async def test_what_is_no_request_is_refused_with_its_place(body: Any, path: str
 
 
 @pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("dialect", ["openai-chat", "anthropic", "google", "ollama", "openai-responses", "unified"])
+@pytest.mark.parametrize(
+    "dialect", ["openai-chat", "anthropic", "google", "ollama", "cohere", "openai-responses", "unified"]
+)
 async def test_a_kept_request_is_shown_with_its_answer(dialect: str, stream: bool) -> None:
     """Where content is captured: what the client asked and got, in every dialect."""
     made = with_keys(console_content=True)

@@ -51,7 +51,7 @@ def _last(reply: GatewayReply) -> Any:
     return decode_any(events[-1])["response"]
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "google", "openai-chat", "ollama"])
+@pytest.mark.parametrize("dialect", ["anthropic", "google", "openai-chat", "ollama", "cohere"])
 @pytest.mark.parametrize("stream", [False, True])
 def test_srv_12_a_client_goes_on_from_an_answer_of_another_dialect(dialect: str, stream: bool) -> None:
     """The gateway keeps the answer and says so; the next request brings the whole conversation to the upstream."""

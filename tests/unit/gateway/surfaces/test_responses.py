@@ -147,7 +147,7 @@ class Uncompacting(Upstream):
         return Line(status=404, pieces=(b'{"error":{"message":"there is nothing here"}}',))
 
 
-@pytest.mark.parametrize("dialect", ["anthropic", "google", "openai-chat", "ollama", "openai-responses"])
+@pytest.mark.parametrize("dialect", ["anthropic", "google", "openai-chat", "ollama", "cohere", "openai-responses"])
 def test_a_conversation_is_compacted_by_its_model(dialect: str) -> None:
     """The model is asked for a summary; the item holds it, and whoever sends the item has sent the summary."""
     made = gateway()

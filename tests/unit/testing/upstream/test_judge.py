@@ -12,7 +12,7 @@ from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any, encode
 from tests.support.upstream_requests import LOOSE, PNG, changed, whole_request
 
-DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama")
+DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
 MODELS = {"google": "gemini-3-pro"}
 
 GIF = f"data:image/bmp;base64,{PNG}"
