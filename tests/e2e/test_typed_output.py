@@ -96,6 +96,7 @@ TARGETS = [
     Target("anthropic", "anthropic/claude-opus-5"),
     Target("google", "google/gemini-3-pro"),
     Target("ollama", "ollama/qwen3"),
+    Target("cohere", "cohere/command-a-03-2025"),
     Target("unified", "interlingua/smart"),
     Target("openai-chat", "qwen/qwen3-max", "tool"),
     Target("anthropic", "anthropic/claude-3-haiku-20240307", "tool"),

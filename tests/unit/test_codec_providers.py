@@ -180,7 +180,7 @@ def _outcome(ask: Callable[[], Any]) -> Any:
         return refusal.changes
 
 
-OFFICIAL = ("openai", "openai-chat", "openai-responses", "azure", "anthropic", "google", "ollama")
+OFFICIAL = ("openai", "openai-chat", "openai-responses", "azure", "anthropic", "google", "ollama", "cohere")
 
 
 @pytest.mark.parametrize("case", BODIES)
@@ -191,7 +191,7 @@ def test_r56_what_a_bridge_makes_is_taken(provider: str, case: str) -> None:
     bridge = codec.bridge(source, provider=provider, model=_model(provider), allow=["output_schema"])
     told = bridge.request(body)
     dialect = ROWS[provider].dialects[0]
-    base = {"google": "/v1beta", "ollama": ""}.get(dialect, "/v1")
+    base = {"google": "/v1beta", "ollama": "", "cohere": "/v2"}.get(dialect, "/v1")
     headers = (("anthropic-version", "2023-06-01"), *bridge.headers)
     path = (base + bridge.path).partition("?")[0]
     verdict = judge_body(dialect, encode(told), model=_model(provider), path=path, headers=headers)

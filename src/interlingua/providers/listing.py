@@ -1,6 +1,7 @@
 """Lists of a provider's models: the request for the list of its models, and the names in the answer.
 
-Source: the vendors' pages "List models" (OpenAI, Anthropic, Google) and `GET /api/tags` of Ollama, read 2026-11.
+Source: the vendors' pages "List models" (OpenAI, Anthropic, Google), `GET /api/tags` of Ollama, cohere-python 7.3.1
+(`models/raw_client.py`), read 2026-11.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ class _Form(NamedTuple):
     """The member that holds the list."""
     model_name: str
     """The member of an entry that names its model."""
+    not_under: str = ""
+    """The end of an address that the path does not stand under: a version of the conversations alone."""
 
 
 _CHAT = _Form("/models", "data", "id")
 _FORMS: Mapping[str, _Form] = {
     "anthropic": _Form("/models?limit=1000", "data", "id"),
     "google": _Form("/models?pageSize=1000", "models", "name"),
-    "ollama": _Form("/api/tags", "models", "name"),
+    "ollama": _Form("/api/tags", "models", "name", not_under="/v1"),
+    "cohere": _Form("/v1/models?page_size=1000", "models", "name", not_under="/v2"),
 }
 """By dialect; every other one lists as OpenAI does."""
 
 
 def list_url(dialect: str, base_url: str) -> str:
     """Where a server lists its models."""
-    root = base_url.removesuffix("/v1") if dialect == "ollama" else base_url
-    return f"{root}{_FORMS.get(dialect, _CHAT).path}"
+    form = _FORMS.get(dialect, _CHAT)
+    return f"{base_url.removesuffix(form.not_under)}{form.path}"
 
 
 def read_list(dialect: str, body: bytes) -> list[str]:

@@ -34,7 +34,8 @@ ODD = {
     "openai-responses": b'data: {"type":"odd","text":"%b"}\n\ndata: {"type":"response.completed","response":'
     b'{"status":"completed","output":[]}}\n\n',
     "anthropic": b'data: {"type":"odd","text":"%b"}\n\ndata: {"type":"message_stop"}\n\n',
-    "cohere": b'data: {"type":"odd","text":"%b"}\n\ndata: {"type":"message-end","delta":{"finish_reason":"COMPLETE"}}\n\n',
+    "cohere": b'data: {"type":"odd","text":"%b"}\n\ndata: {"type":"message-end","delta":'
+    b'{"finish_reason":"COMPLETE"}}\n\n',
 }
 WHOLE = {
     "openai-responses": b'data: {"object":"response","status":"completed","usage":{"input_tokens":3.0,'

@@ -60,6 +60,7 @@ TARGETS = {
     "anthropic": ("anthropic/claude-opus-5", "/v1"),
     "google": ("google/gemini-3-pro-preview", "/v1beta"),
     "ollama": ("ollama/llava", ""),
+    "cohere": ("cohere/command-a-vision-07-2025", "/v2"),
 }
 """Dialect -> a target that speaks it, and the path of its API."""
 TAKEN: dict[str, frozenset[str]] = {
@@ -73,6 +74,7 @@ TAKEN: dict[str, frozenset[str]] = {
     "anthropic": frozenset({"application/pdf", "text/plain", "text/markdown", "application/json", "image/png"}),
     "google": frozenset(FILES) - {DOCX},
     "ollama": frozenset({"image/png"}),
+    "cohere": frozenset({"text/plain", "text/markdown", "application/json", "image/png"}),
 }  # fmt: skip
 """What each target gets; the rest is refused by name before anything is sent."""
 

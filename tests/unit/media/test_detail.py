@@ -23,6 +23,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
         ("google", '"level": "MEDIA_RESOLUTION_HIGH"'),
         ("anthropic", None),
         ("ollama", None),
+        ("cohere", '"detail": "high"'),
         ("unified", '"detail": "full"'),
     ],
 )

@@ -24,6 +24,7 @@ TARGETS = {
     "anthropic": ("anthropic/claude-opus-5", "/v1"),
     "google": ("google/gemini-3-pro-preview", "/v1beta"),
     "ollama": ("ollama/llava", ""),
+    "cohere": ("cohere/command-a-vision-07-2025", "/v2"),
 }
 """Dialect -> a target that speaks it, and the path of its API."""
 NAMES = (

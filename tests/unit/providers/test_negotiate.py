@@ -9,7 +9,7 @@ from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.dsn import parse_dsn, provider_of
 
-CLIENTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "unified", None)
+CLIENTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified", None)
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -6,7 +6,8 @@ Rules
 - A result's error flag is one leading `ERROR: `, never doubled.
 - A document in a result is its text, and a document again in this dialect.
 - `documents` of the request stand first in its first message of the user. A document elsewhere is told there too, with
-  an entry where it stood behind something.
+  an entry where it stood behind something. A message of nothing but documents is their text, since it has to say
+  something.
 - Media of a result go into the message of the user after it: a result holds text and documents.
 """
 
@@ -27,7 +28,7 @@ from interlingua.dialects.cohere.assistant import (
     decode_turn,
     keep_content,
 )
-from interlingua.dialects.cohere.documents import encode_document
+from interlingua.dialects.cohere.documents import document_text, encode_document
 from interlingua.dialects.cohere.parts import NAME, PartNotes, decode_content, encode_block, is_bare, is_text
 from interlingua.dialects.cohere.wire import BlockWire, MessageWire
 from interlingua.stream.calls import CallIdSource
@@ -190,7 +191,11 @@ class MessageEncoder:
         before = len(self.documents)
         blocks = self._blocks(message.parts, path + within)
         if not blocks and len(self.documents) > before:
-            return  # it was nothing but documents, which are told beside the messages
+            if message.extra.get(NAME, {}).get("field") == DOCUMENTS:
+                return  # it stands for what a client of this dialect brought beside its messages
+            self.changes.add("media_as_text", path + within, "a message has to say something beside documents")
+            blocks = [BlockWire(type="text", text=document_text(document)) for document in self.documents[before:]]
+            del self.documents[before:]
         wire = MessageWire(role=message.role, content=_content(blocks))
         self.wires.append(wire)
         self._members(message, wire, path)

@@ -53,6 +53,7 @@ BODIES = {
     "anthropic": ("/v1/models?limit=1000", b'{"data":[{"id":"b","type":"model"},{"id":"a"},{}],"has_more":false}'),
     "google": ("/v1beta/models?pageSize=1000", b'{"models":[{"name":"models/b"},{"name":"models/a"},7]}'),
     "ollama": ("/api/tags", b'{"models":[{"name":"b","model":"b"},{"name":"a"}]}'),
+    "cohere": ("/v1/models?page_size=1000", b'{"models":[{"name":"b","endpoints":["chat"]},{"name":"a"}]}'),
 }
 
 
@@ -69,7 +70,7 @@ def test_a_providers_models_are_asked_of_its_server(
     assert [request.line for request in server.seen] == [f"GET {path} HTTP/1.1"]
 
 
-_ROOTS = {"google": "/v1beta", "ollama": ""}
+_ROOTS = {"google": "/v1beta", "ollama": "", "cohere": "/v2"}
 
 
 def test_a_server_that_lists_nothing_is_said(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

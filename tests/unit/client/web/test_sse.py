@@ -149,7 +149,7 @@ def _opened(face: Face, tell: Callable[[Any], Any], **options: Any) -> bytes:
 
 @pytest.mark.parametrize(
     ("dialect", "media_type"), [("openai-chat", "text/event-stream"), ("gemini", "text/event-stream"),
-                                ("ollama", "application/x-ndjson")]
+                                ("cohere", "text/event-stream"), ("ollama", "application/x-ndjson")]
 )  # fmt: skip
 def test_sse_25_and_26_headers_of_the_answer(face: Face, dialect: str, media_type: str) -> None:
     """The dialect's own media type, and that proxies neither hold it back nor compress it."""

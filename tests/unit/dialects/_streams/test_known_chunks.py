@@ -43,6 +43,11 @@ OPEN_RESPONSES = (
     'data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"i","role":"assistant",'
     '"content":[]}}\n\n'
 )
+OPEN_COHERE = 'event: content-start\ndata: {"type":"content-start","index":0,"delta":{"message":{"content":{}}}}\n\n'
+COHERE = (
+    "event: content-delta\n"
+    'data: {{"type":"content-delta","index":0,"delta":{{"message":{{"content":{{"text":"{}"}}}}}}}}\n\n'
+)
 STREAMS = [
     ("openai-chat", "openai_chat", "", CHAT),
     ("anthropic", "anthropic", OPEN_MESSAGES % ("text", "text"), MESSAGES),
@@ -50,6 +55,7 @@ STREAMS = [
     ("openai-responses", "openai_responses", OPEN_RESPONSES, RESPONSES),
     ("google", "google", "", GOOGLE),
     ("ollama", "ollama", "", OLLAMA),
+    ("cohere", "cohere", OPEN_COHERE, COHERE),
     ("unified", "unified", OPEN_UNIFIED, UNIFIED),
 ]
 

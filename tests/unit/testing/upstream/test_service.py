@@ -24,6 +24,7 @@ MODELS = {
     "anthropic": "anthropic/claude-opus-5",
     "google": "google/gemini-3-pro",
     "ollama": "ollama/qwen3",
+    "cohere": "cohere/command-a-reasoning-08-2025",
     "bedrock": "bedrock/us.anthropic.claude-opus-5",
     "unified": "hub/smart",
 }
@@ -101,7 +102,7 @@ def test_what_ends_an_answer(dialect: str, ask: Any) -> None:
     with Upstream(dialect, Say(text="One two", finish="length"), Say(refusal="I will not.")).standing():
         assert ask().finish_reason == "length"
         finish = ask().finish_reason
-    others = {"google": "content_filter", "bedrock": "content_filter", "ollama": "stop"}
+    others = {"google": "content_filter", "bedrock": "content_filter", "ollama": "stop", "cohere": "stop"}
     assert finish == others.get(dialect, "refusal")
 
 
@@ -111,7 +112,7 @@ def test_every_status_is_a_typed_error(dialect: str, ask: Any, status: int) -> N
     with Upstream(dialect, *[Fail(status)] * 4).standing(), pytest.raises(il.UpstreamError) as caught:
         ask()
     assert caught.value.status in (status, 503) or (dialect, caught.value.status) == ("bedrock", 403)
-    if status == 429 and dialect not in ("ollama", "bedrock"):
+    if status == 429 and dialect not in ("ollama", "cohere", "bedrock"):
         assert caught.value.retry_after_s == 7.0
 
 
