@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from interlingua.compat.litellm_models import named
 from interlingua.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["acompletion", "completion"]
 
-PREFIXES = {
-    "dashscope": "qwen",
-    "fireworks_ai": "fireworks",
-    "gemini": "google",
-    "hosted_vllm": "vllm",
-    "lm_studio": "lmstudio",
-    "nvidia_nim": "nvidia",
-    "ollama_chat": "ollama",
-    "together_ai": "together",
-    "vertex_ai": "vertex",
-}
-"""Providers that LiteLLM calls otherwise."""
 _STEERING = {
     "api_version": "an api version belongs in the provider's DSN: LLM_WORK='azure://key@host?api_version=…'",
     "cache": "il.ResponseCache among the hooks of il.model keeps answers",
@@ -171,4 +160,9 @@ def _spec(model: str) -> str:
     provider, slash, name = model.partition("/")
     if not slash:
         return f"anthropic/{model}" if model.startswith("claude-") else model
-    return f"{PREFIXES.get(provider, provider)}/{name}"
+    row, name, region = named(provider, name)
+    if region:
+        raise UsageError(
+            f"the region {region} belongs in AWS_REGION, or in a DSN: LLM_WORK='bedrock://?region={region}'"
+        )
+    return f"{row}/{name}"

@@ -97,6 +97,33 @@ def test_a_fallback_answers_where_the_name_itself_fails(tmp_path: Path) -> None:
     assert all(verdict.ok for verdict in claude.verdicts)
 
 
+CLOUDS = """
+model_list:
+  - model_name: gpt-4o
+    litellm_params:
+      model: azure/my-deployment
+      api_base: "{azure}"
+      api_key: os.environ/AZURE_API_KEY
+      api_version: "2024-10-21"
+  - model_name: command
+    litellm_params: {{model: cohere_chat/command-a-03-2025, api_base: "{cohere}/v2", api_key: os.environ/CO_KEY}}
+"""
+
+
+def test_clouds_are_asked_as_litellm_asked_them(tmp_path: Path) -> None:
+    """A deployment of Azure by its dated path, and Cohere in its own format, by clients that ask the old names."""
+    azure, command = Upstream("openai-chat", "Of Azure."), Upstream("cohere", "Of Cohere.")
+    with azure.serving() as azure_url, command.serving() as cohere_url:
+        text = CLOUDS.format(azure=azure_url, cohere=cohere_url)
+        with _served(text, tmp_path) as client:
+            assert [_ask(client, name) for name in ("gpt-4o", "command")] == [
+                ("Of Azure.", "azure-127-0-0-1/my-deployment"), ("Of Cohere.", "cohere-127-0-0-1/command-a-03-2025"),
+            ]  # fmt: skip
+    (asked,) = azure.requests
+    assert asked.url.partition("/openai/")[2] == "deployments/my-deployment/chat/completions?api-version=2024-10-21"
+    assert dict(asked.headers)["api-key"] == "upstream-key"
+
+
 def test_the_old_master_key_is_asked_for(tmp_path: Path) -> None:
     """Whoever has another one is refused."""
     text = CONFIG.format(chat="http://127.0.0.1:9/v1", claude="http://127.0.0.1:9")

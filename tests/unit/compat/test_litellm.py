@@ -8,7 +8,7 @@ import pytest
 
 import interlingua as il
 from interlingua.compat import acompletion, completion
-from interlingua.compat.litellm import PREFIXES
+from interlingua.compat.litellm_models import PREFIXES
 from interlingua.providers.rows import ROWS
 from interlingua.testing import FakeModel, tool_call, use
 
@@ -39,6 +39,17 @@ def _served(model: str, **body: Any) -> str:
         ("together_ai/meta/llama", "together/meta/llama"),
         ("ollama_chat/qwen3", "ollama/qwen3"),
         ("groq/openai/gpt-oss", "groq/openai/gpt-oss"),
+        ("bedrock/converse/us.amazon.nova-pro-v1:0", "bedrock/us.amazon.nova-pro-v1:0"),
+        (
+            "bedrock/llama/arn:aws:bedrock:us-east-1:1:imported-model/m",
+            "bedrock/arn:aws:bedrock:us-east-1:1:imported-model/m",
+        ),
+        ("vertex_ai/gemini-2.5-pro", "vertex/gemini-2.5-pro"),
+        ("vertex_ai/claude-sonnet-4@20250514", "vertex-anthropic/claude-sonnet-4@20250514"),
+        ("azure_ai/claude-opus-4-1", "azure-anthropic/claude-opus-4-1"),
+        ("azure/responses/my-deployment", "azure/my-deployment"),
+        ("cohere_chat/command-a-03-2025", "cohere/command-a-03-2025"),
+        ("jina_ai/jina-embeddings-v3", "jina/jina-embeddings-v3"),
     ],
 )
 def test_names_of_models(name: str, spec: str) -> None:
@@ -50,6 +61,14 @@ def test_prefixes_are_those_of_rows() -> None:
     """What LiteLLM calls otherwise is a provider here, and none that has the same name in both."""
     assert set(PREFIXES.values()) <= set(ROWS)
     assert set(PREFIXES) & set(ROWS) == set()
+
+
+def test_a_region_in_a_name_has_its_place_elsewhere() -> None:
+    """A spec has no room for it; the sentence says where it goes."""
+    with pytest.raises(
+        il.UsageError, match=r"the region eu-west-1 belongs in AWS_REGION, or in a DSN: .*region=eu-west-1"
+    ):
+        completion("bedrock/eu-west-1/anthropic.claude-v2", HI)
 
 
 def test_fallbacks_are_names() -> None:

@@ -215,9 +215,10 @@ def _name_variables(models: Models, keys: Keys, report: Report) -> None:
             dsn = account._replace(address=_HOSTS.get(account.scheme, "HOST")).dsn
             sentence = f"{dsn}, {_FILLED[account.scheme in _HOSTS]}".format(account.address[1:])
             report.variables.setdefault(variable_of_dsn(name), sentence)
-        named_options = {option for option, _ in account.options}
-        for variable in () if account.address else ROWS[account.scheme].variables:
-            if not variable.default and variable.name not in named_options:
-                report.variables.setdefault(variable.env[0], f"the {variable.name} of {ROWS[account.scheme].title}")
+        row, options = ROWS[account.scheme], dict(account.options)
+        for variable in row.variables:
+            is_used = not account.address or ("login" in options and f"{{{variable.name}}}" in row.login_scope)
+            if is_used and not variable.default and variable.name not in options:
+                report.variables.setdefault(variable.env[0], f"the {variable.name} of {row.title}")
         if account.key:
             report.variables.setdefault(account.key, keys.told.get(account.key, "a key"))

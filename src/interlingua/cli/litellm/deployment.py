@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
-from interlingua.compat.litellm import PREFIXES
+from interlingua.compat.litellm_models import PREFIXES, Named, named
 from interlingua.providers.rows import ROWS
 
 if TYPE_CHECKING:
@@ -40,18 +40,25 @@ SCHEMES = {
 }
 """Providers that LiteLLM calls otherwise, as schemes of ours."""
 _UNSERVED = {
-    "sagemaker": "an endpoint of SageMaker speaks what its model was deployed with",
+    **dict.fromkeys(
+        ("sagemaker", "sagemaker_chat", "sagemaker_nova"),
+        "an endpoint of SageMaker speaks what its model was deployed with",
+    ),
     "vertex_ai_beta": "write vertex_ai",
 }
-_CLAUDE = {"vertex_ai": "vertex-anthropic", "azure_ai": "azure-anthropic"}
-"""The rows where a cloud serves Claude, in a format of its own."""
+_ON_VERTEX = ("gemini", "claude", "text-embedding-", "text-multilingual-embedding-", "textembedding-")
+"""How the names of models begin that are served of Vertex AI."""
 _LOGINS = {"vertex": "google", "vertex-anthropic": "google", "bedrock": "aws"}
 """The rows that LiteLLM reaches by a login of the cloud."""
-_ENTRA = ("azure_ad_token", "tenant_id", "client_id", "client_secret")
+_ENTRA = ("azure_ad_token", "azure_ad_token_provider", "tenant_id", "client_id", "client_secret")
 """Parameters of a deployment of Azure that is reached by a login."""
-_BEDROCK = re.compile(r"(?:converse/|converse_like/|invoke/)?(?:(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)/)?")
-"""LiteLLM's prefix of a model of Bedrock: the way of asking, and a region."""
-_OF_LITELLM = {"azure": "AZURE_API_KEY", "nvidia": "NVIDIA_NIM_API_KEY"}
+_OLDER = {"vertex_ai_project": "vertex_project", "vertex_ai_location": "vertex_location",
+          "vertex_ai_credentials": "vertex_credentials", "aws_region": "aws_region_name"}  # fmt: skip
+"""Other spellings of parameters."""
+_OF_LITELLM = {
+    "azure": "AZURE_API_KEY", "azure-anthropic": "AZURE_AI_API_KEY", "jina": "JINA_AI_API_KEY",
+    "nvidia": "NVIDIA_NIM_API_KEY",
+}  # fmt: skip
 """The variable that LiteLLM reads where no key is given, where it is not ours."""
 _PLACEHOLDERS = frozenset({"", "none", "null", "empty", "dummy", "fake", "no-key", "not-needed", "na", "n/a"})
 _PRICES = {
@@ -63,6 +70,10 @@ _PRICES = {
 _HOST = re.compile(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 _BARE = ((re.compile(r"claude-"), "anthropic"), (re.compile(r"gpt-|chatgpt-|o\d|text-embedding-"), "openai"))
 _V1_VERSIONS = ("preview", "latest", "v1")
+_DATE = re.compile(r"20\d\d-\d\d-\d\d(-preview)?")
+"""A version of Azure's API that has deployments in its paths."""
+_DEPLOYMENT = re.compile(r"/openai/deployments/(?P<name>[^/]+)(/.*)?")
+"""The path of an address of Azure that names the deployment."""
 _ENVIRONMENT = "os.environ/"
 
 
@@ -125,6 +136,7 @@ class Keys:
         """None yet; `taken` are names that the file uses otherwise."""
         self._taken = names
         self._names: dict[tuple[str, str], str] = {}
+        self._logins: dict[str, Param] = {}
         self._report = report
         self.told: dict[str, str] = {}
         """The note on each variable of a key."""
@@ -147,6 +159,17 @@ class Keys:
         self._report.say(param.path, "secret", f"not copied; key_env={name}")
         self.told.setdefault(name, f"the key that stands in {param.path}")
         return name
+
+    def login(self, variable: str, param: Param) -> None:
+        """Ask for the variable that a login reads in the place of a parameter; a process has one of each."""
+        first = self._logins.setdefault(variable, param)
+        if first.value != param.value:
+            sentence = f"a login is one for all of a process, and {variable} holds what stands in {first.path}"
+            self._report.say(param.path, "missing", sentence)
+            return
+        source = variable_in(param.value)
+        told = f"what {source} held" if source else f"what stands in {param.path}"
+        self._report.variables.setdefault(variable, "as before" if source == variable else told)
 
     def _named(self, place: str, text: str, stem: str) -> str:
         """The name of a key at a place: the one it has, else the one that is wanted or the next that is free."""
@@ -194,21 +217,19 @@ def read_deployment(
         report.drop(path, "no deployment: it needs a model_name, and litellm_params with a model, as texts")
         return None
     params = _params(members, path, shared, report)
-    scheme, model = _split(str(params["model"].value), params)
-    reason = _why_not(scheme, model, params)
+    provider, asked = _split(str(params["model"].value), params)
+    served = named(provider, asked)
+    served = served._replace(row=SCHEMES.get(served.row, served.row), model=_deployment_of(served, params))
+    reason = _why_not(provider, asked, served, params)
     if reason:
         report.drop(path, reason)
         return None
-    scheme, params_raw = _row_of(scheme, model), params
-    if scheme == "bedrock" and (before := _BEDROCK.match(model)):
-        model = model[before.end() :]
-        params_raw = {"aws_region_name": Param(before["region"], path), **params} if before["region"] else params
-    account = _account(scheme, params_raw, keys, report)
+    account = _account(served, params, keys, report)
     if account is None:
         report.drop(path, "not served: its address cannot be read")
         return None
-    _say_rest(params, path, report)
-    return Deployment(path, name, model, account, params)
+    _say_rest(params, path, keys, report)
+    return Deployment(path, name, served.model, account, params)
 
 
 def usual_keys(entries: list[object]) -> set[str]:
@@ -223,7 +244,8 @@ def usual_keys(entries: list[object]) -> set[str]:
 
 def _params(members: Tree, path: str, shared: dict[str, dict[str, Param]], report: Report) -> dict[str, Param]:
     """The parameters of a deployment, each with its place: shared credentials, `model_info`, then its own words."""
-    own = {key: Param(value, f"{path}.litellm_params.{key}") for key, value in members["litellm_params"].items()}
+    told = cast("Tree", members["litellm_params"]).items()
+    own = {_OLDER.get(key, key): Param(value, f"{path}.litellm_params.{key}") for key, value in told}
     info: object = members.get("model_info")
     costs = cast("Tree", info) if isinstance(info, dict) else {}
     of_info = {key: Param(value, f"{path}.model_info.{key}") for key, value in costs.items() if key in _PRICES}
@@ -246,33 +268,47 @@ def _split(model: str, params: dict[str, Param]) -> tuple[str, str]:
     return next((name for pattern, name in _BARE if pattern.match(model)), "*" if model == "*" else ""), model
 
 
-def _why_not(provider: str, model: str, params: dict[str, Param]) -> str:
-    if not provider:
-        return "not served: the model's name does not say whose it is"
+def _why_not(provider: str, asked: str, served: Named, params: dict[str, Param]) -> str:
     if provider == "*":
         return ""
-    if provider in _UNSERVED:
-        return f"not served: {_UNSERVED[provider]}"
-    if _row_of(provider, model) not in ROWS or not provider.isprintable():
-        return (
-            "not served: no provider of that name is known here; where its server speaks OpenAI's Chat, write openai/"
-        )
-    if provider == "vertex_ai" and not model.startswith(("gemini", "claude")):
-        return "not served: of Vertex AI, Gemini and Claude alone"
-    is_named = ROWS[_row_of(provider, model)].needs_host or (provider in _CLAUDE and provider != "vertex_ai")
-    if is_named and "api_base" not in params:
-        return "not served: it needs an api_base"
-    return "" if clean_model(model) else "not served: the model's name cannot stand in a spec"
+    is_served = served.row in ROWS and provider.isprintable()
+    is_named = is_served and (ROWS[served.row].needs_host or served.row == "azure-anthropic")
+    reasons = (
+        (not provider, "the model's name does not say whose it is"),
+        (provider in _UNSERVED, _UNSERVED.get(provider, "")),
+        (
+            provider == "bedrock" and asked.startswith(("agent/", "agentcore/")),
+            "agents of Bedrock are no models; Converse is spoken with models alone",
+        ),
+        (
+            provider == "azure_ai" and not is_served,
+            "of Azure AI Foundry, Claude alone; what its resource has under /openai/v1 is azure/…",
+        ),
+        (
+            not is_served,
+            "no provider of that name is known here; where its server speaks OpenAI's Chat, write openai/",
+        ),
+        (
+            provider == "vertex_ai" and not served.model.startswith(_ON_VERTEX),
+            "of Vertex AI, Gemini, its embeddings and Claude alone",
+        ),
+        (is_named and "api_base" not in params, "it needs an api_base"),
+        (not clean_model(served.model), "the model's name cannot stand in a spec"),
+    )
+    return next((f"not served: {sentence}" for holds, sentence in reasons if holds), "")
 
 
-def _row_of(provider: str, model: str) -> str:
-    """The row that serves a model of a provider of LiteLLM's."""
-    if provider in _CLAUDE and model.startswith("claude"):
-        return _CLAUDE[provider]
-    return SCHEMES.get(provider, provider)
+def _deployment_of(served: Named, params: dict[str, Param]) -> str:
+    """The name of the model; where an address of Azure names the deployment in its path, that one."""
+    param = params.get("api_base", params.get("base_url"))
+    if served.row != "azure" or param is None:
+        return served.model
+    in_path = _DEPLOYMENT.fullmatch(urlsplit(str(param.value)).path) if "[" not in str(param.value) else None
+    return in_path["name"] if in_path else served.model
 
 
-def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) -> Account | None:
+def _account(served: Named, params: dict[str, Param], keys: Keys, report: Report) -> Account | None:
+    scheme = served.row
     if scheme == "*":
         return Account("openai", key="OPENAI_API_KEY")
     address = _address(scheme, params, report)
@@ -291,25 +327,31 @@ def _account(scheme: str, params: dict[str, Param], keys: Keys, report: Report) 
     if not key and not login and at_home and row.key_required:
         key = usual
         keys.told.setdefault(key, f"the key of {row.title}")
-    options = (*_place(scheme, params), *login, *_plain_text(address, params), *_prices(params, report))
+    place = _place(served, params, report)
+    options = (*place, *login, *_plain_text(address, params), *_prices(params, report))
     return Account(scheme, address, key, options)
 
 
 def _login(scheme: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
     """The option of a login in place of a key; none where the deployment says nothing of one."""
-    is_entra = scheme == "azure" and any(name in params for name in _ENTRA)
+    is_entra = scheme in ("azure", "azure-anthropic") and any(name in params for name in _ENTRA)
     login = "azure" if is_entra else _LOGINS.get(scheme, "")
     return (("login", login),) if login else ()
 
 
-def _place(scheme: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
+def _place(served: Named, params: dict[str, Param], report: Report) -> tuple[tuple[str, str], ...]:
     """The option of a region or location; none where it is a part of the address, a variable, or not said."""
-    option, name = ("region", "aws_region_name") if scheme == "bedrock" else ("location", "vertex_location")
-    param = params.get(name)
-    is_said = ROWS[scheme].variables and "vertex_project" not in params and param is not None
-    if not is_said or param is None or not re.fullmatch(r"[a-z0-9-]+", str(param.value)):
+    is_aws = served.row == "bedrock"
+    option, param = ("region", params.get("aws_region_name")) if is_aws else ("location", params.get("vertex_location"))
+    text = served.region or (str(param.value) if param is not None else "")
+    if not ROWS[served.row].variables or "vertex_project" in params or not text:
         return ()
-    return ((option, str(param.value)),)
+    if re.fullmatch(r"[a-z0-9-]+", text):
+        return ((option, text),)
+    variable = variable_in(text)
+    if variable is not None and is_aws and variable != "AWS_REGION":
+        report.variables.setdefault("AWS_REGION", f"what {variable} held")
+    return ()
 
 
 def usual_variable(scheme: str) -> str:
@@ -322,11 +364,13 @@ def _address(scheme: str, params: dict[str, Param], report: Report) -> str | Non
     if scheme in ("vertex", "vertex-anthropic"):
         return _vertex(params, report, "google" if scheme == "vertex" else "anthropic")
     param = params.get("api_base", params.get("base_url"))
+    if scheme == "bedrock":
+        param = params.get("aws_bedrock_runtime_endpoint", param)
     if param is None or param.value is None:
         return ""
-    if (named := variable_in(param.value)) is not None:
+    if (variable := variable_in(param.value)) is not None:
         report.say(param.path, "becomes", "dsn_env: the whole DSN stands in a variable")
-        return f"${named}"
+        return f"${variable}"
     try:
         url = urlsplit(str(param.value))
         port = url.port
@@ -345,7 +389,7 @@ def _path(scheme: str, path: str) -> str:
     """The path as our DSN has it: the row's own is left out where LiteLLM adds it by itself."""
     path = quote(path.rstrip("/"), safe="/:%")
     if scheme in {"azure", "ollama", "google"}:
-        return "" if path in {"", "/openai", "/openai/v1"} else path
+        return "" if path in {"", "/openai", "/openai/v1"} or _DEPLOYMENT.fullmatch(path) else path
     if scheme == "azure-anthropic":
         return f"{path.removesuffix('/messages').removesuffix('/v1').removesuffix('/anthropic')}/anthropic/v1"
     if scheme == "anthropic":
@@ -372,15 +416,17 @@ def _vertex(params: dict[str, Param], report: Report, publisher: str) -> str | N
         return f"${'/'.join(named)}"
     if not all(re.fullmatch(r"[\w.:-]+", text, re.ASCII) for text in (str(project.value), place)):
         return None
-    host = "aiplatform.googleapis.com" if place == "global" else f"{place}-aiplatform.googleapis.com"
-    return f"{host}/v1/projects/{project.value}/locations/{place}/publishers/{publisher}"
+    row = ROWS["vertex" if publisher == "google" else "vertex-anthropic"]
+    address = dict(row.variables[-1].addresses).get(place, row.base_url)
+    return address.format(project=project.value, location=place).removeprefix("https://")
 
 
 def _plain_text(address: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
     param = params.get("api_base", params.get("base_url"))
     plain = bool(address) and param is not None and str(param.value).startswith("http://")
     version = params.get("api_version")
-    options = (("api_version", str(version.value)),) if version and version.value in _V1_VERSIONS[:2] else ()
+    is_kept = version is not None and (version.value in _V1_VERSIONS[:2] or _DATE.fullmatch(str(version.value)))
+    options = (("api_version", str(version.value)),) if version is not None and is_kept else ()
     return (*((("tls", "0"),) if plain else ()), *options)
 
 
@@ -423,6 +469,9 @@ _SAID: dict[str, tuple[Any, str]] = {
     "headers": ("missing", "no header of its own goes to a provider"),
     "vertex_credentials": ("nearly", "login=google reads the file that GOOGLE_APPLICATION_CREDENTIALS names"),
     "azure_ad_token": ("nearly", "login=azure fetches tokens by itself"),
+    "azure_ad_token_provider": ("nearly", "login=azure fetches tokens by itself"),
+    "azure_scope": ("nearly", "login=azure asks for the scope of its provider"),
+    "base_model": ("needless", "what is known of a model is built in, and a deployment is asked by its own name"),
     "tenant_id": ("nearly", "login=azure reads AZURE_TENANT_ID"),
     "client_id": ("nearly", "login=azure reads AZURE_CLIENT_ID"),
     "client_secret": ("secret", "not copied; login=azure reads AZURE_CLIENT_SECRET"),
@@ -434,12 +483,24 @@ _SAID: dict[str, tuple[Any, str]] = {
     "aws_session_name": ("nearly", "login=aws assumes the role of the profile in AWS_PROFILE"),
     "aws_web_identity_token": ("nearly", "login=aws reads AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN"),
     "aws_region_name": ("becomes", "region of the DSN, or AWS_REGION"),
+    "aws_bedrock_runtime_endpoint": ("becomes", "the address of a provider"),
     "tags": ("missing", "requests are not routed by tags; an alias is what clients ask for"),
     "max_budget": ("missing", "budgets are those of keys and teams: il keys create --budget"),
     "budget_duration": ("missing", "budgets are those of keys and teams: il keys create --budget"),
     "mock_response": ("missing", "tests have interlingua.testing; fake/… answers without a model"),
     "use_in_pass_through": ("needless", "what is passed on goes to the same providers"),
 }
+_OF_LOGIN = {
+    "vertex_credentials": "GOOGLE_APPLICATION_CREDENTIALS",
+    "tenant_id": "AZURE_TENANT_ID",
+    "client_id": "AZURE_CLIENT_ID",
+    "client_secret": "AZURE_CLIENT_SECRET",
+    "aws_access_key_id": "AWS_ACCESS_KEY_ID",
+    "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
+    "aws_session_token": "AWS_SESSION_TOKEN",
+    "aws_profile_name": "AWS_PROFILE",
+}
+"""The variables that a login reads in the place of parameters."""
 _DEFAULTS = (
     *("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop", "n", "user"),
     *("frequency_penalty", "presence_penalty", "reasoning_effort", "thinking", "response_format", "tools"),
@@ -448,9 +509,11 @@ _DEFAULTS = (
 _DEFAULT = "a target brings no defaults for requests; the client says it"
 
 
-def _say_rest(params: dict[str, Param], path: str, report: Report) -> None:
+def _say_rest(params: dict[str, Param], path: str, keys: Keys, report: Report) -> None:
     for name, param in params.items():
-        if name == "api_version" and param.value in _V1_VERSIONS[:2]:
+        if name in _OF_LOGIN:
+            keys.login(_OF_LOGIN[name], param)
+        if name == "api_version" and (param.value in _V1_VERSIONS[:2] or _DATE.fullmatch(str(param.value))):
             report.say(param.path, "becomes", "api_version of the DSN")
         elif name in _SAID:
             report.say(param.path, *_SAID[name])

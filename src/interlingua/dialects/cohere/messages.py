@@ -195,7 +195,7 @@ class MessageEncoder:
                 return  # it stands for what a client of this dialect brought beside its messages
             self.changes.add("media_as_text", path + within, "a message has to say something beside documents")
             blocks = [BlockWire(type="text", text=document_text(document)) for document in self.documents[before:]]
-            del self.documents[before:]
+            self.documents = self.documents[:before]
         wire = MessageWire(role=message.role, content=_content(blocks))
         self.wires.append(wire)
         self._members(message, wire, path)

@@ -250,3 +250,62 @@ def test_whatever_stands_in_the_file_the_new_one_is_read(tmp_path_factory: pytes
     registry = _loaded(made, tmp_path_factory.mktemp("read"))
     for name in tomllib.loads(made.toml).get("aliases", {}):
         assert registry.resolve(name.replace("*", "x"))
+
+
+def test_clouds_are_reached_where_the_old_file_had_them(tmp_path: Path) -> None:
+    """Rows, addresses, models and logins of the converted deployments, resolved from the new file."""
+    made = _example("clouds")
+    (tmp_path / "gateway.toml").write_text(made.toml, encoding="utf-8")
+    registry = Registry(
+        {
+            **dict.fromkeys(made.variables, "a-key"),
+            "AWS_REGION": "eu-central-1",
+            "AZURE_API_BASE_DSN": "azure://other.openai.azure.com?login=azure&api_version=2024-10-21",
+            "VERTEX_ANTHROPIC_VERTEX_PROJECT_GLOBAL_DSN": "vertex-anthropic://?project=p&login=google",
+        }
+    )
+    assert registry.load_config(tmp_path / "gateway.toml").problems == ()
+
+    def reached(alias: str) -> list[tuple[str, str, str, str]]:
+        lanes = registry.resolve(alias)
+        return [
+            (
+                lane.dialect,
+                lane.base_url.removeprefix("https://"),
+                lane.model,
+                "" if lane.login is None else lane.login.source,
+            )
+            for lane in lanes
+        ]
+
+    vertex = "v1/projects/{0}/locations/{1}/publishers/{2}".format
+    bedrock = "bedrock-runtime.{}.amazonaws.com".format
+    assert {alias: reached(alias) for alias in tomllib.loads(made.toml)["aliases"]} == {
+        "claude-bedrock": [
+            ("bedrock", bedrock("us-east-1"), "anthropic.claude-sonnet-4-5-20250929-v1:0", "login aws"),
+            ("bedrock", bedrock("eu-central-1"), "us.anthropic.claude-3-5-sonnet-20240620-v1:0", "login aws"),
+        ],
+        "nova": [("bedrock", bedrock("eu-west-1"), "us.amazon.nova-pro-v1:0", "login aws")],
+        "llama-arn": [(
+            "bedrock", "vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com",
+            "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.meta.llama3-1-8b", "login aws",
+        )],
+        "titan-embed": [("bedrock", bedrock("eu-central-1"), "amazon.titan-embed-text-v2:0", "login aws")],
+        "bedrock-key": [("bedrock", bedrock("us-west-2"), "anthropic.claude-haiku-4-5", "")],
+        "gemini": [("google", "us-central1-aiplatform.googleapis.com/" + vertex("my-project", "us-central1", "google"),
+                    "gemini-2.5-pro", "login google")],
+        "claude-vertex": [("anthropic", "aiplatform.googleapis.com/" + vertex("p", "global", "anthropic"),
+                           "claude-sonnet-4@20250514", "login google")],
+        "gecko": [("google", "aiplatform.us.rep.googleapis.com/" + vertex("my-project", "us", "google"),
+                   "text-embedding-004", "login google")],
+        "gpt-azure": [("openai-chat", "my-res.openai.azure.com/openai", "gpt-4o-deploy", "")],
+        "gpt-azure-v1": [("openai-responses", "my-res.openai.azure.com/openai/v1", "gpt-5-deploy", "")],
+        "gpt-azure-entra": [("openai-chat", "other.openai.azure.com/openai", "gpt-4.1", "login azure")],
+        "gpt-azure-old": [("openai-responses", "my-res.openai.azure.com/openai/v1", "chat", "")],
+        "claude-foundry": [("anthropic", "my-foundry.services.ai.azure.com/anthropic/v1", "claude-opus-4-1", "")],
+        "command": [("cohere", "api.cohere.com/v2", "command-a-03-2025", "")],
+        "command-v2": [("cohere", "api.cohere.com/v2", "command-r-plus-08-2024", "")],
+        "rerank": [("cohere", "api.cohere.com/v2", "rerank-v3.5", "")],
+        "voyage-emb": [("openai-chat", "api.voyageai.com/v1", "voyage-3-large", "")],
+        "jina-emb": [("openai-chat", "api.jina.ai/v1", "jina-embeddings-v3", "")],
+    }  # fmt: skip
