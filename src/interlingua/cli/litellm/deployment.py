@@ -168,8 +168,8 @@ class Keys:
             self._report.say(param.path, "missing", sentence)
             return
         source = variable_in(param.value)
-        told = f"what {source} held" if source else f"what stands in {param.path}"
-        self._report.variables.setdefault(variable, "as before" if source == variable else told)
+        sentence = f"what {source} held" if source else f"what stands in {param.path}"
+        self._report.variables.setdefault(variable, "as before" if source == variable else sentence)
 
     def _named(self, place: str, text: str, stem: str) -> str:
         """The name of a key at a place: the one it has, else the one that is wanted or the next that is free."""
@@ -217,10 +217,10 @@ def read_deployment(
         report.drop(path, "no deployment: it needs a model_name, and litellm_params with a model, as texts")
         return None
     params = _params(members, path, shared, report)
-    provider, asked = _split(str(params["model"].value), params)
-    served = named(provider, asked)
+    provider, model = _split(str(params["model"].value), params)
+    served = named(provider, model)
     served = served._replace(row=SCHEMES.get(served.row, served.row), model=_deployment_of(served, params))
-    reason = _why_not(provider, asked, served, params)
+    reason = _why_not(provider, model, served, params)
     if reason:
         report.drop(path, reason)
         return None
@@ -244,8 +244,8 @@ def usual_keys(entries: list[object]) -> set[str]:
 
 def _params(members: Tree, path: str, shared: dict[str, dict[str, Param]], report: Report) -> dict[str, Param]:
     """The parameters of a deployment, each with its place: shared credentials, `model_info`, then its own words."""
-    told = cast("Tree", members["litellm_params"]).items()
-    own = {_OLDER.get(key, key): Param(value, f"{path}.litellm_params.{key}") for key, value in told}
+    members_of = cast("Tree", members["litellm_params"]).items()
+    own = {_OLDER.get(key, key): Param(value, f"{path}.litellm_params.{key}") for key, value in members_of}
     info: object = members.get("model_info")
     costs = cast("Tree", info) if isinstance(info, dict) else {}
     of_info = {key: Param(value, f"{path}.model_info.{key}") for key, value in costs.items() if key in _PRICES}
@@ -268,7 +268,7 @@ def _split(model: str, params: dict[str, Param]) -> tuple[str, str]:
     return next((name for pattern, name in _BARE if pattern.match(model)), "*" if model == "*" else ""), model
 
 
-def _why_not(provider: str, asked: str, served: Named, params: dict[str, Param]) -> str:
+def _why_not(provider: str, model: str, served: Named, params: dict[str, Param]) -> str:
     if provider == "*":
         return ""
     is_served = served.row in ROWS and provider.isprintable()
@@ -277,7 +277,7 @@ def _why_not(provider: str, asked: str, served: Named, params: dict[str, Param])
         (not provider, "the model's name does not say whose it is"),
         (provider in _UNSERVED, _UNSERVED.get(provider, "")),
         (
-            provider == "bedrock" and asked.startswith(("agent/", "agentcore/")),
+            provider == "bedrock" and model.startswith(("agent/", "agentcore/")),
             "agents of Bedrock are no models; Converse is spoken with models alone",
         ),
         (
