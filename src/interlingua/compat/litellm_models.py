@@ -33,7 +33,7 @@ _BEFORE = {
     ),
     "azure": re.compile(r"(?:responses|o_series|gpt5_series)/"),
 }
-"""What LiteLLM writes before the name of a model: the way of asking, a region, a commitment, the family of an ARN."""
+"""LiteLLM's prefixes of a model's name: the way of asking, a region, a commitment, the family of an ARN."""
 
 
 class Named(NamedTuple):

@@ -339,7 +339,7 @@ def test_totals_go_on_where_rows_end(chromium: Browser) -> None:
         assert page.value("document.querySelectorAll('#live-rows tr').length") == 300
         assert page.text("#sum-tokens") == "720 / 360"
         clock = page.value("new Date(1e12).toLocaleTimeString('en-GB')")
-        assert page.text("#sum-since")== f"Totals since {clock}."
+        assert page.text("#sum-since") == f"Totals since {clock}."
     assert page.problems == []
 
 

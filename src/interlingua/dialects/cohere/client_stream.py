@@ -358,7 +358,7 @@ def _delta(message: DeltaMessageWire) -> DeltaWire:
 
 
 def _said(event: EventWire) -> DeltaMessageWire:
-    """What an event adds to the message."""
+    """The part of the message that an event adds."""
     return (event.delta or _NO_DELTA).message or _NO_MESSAGE
 
 

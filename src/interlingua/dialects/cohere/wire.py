@@ -183,7 +183,7 @@ class ResponseWire(WireStruct):
 
 
 class DeltaMessageWire(WireStruct):
-    """What an event adds to the message: one object of a kind, or a list of them."""
+    """The part of a message that an event adds: one object of a kind, or a list of them."""
 
     role: str | None = None
     content: BlockWire | list[BlockWire] | str | None = None

@@ -1,4 +1,4 @@
-"""What servers and clients of Cohere's API say beside its usual forms: nothing of it is lost, or it is an error."""
+"""Unusual forms of Cohere's servers and clients: nothing of them is lost, or they are errors."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_lists_in_deltas_are_taken_piece_by_piece() -> None:
 
 
 def test_a_message_that_begins_with_content_is_read() -> None:
-    """What stands in the message of `message-start` is part of the answer, whatever follows."""
+    """Content in the message of `message-start` is part of the answer, whatever follows."""
     answer = streamed(
         started(content=[{"type": "text", "text": "Hel"}], tool_plan="I look.", tool_calls=[CALL], citations=[]),
         OVER,

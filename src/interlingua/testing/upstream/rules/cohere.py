@@ -62,7 +62,7 @@ def _images(request: Asked) -> Iterator[Finding]:
 
 
 def _model(request: Asked) -> Iterator[Finding]:
-    """What single families refuse: thinking where there is none, and a choice of tools."""
+    """Refusals of single families: thinking where there is none, and a choice of tools."""
     row = model_row("cohere", request.model)
     if row is None:
         return
