@@ -58,8 +58,9 @@ def _server_context() -> ssl.SSLContext:
 class Relay:
     """Passes bytes on between a client and a server, and spoils those that go to the client."""
 
-    def __init__(self, port: int, target_port: int) -> None:
-        """A relay that spoils nothing."""
+    def __init__(self, port: int, target_port: int, context: ssl.SSLContext | None = None) -> None:
+        """A relay that spoils nothing; with a `context` its clients speak TLS, and the server does not."""
+        self._context = context
         self.port: int = port
         """Where it listens."""
         self.cut_at: int | None = None
@@ -90,6 +91,11 @@ class Relay:
         self._ended.set()
 
     def _serve(self, link: socket.socket) -> None:
+        if self._context is not None:
+            try:
+                link = self._context.wrap_socket(link, server_side=True)
+            except OSError:
+                return
         with socket.create_connection(("127.0.0.1", self._target_port)) as server, link:
             threading.Thread(target=_pass, args=(link, server), daemon=True).start()
             with contextlib.suppress(OSError):
@@ -127,10 +133,10 @@ def _pass(source: socket.socket, sink: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def relay(port: int) -> Generator[Relay]:
-    """A relay in front of `port` of the loopback."""
+def relay(port: int, context: ssl.SSLContext | None = None) -> Generator[Relay]:
+    """A relay in front of `port` of the loopback; with a `context` its clients speak TLS."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        made = Relay(listener.getsockname()[1], port)
+        made = Relay(listener.getsockname()[1], port, context)
         thread = threading.Thread(target=made.accept, args=(listener,), daemon=True)
         thread.start()
         try:

@@ -174,8 +174,22 @@ ERROR_ROWS: ErrorTable = (
     (UsageError, ErrorRow(400, "ValidationException")),
 )
 """Class -> status, exception and code; the first row that fits counts."""
+OWN_ROWS: dict[str, ErrorRow] = {
+    name: ErrorRow(status, name)
+    for name, status in (
+        ("ServiceQuotaExceededException", 400),
+        ("ModelTimeoutException", 408),
+        ("ModelErrorException", 424),
+        ("ModelStreamErrorException", 424),
+        ("ModelNotReadyException", 429),
+    )
+}
+"""Exceptions of the service that are told by their own name, since no class of ours stands for one of them alone."""
 STREAMED: dict[str, str] = {
     "ThrottlingException": "throttlingException",
+    "ModelNotReadyException": "serviceUnavailableException",
+    "ModelErrorException": "modelStreamErrorException",
+    "ModelStreamErrorException": "modelStreamErrorException",
     "ServiceUnavailableException": "serviceUnavailableException",
     "InternalServerException": "internalServerException",
     "ModelTimeoutException": "modelStreamErrorException",
@@ -185,7 +199,9 @@ STREAMED: dict[str, str] = {
 
 def encode_error_body(error: Error) -> tuple[int, str, dict[str, Any]]:
     """Status, exception and body of an error."""
-    row = row_of(ERROR_ROWS, error) or _other_row(error)
+    code = error.code or ""
+    own = OWN_ROWS.get(code) if type(error) is EXCEPTIONS.get(code) else None
+    row = own or row_of(ERROR_ROWS, error) or _other_row(error)
     body: dict[str, Any] = {"message": error.message}
     if row.code is not None:
         body["code"] = row.code
