@@ -119,6 +119,7 @@ SEALS: dict[str, dict[str, Any]] = {
     "openai-responses": {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VhbA=="},
     "anthropic": {"signature": "c2VhbA=="},
     "google": {"thoughtSignature": "c2VhbA=="},
+    "bedrock": {"signature": "c2VhbA=="},
 }
 """How each dialect seals; the others cannot, and carry at most what others sealed."""
 

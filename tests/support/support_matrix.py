@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import get_args
 
 from interlingua.dialects._contract import Quirks
-from interlingua.dialects.table import DIALECTS
+from interlingua.dialects.table import DIALECTS, services
 from interlingua.types.capability import Capability
 from interlingua.types.change import CODES, Action
 from interlingua.types.request import Request
@@ -128,6 +128,7 @@ def _certain_places(tree: ast.AST) -> Iterator[ast.AST]:
 def page() -> str:
     """docs/support.md, whole."""
     known = ", ".join(f"`{name}`" for name in DIALECTS)
+    anew = " and ".join([f"`{name}`" for name, service in services().items() if not service.passes])
     head = [
         "# What each dialect can say, and what a translation can change",
         "",
@@ -138,6 +139,14 @@ def page() -> str:
         *_at_a_glance(),
         "",
         *_abilities(),
+        "",
+        "### What is told anew, and what is not served",
+        "",
+        f"Between a client and a service of one dialect the gateway passes bytes on, except in {anew}: there both",
+        "directions are told anew, as between two dialects, with ids of calls of the gateway's own. Frames of Bedrock are",
+        "cut by length and have checksums ([record](decisions/0095-bedrock-is-imitated-and-told-anew.md)). `InvokeModel`",
+        "of Bedrock is no path of the gateway: vectors of Titan and Cohere go out in its form, and clients ask for them in",
+        "[one of the forms that are served](guides/embeddings.md).",
         "",
         "## What a translation can change",
         "",

@@ -3,7 +3,8 @@
 Rules
 - At most `MAX_RAW_BYTES` of a reply are kept; what is beyond them is cut off, and `raw_cut_off` says so in the changes.
   Of a body that was cut off its text is left, of a stream its whole frames.
-- A frame is the JSON that it holds; one that holds none, such as `[DONE]`, is its text.
+- A frame is the JSON that it holds; one that holds none, such as `[DONE]`, is its text. A frame of AWS's binary streams
+  is an object with the event's name, as its SDKs show it.
 - Answers of other processes and of code in this one are kept alike.
 """
 
@@ -17,6 +18,7 @@ from interlingua.errors import WireError
 from interlingua.types.change import CODES, Change
 from interlingua.types.event import StreamEnd, StreamError
 from interlingua.types.response import RawReply
+from interlingua.wire.eventstream import AMAZON_STREAM, EventStreamDecoder
 from interlingua.wire.json import decode_any
 from interlingua.wire.ndjson import JsonArrayDecoder, NdjsonDecoder
 from interlingua.wire.sse import SseDecoder, sniff
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.event import Event
     from interlingua.types.response import Response
+    from interlingua.wire.eventstream import EventFrame
     from interlingua.wire.sse import BodyKind
 
 __all__ = ["MAX_RAW_BYTES", "FrameTap", "with_raw_body"]
@@ -121,9 +124,17 @@ class FrameTap:
 
     def _frames(self, body: bytes) -> list[Any]:
         try:
+            if (self._content_type or "").startswith(AMAZON_STREAM):
+                return [_named(frame) for frame in EventStreamDecoder().feed(body)]
             return [_value(frame) for frame in _split(body, sniff(self._content_type, body))]
         except WireError:  # the answer's own decoder has told what is wrong with it
             return [body.decode(errors="replace")]
+
+
+def _named(frame: EventFrame) -> dict[str, Any]:
+    """A binary frame under the name of its event or exception."""
+    name = frame.headers.get(":event-type") or frame.headers.get(":exception-type") or ""
+    return {name: _value(frame.payload)}
 
 
 def _split(body: bytes, form: BodyKind) -> list[bytes]:

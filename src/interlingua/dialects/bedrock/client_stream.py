@@ -4,7 +4,8 @@ Rules
 - A block begins with its first delta, unless it is a call, a result or a picture, whose start has an event.
 - A call's arguments are the joined `input`; reasoning and its signature come in deltas of one block.
 - `messageStop` is the terminal signal; `metadata` with the counts follows it, and ends the stream. Where the bytes end
-  behind `messageStop` the answer is whole, too.
+  behind `messageStop` the answer is whole, too; a block behind it is refused.
+- A signature may come in pieces, which are joined; so may redacted reasoning, byte by byte.
 - An exception is a frame of its own. An event of an unknown name goes on as it is; padding says nothing.
 """
 
@@ -27,7 +28,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import ImagePart, OpaquePart
 from interlingua.wire.eventstream import EventStreamDecoder
 from interlingua.wire.json import decode_any, decode_wire
-from interlingua.wire.media import from_base64
+from interlingua.wire.media import from_base64, to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,13 +48,14 @@ _SILENT = frozenset({"ping", "initial-response"})
 class _Open:
     """A block of the wire that has not stopped."""
 
-    __slots__ = ("block", "image", "pieces", "raw")
+    __slots__ = ("block", "image", "pieces", "raw", "seal")
 
     def __init__(self) -> None:
         self.block: Block | None = None
         self.raw: dict[str, Any] | None = None
         self.pieces: list[str] = []
         self.image: list[bytes] = []
+        self.seal: tuple[str, str] | None = None
 
 
 class ConverseStreamDecoder(BuildingDecoder):
@@ -152,6 +154,8 @@ class ConverseStreamDecoder(BuildingDecoder):
     # Blocks
 
     def _state(self, event: EventWire) -> _Open:
+        if self._stopped:
+            raise DecodeError("a block behind messageStop", path="/contentBlockIndex")
         index = event.contentBlockIndex or 0
         state = self._open.get(index)
         if state is None:
@@ -192,7 +196,10 @@ class ConverseStreamDecoder(BuildingDecoder):
         elif delta.citation is not None:
             if state.block is None:
                 state.block = self.builder.text("")
-            self.builder.annotate(_still_open(state.block), read_citation(delta.citation))
+            block = _still_open(state.block)
+            if block.kind != "text":
+                raise DecodeError("a citation for a block that is no text", path="/delta/citation")
+            self.builder.annotate(block, read_citation(delta.citation))
         elif state.raw is not None:
             self._grow_raw(state, state.raw, delta)
         else:
@@ -213,8 +220,12 @@ class ConverseStreamDecoder(BuildingDecoder):
         if delta.text:
             self.builder.thinking(delta.text)
         name, value = (REDACTED, delta.redactedContent) if delta.redactedContent else (SIGNATURE, delta.signature)
-        if value:
-            self.builder.seal(block, sealed_by(name, value, self.context.target))
+        if not value:
+            return
+        if state.seal is not None:
+            value = _longer(state.seal, name, value)
+        state.seal = (name, value)
+        self.builder.seal(block, sealed_by(name, value, self.context.target))
 
     def _input(self, state: _Open, given: dict[str, Any]) -> None:
         piece = given.get("input")
@@ -290,6 +301,18 @@ class ConverseStreamDecoder(BuildingDecoder):
         "messageStop": _message_stop,
         "metadata": _metadata,
     }
+
+
+def _longer(seal: tuple[str, str], name: str, value: str) -> str:
+    """A seal with one more piece of it.
+
+    Raises: DecodeError for a piece of the other kind, and for bytes that are no base64.
+    """
+    before, text = seal
+    path = f"/delta/reasoningContent/{name}"
+    if name != before:
+        raise DecodeError("reasoning is signed or redacted, not both", path=path)
+    return text + value if name == SIGNATURE else to_base64(from_base64(text, path) + from_base64(value, path))
 
 
 def _check(wire: DeltaWire | StartWire, path: str) -> None:

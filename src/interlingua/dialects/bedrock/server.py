@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw, UnsetType
@@ -26,7 +27,7 @@ from interlingua.dialects.bedrock.parts import NAME, BlockEncoder
 from interlingua.dialects.bedrock.reasons import TYPE_HEADER, encode_error_body, stop_word
 from interlingua.dialects.bedrock.service import read_path
 from interlingua.dialects.bedrock.thinking import decode_effort, decode_thinking
-from interlingua.dialects.bedrock.tools import decode_choice, decode_tools
+from interlingua.dialects.bedrock.tools import choice_rest, decode_choice, decode_tools
 from interlingua.dialects.bedrock.usage import encode_usage
 from interlingua.dialects.bedrock.wire import (
     AnswerWire,
@@ -100,6 +101,7 @@ class _RequestDecoder:
         given = wire.toolConfig or ToolConfigWire()
         schema, name = self._schema()
         numbers = self._numbers()
+        check_guardrail(self.extra.get("guardrailConfig"))
         fields = self._fields()
         thinking, top_k = decode_thinking(fields), self._top_k(fields)
         choice, parallel = self._choice(given, fields)
@@ -129,7 +131,7 @@ class _RequestDecoder:
 
     def _tools(self, given: ToolConfigWire) -> tuple[Tool | OpaqueTool, ...]:
         if given.extra:
-            self.extra["toolConfig"] = dict(given.extra)
+            self.extra.setdefault("toolConfig", {}).update(given.extra)
         return decode_tools(given.tools or ())
 
     def _numbers(self) -> dict[str, Any]:
@@ -164,7 +166,11 @@ class _RequestDecoder:
         """The tool choice; Claude's own stands for it where that forbids parallel calls."""
         own = fields.get("tool_choice")
         if given.toolChoice is not None or not is_object(own) or own.get("disable_parallel_tool_use") is not True:
-            return None if given.toolChoice is None else decode_choice(given.toolChoice), None
+            if given.toolChoice is None:
+                return None, None
+            if rest := choice_rest(given.toolChoice):
+                self.extra.setdefault("toolConfig", {})["toolChoice"] = rest
+            return decode_choice(given.toolChoice), None
         members = {name: value for name, value in own.items() if name not in ("type", "disable_parallel_tool_use")}
         del fields["tool_choice"]
         return decode_choice({str(own.get("type")): members}), False
@@ -213,6 +219,30 @@ class _RequestDecoder:
             if rest:
                 self.extra[name] = rest
         return {NAME: self.extra} if self.extra else {}
+
+
+_GUARDRAIL = {
+    "guardrailIdentifier": re.compile(
+        r"[a-z0-9]*|arn:aws(-[^:]+)?:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:guardrail/[a-z0-9]+"
+    ),
+    "guardrailVersion": re.compile(r"|[1-9][0-9]{0,7}|DRAFT"),
+}
+"""How a guardrail and its version are named [service model, GuardrailConfiguration]."""
+
+
+def check_guardrail(config: object) -> None:
+    """Nothing for a guardrail that can be one.
+
+    Raises: DecodeError with the place, for what is no object, and for a name or a version that is none.
+    """
+    if config is None:
+        return
+    if not is_object(config):
+        raise DecodeError("/guardrailConfig: a configuration is an object", path="/guardrailConfig")
+    for name, pattern in _GUARDRAIL.items():
+        value, path = config.get(name), f"/guardrailConfig/{name}"
+        if value is not None and not (isinstance(value, str) and len(value) <= 2_048 and pattern.fullmatch(value)):
+            raise DecodeError(f"{path}: no guardrail is named so", path=path)
 
 
 # The answer

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.tool import ToolChoice
 
-__all__ = ["decode_choice", "decode_tools", "encode_choice", "encode_tool"]
+__all__ = ["choice_rest", "decode_choice", "decode_tools", "encode_choice", "encode_tool"]
 
 
 _CHOICES = frozenset({"auto", "any", "tool"})
+_NAMED = ("tool", "name")
 
 # Reading
 
@@ -77,8 +78,19 @@ def _tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
     )
 
 
+def choice_rest(choice: dict[str, Any]) -> dict[str, Any]:
+    """The members of a choice that no choice of ours has."""
+    rest: dict[str, Any] = {}
+    for kind, value in choice.items():
+        if kind not in _CHOICES:
+            rest[kind] = value
+        elif is_object(value) and (inner := {name: one for name, one in value.items() if (kind, name) != _NAMED}):
+            rest[kind] = inner
+    return rest
+
+
 def decode_choice(choice: dict[str, Any]) -> ToolChoice:
-    """A tool choice.
+    """A tool choice; `choice_rest` has what it leaves.
 
     Raises: DecodeError for anything but `auto`, `any` and `tool`.
     """

@@ -40,7 +40,7 @@ BUSY = Answer((reply(b"{}", status="503 Service Unavailable"),))
 MODELS = {
     "openai-chat": "openai-chat/gpt-4.1", "openai-responses": "openai-responses/gpt-5.6",
     "anthropic": "anthropic/claude-opus-5", "google": "google/gemini-3-pro", "ollama": "ollama/qwen3",
-    "cohere": "cohere/command-a-03-2025", "unified": "hub/smart",
+    "cohere": "cohere/command-a-03-2025", "unified": "hub/smart", "bedrock": "bedrock/us.anthropic.claude-opus-5",
 }  # fmt: skip
 
 
