@@ -101,7 +101,7 @@ class _RequestDecoder:
         given = wire.toolConfig or ToolConfigWire()
         schema, name = self._schema()
         numbers = self._numbers()
-        check_guardrail(self.extra.get("guardrailConfig"))
+        _check_guardrail(self.extra.get("guardrailConfig"))
         fields = self._fields()
         thinking, top_k = decode_thinking(fields), self._top_k(fields)
         choice, parallel = self._choice(given, fields)
@@ -230,7 +230,7 @@ _GUARDRAIL = {
 """How a guardrail and its version are named [service model, GuardrailConfiguration]."""
 
 
-def check_guardrail(config: object) -> None:
+def _check_guardrail(config: object) -> None:
     """Nothing for a guardrail that can be one.
 
     Raises: DecodeError with the place, for what is no object, and for a name or a version that is none.
