@@ -21,6 +21,7 @@ from google import genai
 
 import interlingua as il
 from interlingua.testing.upstream.vectors import VectorUpstream
+from interlingua.wire.json import decode_any
 from tests.support.gateway import serving
 
 TEXTS = ["Oslo", "Bergen is rainy"]
@@ -35,6 +36,11 @@ DSNS = {
     "cohere": "cohere://token@{host}/v2?tls=0",
 }
 """How each service is reached."""
+JINA = {
+    "query": "retrieval.query", "document": "retrieval.passage", "similarity": "text-matching",
+    "classification": "classification", "clustering": "separation",
+}  # fmt: skip
+"""Jina's words for what texts are for."""
 
 
 @pytest.fixture(scope="module")
@@ -188,3 +194,18 @@ def test_an_sdk_is_told_its_errors(url: str) -> None:
             client.embeddings.create(model="googlex/m", input=[1, 2, 3])
     with _ollama_at(url) as other, pytest.raises(ollama.ResponseError, match="do not compare"):
         other.embed(model="openaix/a,googlex/b", input="Hi")
+
+
+@pytest.mark.parametrize("kind", ["query", "document", "similarity", "classification", "clustering"])
+def test_another_gateway_of_ours_makes_vectors(
+    kind: Any, url: str, services: dict[str, tuple[VectorUpstream, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its embeddings and its rerank, with every word for what texts are for; its errors keep their class."""
+    monkeypatch.setenv("LLM_HUB", f"interlingua://{url.partition('://')[2]}?tls=0")
+    made = il.embed(TEXTS, model="hub/jinax/m", input_type=kind, dimensions=3)
+    assert (made.vectors, made.model, made.changes) == (VECTORS, "hub/jinax/m", ())
+    assert decode_any(services["jina"][0].requests[-1].body)["task"] == JINA[kind]
+    best = il.rerank("rain", TEXTS, model="hub/coherex/m", top_n=1)
+    assert [each.document for each in best] == ["Bergen is rainy"]
+    with pytest.raises(il.NotFoundError, match="no provider 'none'"):
+        il.embed(TEXTS, model="hub/none/m")

@@ -23,17 +23,18 @@ from interlingua.errors import Error, UsageError
 from interlingua.types.vectors import Embeddings, EmbedRequest, Ranking, RerankRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from interlingua.client.call.job import Job
+    from interlingua.client.call.effect import Steps
+    from interlingua.client.call.job import Job, Lane
     from interlingua.client.keywords import CallOptions
     from interlingua.client.vectors import Batch
     from interlingua.registry.resolve import Registry
     from interlingua.registry.secret import Key
     from interlingua.types.response import Response
-    from interlingua.types.vectors import InputType
+    from interlingua.types.vectors import EmbedInput, InputType
 
-__all__ = ["check_embed", "check_rerank", "embed", "face_of", "rerank"]
+__all__ = ["check_embed", "check_rerank", "embed", "face_of", "gathered", "rerank"]
 
 MAX_CONCURRENCY = 100
 """How many requests of one call may be under way at once."""
@@ -60,31 +61,42 @@ def embed(
     Raises: UsageError and its kinds, ConfigError for a chain of several models, TransportError, UpstreamError and their
     kinds, DecodeError, ChainExhaustedError; of several requests with the numbers of the texts.
     """
-    from interlingua.client.call.core import call
-    from interlingua.client.call.pump import carried_out
-
     ask = check_embed(texts, dimensions, input_type, concurrency)
     if not ask.inputs:
         return Embeddings()
     job = embed_job(face_of(model, api_key, base_url, registry), ask, options)
-    attempt = embedded(ask)
+    return combined(gathered(job, ask.inputs, embedded(ask), concurrency))
+
+
+def gathered(
+    job: Job,
+    inputs: tuple[EmbedInput, ...],
+    attempt: Callable[[Job, Lane], Steps[Response[Any]]],
+    concurrency: int = CONCURRENCY,
+) -> list[Response[Embeddings]]:
+    """The answers of all requests that the inputs take, in their order; the first failure ends the others.
+
+    Raises: the error of a request, with the numbers of its texts.
+    """
+    from interlingua.client.call.core import call
+    from interlingua.client.call.pump import carried_out
 
     def carry_out(batch: Batch) -> Response[Any]:
         try:
             return output_of(carried_out(call(with_inputs(job, batch.inputs), attempt)), Embeddings)
         except Error as error:
-            raise placed(error, batch, len(ask.inputs))  # noqa: B904 - the same error, with its place
+            raise placed(error, batch, len(inputs))  # noqa: B904 - the same error, with its place
 
-    batches = batches_of(job, ask.inputs)
+    batches = batches_of(job, inputs)
     if len(batches) == 1:
-        return combined([carry_out(batches[0])])
+        return [carry_out(batches[0])]
     from concurrent.futures import ThreadPoolExecutor  # only many texts need threads
     from contextvars import copy_context
 
     with ThreadPoolExecutor(min(concurrency, len(batches)), thread_name_prefix="interlingua-embed") as pool:
         waiting = [pool.submit(copy_context().run, carry_out, batch) for batch in batches]
         try:
-            return combined([each.result() for each in waiting])
+            return [each.result() for each in waiting]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from interlingua.compat.async_streams import AsyncStream
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
-    from interlingua.compat.litellm import acompletion, completion
+    from interlingua.compat.embeddings import CreateEmbeddingResponse
+    from interlingua.compat.litellm import acompletion, aembedding, completion, embedding
     from interlingua.compat.openai import AsyncOpenAI, OpenAI
     from interlingua.compat.responses import ResponseObject, ResponseStreamEvent
     from interlingua.compat.streams import Stream
@@ -53,6 +54,7 @@ __all__ = [
     "ChatCompletionChunk",
     "ContentPolicyViolationError",
     "ContextWindowExceededError",
+    "CreateEmbeddingResponse",
     "InternalServerError",
     "NotFoundError",
     "OpenAI",
@@ -63,13 +65,16 @@ __all__ = [
     "ResponseStreamEvent",
     "Stream",
     "acompletion",
+    "aembedding",
     "completion",
+    "embedding",
 ]
 
 _NAMES = {
     "compat.async_streams": "AsyncStream",
     "compat.chat": "ChatCompletion ChatCompletionChunk",
-    "compat.litellm": "acompletion completion",
+    "compat.embeddings": "CreateEmbeddingResponse",
+    "compat.litellm": "acompletion aembedding completion embedding",
     "compat.openai": "AsyncOpenAI OpenAI",
     "compat.responses": "ResponseObject ResponseStreamEvent",
     "compat.streams": "Stream",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
-__all__ = ["Asked", "Teller", "ask", "plain", "whole"]
+__all__ = ["Asked", "Teller", "ask", "body_of", "plain", "whole"]
 
 Members: TypeAlias = dict[str, Any]
 
@@ -58,12 +58,20 @@ def ask(name: str, members: Mapping[str, object], account: Account, output: obje
     Raises: DecodeError with the place for a bad body; UsageError and its kinds.
     """
     dialect = get_dialect(name)
-    body = {key: plain(value, key) for key, value in members.items() if not _is_unsaid(value)}
-    http = HttpRequest(url="https://localhost/", body=encode(body, nulls=len(body)))
+    http = HttpRequest(url="https://localhost/", body=body_of(members))
     decoded = dialect.decode_request(http, DecodeOptions())
-    with_usage = name != "openai-chat" or _asks_for_usage(body)
+    with_usage = name != "openai-chat" or _asks_for_usage(members)
     context = ServerContext(created=int(time.time()), make_id=answer_ids(name), stream_usage=with_usage)
     return Asked(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
+
+
+def body_of(members: Mapping[str, object]) -> bytes:
+    """The JSON text of a body, without members that say nothing.
+
+    Raises: UsageError for what is no JSON, with its place.
+    """
+    body = {key: plain(value, key) for key, value in members.items() if not _is_unsaid(value)}
+    return encode(body, nulls=len(body))
 
 
 def whole(prepared: Asked, response: Response[Any]) -> tuple[Members, tuple[Change, ...]]:
@@ -109,9 +117,9 @@ class Teller:
         return self._asked.dialect.stream_encoder(context)
 
 
-def _asks_for_usage(body: Members) -> bool:
-    options = body.get("stream_options")
-    return isinstance(options, dict) and cast("Members", options).get("include_usage") is True
+def _asks_for_usage(members: Mapping[str, object]) -> bool:
+    options = members.get("stream_options")
+    return isinstance(options, Mapping) and cast("Mapping[str, object]", options).get("include_usage") is True
 
 
 def _is_unsaid(value: object) -> bool:

@@ -33,6 +33,7 @@ __all__ = [
     "parsed_chat_async",
     "parsed_response",
     "parsed_response_async",
+    "prepared_body",
     "streamed",
     "streamed_async",
 ]
@@ -48,6 +49,15 @@ def asked_of(name: str, account: Account, members: Mapping[str, Any], output: ob
 
     Raises: UsageError and its kinds; DecodeError for a bad body.
     """
+    account, body = prepared_body(account, members)
+    return ask(name, body, account, output)
+
+
+def prepared_body(account: Account, members: Mapping[str, Any]) -> tuple[Account, dict[str, Any]]:
+    """The body that arguments of `create` make, and the account with those that are not the body's.
+
+    Raises: UsageError for one that is not taken here.
+    """
     body = dict(members)
     own: dict[str, Any] = {}
     if "timeout" in body and type(value := body.pop("timeout")).__name__ not in {"NotGiven", "Omit"}:
@@ -56,7 +66,7 @@ def asked_of(name: str, account: Account, members: Mapping[str, Any], output: ob
         own["headers"] = (*account.headers, *headers_of(headers))
     refuse({"extra_query": body.pop("extra_query", None)})
     body |= body.pop("extra_body", None) or {}
-    return ask(name, body, msgspec.structs.replace(account, **own), output)
+    return msgspec.structs.replace(account, **own), body
 
 
 def answered(prepared: Asked, kind: type[A]) -> A:

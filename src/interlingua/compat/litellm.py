@@ -1,4 +1,4 @@
-"""`completion` and `acompletion`: LiteLLM's functions, with a body of Chat Completions, answered by any model.
+"""LiteLLM's functions, answered by any model: `completion` and `embedding`, and both awaited.
 
 Rules
 - Names of models are LiteLLM's or ours; a prefix that is called otherwise here is read as ours.
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from interlingua.compat.asking import Asked
     from interlingua.compat.async_streams import AsyncStream
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
+    from interlingua.compat.embeddings import CreateEmbeddingResponse
     from interlingua.compat.streams import Stream
 
-__all__ = ["acompletion", "completion"]
+__all__ = ["acompletion", "aembedding", "completion", "embedding"]
 
 _STEERING = {
     "api_version": "an api version belongs in the provider's DSN: LLM_WORK='azure://key@host?api_version=…'",
@@ -107,9 +108,39 @@ async def acompletion(
     return await (streamed_async(prepared, ChatCompletionChunk) if stream else answered_async(prepared, ChatCompletion))
 
 
+def embedding(model: str, input: object = (), **body: Any) -> CreateEmbeddingResponse:
+    """The vectors of a text or of several, in their order.
+
+    Raises: whatever `il.embed` raises; UsageError for what is not taken here, with the way out.
+    """
+    from interlingua.compat.embeddings import embeddings
+
+    return embeddings(_account_of(model, body), {"input": input, **body})
+
+
+async def aembedding(model: str, input: object = (), **body: Any) -> CreateEmbeddingResponse:
+    """`embedding`, awaited.
+
+    Raises: whatever `il.embed` raises; UsageError for what is not taken here, with the way out.
+    """
+    from interlingua.compat.embeddings import embeddings_async
+
+    return await embeddings_async(_account_of(model, body), {"input": input, **body})
+
+
 def _asked(model: str, body: dict[str, Any]) -> Asked:
     from interlingua.compat.calls import asked_of
 
+    account = _account_of(model, body)
+    output = body.pop("response_format") if isinstance(body.get("response_format"), type) else None
+    return asked_of("openai-chat", account, body, output)
+
+
+def _account_of(model: str, body: dict[str, Any]) -> Account:
+    """The account of a call, whose body gets the model and keeps its own members alone.
+
+    Raises: UsageError for what is not taken here, with the way out.
+    """
     for name, way in _STEERING.items():
         if body.pop(name, None):
             raise UsageError(f"{name} is not taken here: {way}")
@@ -119,8 +150,7 @@ def _asked(model: str, body: dict[str, Any]) -> Asked:
     if account.base_url and chain != model:
         raise UsageError("fallbacks and api_base together: the fallbacks would be asked at that address, too")
     body["extra_headers"] = {**(body.pop("headers", None) or {}), **(body.get("extra_headers") or {})}
-    output = body.pop("response_format") if isinstance(body.get("response_format"), type) else None
-    return asked_of("openai-chat", account, body, output)
+    return account
 
 
 def _account(body: dict[str, Any]) -> Account:

@@ -1,4 +1,4 @@
-"""`OpenAI` and `AsyncOpenAI`: the SDK's chat completions and responses, answered by any model.
+"""`OpenAI` and `AsyncOpenAI`: the SDK's chat completions, responses and embeddings, answered by any model.
 
 ```python
 from interlingua.compat import OpenAI
@@ -27,16 +27,19 @@ if TYPE_CHECKING:
     from interlingua.compat.asking import Asked
     from interlingua.compat.async_streams import AsyncStream
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk, ParsedChatCompletion
+    from interlingua.compat.embeddings import CreateEmbeddingResponse
     from interlingua.compat.responses import ParsedResponse, ResponseObject, ResponseStreamEvent
     from interlingua.compat.streams import Stream
 
 __all__ = [
     "AsyncChat",
     "AsyncCompletions",
+    "AsyncEmbeddings",
     "AsyncOpenAI",
     "AsyncResponses",
     "Chat",
     "Completions",
+    "Embeddings",
     "OpenAI",
     "Responses",
 ]
@@ -69,7 +72,7 @@ class _Named:
 class _Client(_Named):
     """The shared half of both clients."""
 
-    _has = "chat.completions and responses, and il.model(…) does more"
+    _has = "chat.completions, responses and embeddings, and il.model(…) does more"
 
     def __init__(
         self,
@@ -312,6 +315,44 @@ class AsyncResponses(_Named):
         return await parsed_response_async(prepared, text_format)
 
 
+class Embeddings(_Named):
+    """`embeddings` of a client."""
+
+    _has = "create"
+
+    def __init__(self, account: Account) -> None:
+        """The resource of one client."""
+        self._account = account
+
+    def create(self, *, model: str, input: object, **body: Any) -> CreateEmbeddingResponse:
+        """The vectors of a text or of several, in their order; a list of numbers each, unless base64 is asked for.
+
+        Raises: whatever `il.embed` raises; DecodeError with the place for a bad body.
+        """
+        from interlingua.compat.embeddings import embeddings
+
+        return embeddings(self._account, {"model": model, "input": input, **body})
+
+
+class AsyncEmbeddings(_Named):
+    """`embeddings` of an awaited client."""
+
+    _has = "create"
+
+    def __init__(self, account: Account) -> None:
+        """The resource of one client."""
+        self._account = account
+
+    async def create(self, *, model: str, input: object, **body: Any) -> CreateEmbeddingResponse:
+        """The vectors of a text or of several, in their order; a list of numbers each, unless base64 is asked for.
+
+        Raises: whatever `il.embed` raises; DecodeError with the place for a bad body.
+        """
+        from interlingua.compat.embeddings import embeddings_async
+
+        return await embeddings_async(self._account, {"model": model, "input": input, **body})
+
+
 def _asked(name: str, account: Account, members: dict[str, Any], *, stream: bool | None) -> Asked:
     from interlingua.compat.calls import asked_of
 
@@ -353,6 +394,11 @@ class OpenAI(_Client):
         """Responses."""
         return Responses(self._account)
 
+    @property
+    def embeddings(self) -> Embeddings:
+        """Vectors of texts."""
+        return Embeddings(self._account)
+
     def close(self) -> None:
         """Nothing: a client holds no connection."""
 
@@ -377,6 +423,11 @@ class AsyncOpenAI(_Client):
     def responses(self) -> AsyncResponses:
         """Responses."""
         return AsyncResponses(self._account)
+
+    @property
+    def embeddings(self) -> AsyncEmbeddings:
+        """Vectors of texts."""
+        return AsyncEmbeddings(self._account)
 
     async def close(self) -> None:
         """Nothing: a client holds no connection."""

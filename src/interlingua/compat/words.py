@@ -26,14 +26,12 @@ _MODULE = {
 }
 _COMPAT = {
     "Router": "a chain 'a/b,c/d' as the model's name, or an alias of one, goes on to its next target",
-    "aembedding": "il.aio.embed(texts, model='provider/model').vectors",
     "arerank": "il.aio.rerank(query, documents, model='provider/model')",
     "aresponses": "AsyncOpenAI().responses.create(…)",
     "batch_completion": "il.model(…).map(…) asks for many",
     "completion_cost": "reply.interlingua.cost_usd is the price of an answer, il.meter() counts over several",
     "cost_per_token": "reply.interlingua.cost_usd is the price of an answer, il.meter() counts over several",
-    "embedding": "il.embed(texts, model='provider/model').vectors",
-    "embeddings": "il.embed(texts, model='provider/model').vectors",
+    "embeddings": "OpenAI().embeddings.create(…)",
     "image_generation": "images are not made here; your provider's SDK does that",
     "get_llm_provider": "the model's name says who serves it: 'provider/model'",
     "moderation": "moderation is not done here; your provider's SDK does that",

@@ -344,6 +344,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The dialect in whose form its providers make vectors; empty: they make none."""
     reranks: str = ""
     """The dialect in whose form they put documents in order; empty: they do not."""
+    vector_root: str = ""
+    """The path before those of embeddings and reranks, where a base URL is not theirs."""
     batches: dict[str, str] = {}
     """The module that holds `BATCHES`, by the quirk of a server that has batches of that kind."""
     spoken: tuple[str, ...] = ()

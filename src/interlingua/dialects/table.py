@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from msgspec.structs import replace
 
 from interlingua.errors import ConfigError, kind_of
 
 if TYPE_CHECKING:
-    from interlingua.dialects._contract import DecodeContext, Dialect, StreamDecoder
+    from collections.abc import Callable
+
+    from interlingua.dialects._contract import DecodeContext, Dialect, Encoded, EncodeOptions, StreamDecoder
     from interlingua.dialects._service import Service
     from interlingua.dialects._vectors import EmbedDialect, RerankDialect
     from interlingua.types.response import Response
@@ -31,6 +33,8 @@ __all__ = [
     "store_dialect",
     "stream_type",
 ]
+
+T = TypeVar("T")
 
 DIALECTS: dict[str, str] = {
     "openai-chat": "interlingua.dialects.openai_chat",
@@ -89,15 +93,33 @@ def get_dialect(name: str) -> Dialect:
 @cache
 def get_embedding(name: str) -> EmbedDialect | None:
     """How providers of the dialect of that name make vectors; None where they make none."""
-    own = get_service(name).embeds
-    return import_module(f"{DIALECTS[own]}.embeddings").EMBEDDING if own else None
+    service = get_service(name)
+    if not service.embeds:
+        return None
+    form: EmbedDialect = import_module(f"{DIALECTS[service.embeds]}.embeddings").EMBEDDING
+    return replace(form, encode_request=_rooted(form.encode_request, service)) if service.vector_root else form
 
 
 @cache
 def get_reranking(name: str) -> RerankDialect | None:
     """How providers of the dialect of that name put documents in order; None where they do not."""
-    own = get_service(name).reranks
-    return import_module(f"{DIALECTS[own]}.rerank").RERANKING if own else None
+    service = get_service(name)
+    if not service.reranks:
+        return None
+    form: RerankDialect = import_module(f"{DIALECTS[service.reranks]}.rerank").RERANKING
+    return replace(form, encode_request=_rooted(form.encode_request, service)) if service.vector_root else form
+
+
+def _rooted(
+    encode_request: Callable[[T, EncodeOptions], Encoded], service: Service
+) -> Callable[[T, EncodeOptions], Encoded]:
+    """A writer of requests whose path begins where the server has those of vectors."""
+
+    def encode(request: T, options: EncodeOptions) -> Encoded:
+        encoded = encode_request(request, options)
+        return replace(encoded, path=f"{service.vector_root}{encoded.path}")
+
+    return encode
 
 
 def is_dialect(name: str) -> bool:

@@ -542,6 +542,7 @@ _OTHER_DIALECTS = (
         base_url="https://{host}",
         dialects=("unified",),
         key_required=False,
+        quirks=Quirks(embed_input_type="task", embed_inputs=2_048),
         note="A gateway of ours, in our own format; its address comes from LLM_HUB=interlingua://[token@]host.",
     ),
 )

@@ -160,8 +160,8 @@ def test_options_make_a_copy() -> None:
 
 def test_what_is_not_there_says_what_is() -> None:
     """Other resources of the SDK are an AttributeError with the way out."""
-    with pytest.raises(AttributeError, match=r"has no 'embeddings'; there is chat\.completions and responses"):
-        _ = OpenAI().embeddings  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]  # the point
+    with pytest.raises(AttributeError, match=r"has no 'images'; there is chat\.completions, responses and embeddings"):
+        _ = OpenAI().images  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]  # the point
     with pytest.raises(AttributeError, match="has no 'retrieve'; there is create and parse"):
         _ = OpenAI().responses.retrieve  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]  # the point
 

@@ -37,6 +37,9 @@ SERVICE = Service(
     keeps_broken=True,
     pauses=Pauses(late_pair(_CONTAINERS, "in_container"), late_pair(_CONTAINERS, "with_container")),
     passes=False,
+    embeds="openai-chat",
+    reranks="openai-chat",
+    vector_root="/v1",
     scheme="interlingua",
 )
 """Our own format beside its bodies."""
