@@ -21,6 +21,7 @@ import interlingua as il
 from interlingua import aio
 from interlingua.registry.resolve import Registry
 from interlingua.testing import cassette, no_network
+from tests.support import signatures
 from tests.support.gateway import serving as gateway_serving
 from tests.support.server import Answer, Seen, Server, reply, serving
 from tests.support.tls import Authority
@@ -28,9 +29,7 @@ from tests.support.tls import Authority
 botocore: Any = pytest.importorskip("botocore")
 pytest.importorskip("azure.identity")
 pytest.importorskip("google.auth")
-AWSRequest: Any = pytest.importorskip("botocore.awsrequest").AWSRequest
 Credentials: Any = pytest.importorskip("botocore.credentials").Credentials
-SigV4Auth: Any = pytest.importorskip("botocore.auth").SigV4Auth
 Session: Any = pytest.importorskip("botocore.session").Session
 
 ANSWER = {
@@ -91,18 +90,7 @@ def _no_login(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def check_signature(seen: Seen, server: Server, key: str, *, token: str | None, scope: tuple[str, str]) -> None:
     """The signature of a request is what botocore's own signer makes of it."""
-    given = seen.header("authorization") or ""
-    names = given.partition("SignedHeaders=")[2].partition(",")[0].split(";")
-    method, path, _ = seen.line.split(" ")
-    headers = {name: seen.header(name) or "" for name in names}
-    request = AWSRequest(method=method, url=server.url(path), headers=headers, data=seen.body)
-    request.context["timestamp"] = seen.header("x-amz-date")
-    signer = SigV4Auth(Credentials(key, SECRET, token), *scope)
-    signature = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
-    assert given.startswith(f"AWS4-HMAC-SHA256 Credential={key}/")
-    assert given.endswith(f"Signature={signature}")
-    assert {"host", "x-amz-date", "content-type"} <= set(names)
-    assert ("x-amz-security-token" in names) == bool(token)
+    signatures.check_signature(seen, server, key, secret=SECRET, token=token, scope=scope)
 
 
 def test_aws_signs_with_the_key_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,8 @@ _NO_OPTIONS = frozenset({
     "repair", "max_repairs",
 })  # fmt: skip
 """Options of answers, which say nothing here."""
+_LARGEST = 3.4028235677973366e38
+"""What rounds to infinity as a 32-bit float."""
 
 
 class Batch(NamedTuple):
@@ -264,8 +266,13 @@ def _embedded(ask: EmbedRequest, job: Job, lane: Lane) -> Steps[Response[Any]]:
             raise DecodeError(
                 f"{lane.endpoint.spec} gave {len(vectors.packed)} vectors for {len(inputs)} texts", path="/data"
             )
-        if len({len(each) if isinstance(each, list) else len(each) // 4 for each in vectors.packed}) > 1:
+        sizes = {len(each) if isinstance(each, list) else len(each) // 4 for each in vectors.packed}
+        if len(sizes) > 1:
             raise DecodeError(f"{lane.endpoint.spec} gave vectors of several dimensions", path="/data")
+        if 0 in sizes:
+            raise DecodeError(f"{lane.endpoint.spec} gave vectors without numbers", path="/data")
+        if any([max(each) > _LARGEST or min(each) < -_LARGEST for each in vectors.packed if isinstance(each, list)]):
+            raise DecodeError(f"{lane.endpoint.spec} gave a number that no 32-bit float can hold", path="/data")
         return _receipt(vectors, vectors.usage, vectors.wire_model, vectors.changes)
 
     return answered(job, lane, encoded, reply, decode)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DecodedEmbed", "DecodedRerank", "EmbedDialect", "RerankDialect", "VectorForm", "as_base64", "as_inputs",
     "check_request", "foreign_noted", "in_order", "input_type_of", "ranked_in_order", "read_base64", "read_documents",
-    "read_usage", "refuse_opaque", "sent",
+    "read_usage", "refuse_opaque", "sent", "truncation_of", "without_truncation",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -73,6 +73,8 @@ class DecodedRerank(msgspec.Struct, frozen=True, kw_only=True):
     """The model that it named; empty when it named none."""
     request: RerankRequest
     """What it asks."""
+    form: Literal["jina", "voyage"] = "jina"
+    """Whose form of an answer it reads, where a dialect has several."""
     shows_documents: bool = False
     """Whether it wants the documents back."""
 
@@ -128,6 +130,19 @@ def foreign_noted(extra: Mapping[str, Any], dialect: str, changes: Changes) -> d
     for other in foreign_extras(extra, dialect):
         changes.add("extra_foreign", f"/extra/{other}")
     return extra.get(dialect, {})
+
+
+def truncation_of(value: object) -> dict[str, Any]:
+    """The member with which Voyage is told whether long texts are cut, where a client sends it."""
+    return {} if value is None else {"truncation": value}
+
+
+def without_truncation(members: Mapping[str, Any], changes: Changes) -> Mapping[str, Any]:
+    """The members without Voyage's, which other servers refuse and its client always sends."""
+    if "truncation" not in members:
+        return members
+    changes.add("parameter_unsupported", "/truncation", "it is a member of Voyage's servers alone")
+    return {name: value for name, value in members.items() if name != "truncation"}
 
 
 def sent(path: str, wire: WireStruct, changes: Changes, options: EncodeOptions) -> Encoded:
@@ -210,12 +225,13 @@ def read_documents(documents: list[Any] | None) -> tuple[str, ...]:
 
 
 def read_base64(text: str, path: str) -> bytes:
-    """Packed 32-bit floats.
+    """Packed 32-bit floats; base64 for URLs, without its padding, or in lines reads as what it means.
 
     Raises: DecodeError for what is none.
     """
+    plain = "".join(text.split()).rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        packed = b64decode(text, validate=True)
+        packed = b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (Base64Error, ValueError):
         raise DecodeError(f"{path}: neither numbers nor base64", path=path) from None
     if len(packed) % 4:

@@ -254,3 +254,39 @@ async def test_a_rerank_is_a_sequence_of_the_best() -> None:
     wrong = Script(Line(pieces=(b'{"results":[{"index":7,"relevance_score":1}]}',), times=None))
     with overriding(_over(wrong)), pytest.raises(il.DecodeError, match="ranks document 7 of 1"):
         il.rerank("a", ["b"], model="work/m", registry=_registry())
+
+
+class Giving(Server):
+    """Gives every request one vector, whatever that is."""
+
+    def __init__(self, vector: object) -> None:
+        super().__init__()
+        self.vector = vector
+
+    def answer(self, request: HttpRequest) -> Line:
+        """That vector."""
+        return Line(pieces=(encode({"data": [{"index": 0, "embedding": self.vector}]}),))
+
+
+@pytest.mark.parametrize(
+    ("vector", "why"),
+    [
+        ("", "without numbers"),
+        ([], "without numbers"),
+        ([1e39], "a number that no 32-bit float can hold"),
+        ([1.0, -4e38], "a number that no 32-bit float can hold"),
+        ("AAA=", "2 bytes are no 32-bit floats"),
+        ("AACAPw!", "neither numbers nor base64"),
+    ],
+)
+async def test_a_vector_that_is_none_is_refused(vector: object, why: str) -> None:
+    """One without a number, and numbers that would be infinite as soon as they are packed."""
+    with pytest.raises(il.DecodeError, match=why):
+        await _both(["a"], Giving(vector), model="work/m", registry=_registry(), retries=0)
+
+
+@pytest.mark.parametrize("vector", ["AACAPwAAAEA=", "AACAPwAAAEA", "AACAPw\r\nAAAEA=\n"])
+async def test_base64_of_another_kind_means_the_same(vector: str) -> None:
+    """Without its padding, and in lines; what was paid for is read."""
+    answers = await _both(["a"], Giving(vector), model="work/m", registry=_registry())
+    assert [made.vectors for made in answers] == [[[1.0, 2.0]]] * 2

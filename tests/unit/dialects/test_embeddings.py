@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
 from struct import pack
 from typing import Any
 
@@ -355,3 +355,41 @@ def test_numbers_out_of_range_are_no_vector_and_no_count() -> None:
     assert _form("bedrock").decode_response(reply, context).usage == Usage()
     body = b'{"embeddings":[{"values":[1]}],"usageMetadata":{"promptTokenCount":1e308}}'
     assert _form("google").decode_response(HttpReply(status=200, body=body), context).usage == Usage()
+
+
+def test_base64_for_urls_is_read() -> None:
+    """The letters `-` and `_` stand for `+` and `/`."""
+    packed = pack("<2f", -1.9999, 3.99999)
+    text = urlsafe_b64encode(packed).decode()
+    assert "-" in text or "_" in text
+    read = _read("openai-chat", {"data": [{"index": 0, "embedding": text.rstrip("=")}]})
+    assert read.packed == (packed,)
+
+
+def test_voyages_members_stay_with_its_servers() -> None:
+    """Its client always says whether texts are cut, and null for what it leaves out: other servers get neither."""
+    body = {"model": "m", "input": ["a"], "truncation": True, "output_dtype": None}
+    asked = _asked("openai-chat", "/v1/embeddings", body)
+    assert asked.request.extra == {"openai-chat": {"truncation": True}}
+    assert _sent("openai-chat", asked.request, embed_input_type="input_type")[1]["truncation"] is True
+    _, sent, changes = _sent("openai-chat", asked.request)
+    assert ("truncation" in sent, changes) == (
+        False,
+        ["dropped /truncation: it is a member of Voyage's servers alone"],
+    )
+
+
+def test_a_rerank_in_voyages_form() -> None:
+    """Who sends `top_k` or `truncation` reads `data`, and documents as texts."""
+    form = get_reranking("openai-chat")
+    assert form is not None
+    body = {"model": "m", "query": "q", "documents": ["a", "b"], "truncation": True, "return_documents": True}
+    asked = form.decode_request(HttpRequest(url="/v1/rerank", body=encode(body)))
+    ranking = Ranking(results=(Ranked(1, 0.5),), model="m")
+    answer = decode_any(form.encode_response(ranking, asked, ServerContext(model="m")).body)
+    assert answer == {
+        "object": "list",
+        "model": "m",
+        "data": [{"index": 1, "relevance_score": 0.5, "document": "b"}],
+        "usage": {"total_tokens": 0},
+    }

@@ -33,6 +33,8 @@ from interlingua.dialects._vectors import (
     read_usage,
     refuse_opaque,
     sent,
+    truncation_of,
+    without_truncation,
 )
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.errors import DecodeError
@@ -86,6 +88,7 @@ class RequestWire(WireStruct):
     output_dimension: int | None = None
     input_type: str | None = None
     task: str | None = None
+    truncation: bool | None = None
 
 
 class VectorWire(WireStruct):
@@ -127,7 +130,9 @@ def encode_request(request: EmbedRequest, options: EncodeOptions) -> Encoded:
         else:
             setattr(wire, quirks.embed_dimensions, request.dimensions)
     _write_input_type(request, quirks.embed_input_type, wire, changes)
-    merge_members(wire, foreign_noted(request.extra, NAME, changes))
+    members = foreign_noted(request.extra, NAME, changes)
+    is_voyages = quirks.embed_input_type == "input_type"
+    merge_members(wire, members if is_voyages else without_truncation(members, changes))
     return sent(PATH, wire, changes, options)
 
 
@@ -190,7 +195,12 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
         raise DecodeError(f"/encoding_format: it is `float` or `base64`, not {form[:40]!r}", path="/encoding_format")
     spelt = {name: getattr(wire, name) for name in _WORDS if getattr(wire, name) is not None}
     kinds: list[InputType] = [kind for word in spelt.values() if (kind := input_type_of(_READ, word)) is not None]
-    members = {**dict(wire.extra or {}), **({} if kinds else spelt)}
+    others: dict[str, Any] = wire.extra or {}
+    members = {
+        **{name: value for name, value in others.items() if value is not None},  # SDKs say null for nothing
+        **({} if kinds else spelt),
+        **truncation_of(wire.truncation),
+    }
     dimensions = wire.output_dimension if wire.dimensions is None else wire.dimensions
     if dimensions is not None and dimensions < 1:
         raise DecodeError("/dimensions: a vector has at least one number", path="/dimensions")

@@ -1,7 +1,8 @@
 """Rerank as Jina, vLLM and others have it beside OpenAI's format: `/rerank`, and Voyage's form of the same.
 
 Shape: `{"model", "query", "documents", "top_n", "return_documents"}` to `{"model", "results": [{"index",
-"relevance_score", "document": {"text"}}], "usage": {"total_tokens"}}`. Voyage says `top_k`, and `data` for `results`.
+"relevance_score", "document": {"text"}}], "usage": {"total_tokens"}}`. Voyage says `top_k`, `data` for `results`, and
+has documents as texts; a client that sends `top_k` or `truncation` is answered so.
 Source: vendor pages "Reranker API" of Jina AI and "Rerankers" of Voyage AI, the server source of vLLM; November 2026.
 """
 
@@ -21,6 +22,8 @@ from interlingua.dialects._vectors import (
     read_documents,
     read_usage,
     sent,
+    truncation_of,
+    without_truncation,
 )
 from interlingua.dialects.openai_chat.parts import NAME
 from interlingua.errors import DecodeError
@@ -48,14 +51,15 @@ PATH = "/rerank"
 
 
 class RequestWire(WireStruct):
-    """A request body; `top_k` is Voyage's name."""
+    """A request body; the last two are Voyage's."""
 
     model: str | None = None
     query: str | None = None
     documents: list[Any] | None = None
     top_n: int | None = None
-    top_k: int | None = None
     return_documents: bool | None = None
+    top_k: int | None = None
+    truncation: bool | None = None
 
 
 class ResultWire(WireStruct):
@@ -88,7 +92,8 @@ def encode_request(request: RerankRequest, options: EncodeOptions) -> Encoded:
     wire = RequestWire(model=options.target.model or None, query=request.query, documents=list(request.documents))
     if request.top_n is not None:
         setattr(wire, "top_k" if form == "voyage" else "top_n", request.top_n)
-    merge_members(wire, foreign_noted(request.extra, NAME, changes))
+    members = foreign_noted(request.extra, NAME, changes)
+    merge_members(wire, members if form == "voyage" else without_truncation(members, changes))
     return sent(PATH, wire, changes, options)
 
 
@@ -133,27 +138,29 @@ def decode_request(http: HttpRequest) -> DecodedRerank:
             query=wire.query,
             documents=read_documents(wire.documents),
             top_n=top,
-            extra=extra_of(NAME, dict(wire.extra or {})),
+            extra=extra_of(NAME, dict(wire.extra or {}) | truncation_of(wire.truncation)),
         ),
+        form="voyage" if wire.top_k is not None or wire.truncation is not None else "jina",
         shows_documents=bool(wire.return_documents),
     )
 
 
 def encode_response(ranking: Ranking, asked: DecodedRerank, context: ServerContext) -> HttpReply:
     """The answer to a request, with the documents where its client wants them."""
-    documents = asked.request.documents
+    documents, is_voyages = asked.request.documents, asked.form == "voyage"
     results: list[dict[str, Any]] = []
     for each in ranking.results:
-        shown = {"document": {"text": documents[each.index]}} if asked.shows_documents else {}
+        text = documents[each.index]
+        shown = {"document": text if is_voyages else {"text": text}} if asked.shows_documents else {}
         results.append({"index": each.index, "relevance_score": each.score, **shown})
     changes = Changes(NAME, "encode_response")
     members = foreign_noted(ranking.extra, NAME, changes)
     hand_over(changes, context)
     body = {
         **members,
-        "id": "rerank" if context.make_id is None else context.make_id(),
+        **({"object": "list"} if is_voyages else {"id": "rerank" if context.make_id is None else context.make_id()}),
         "model": context.model or ranking.wire_model or ranking.model,
-        "results": results,
+        "data" if is_voyages else "results": results,
         "usage": {"total_tokens": ranking.usage.input_tokens or 0},
     }
     return HttpReply(status=200, headers=JSON_HEADERS, body=encode(body))
