@@ -76,14 +76,21 @@ def gathered(
 ) -> list[Response[Embeddings]]:
     """The answers of all requests that the inputs take, in their order; the first failure ends the others.
 
+    A deadline of the whole is that of all requests together.
+
     Raises: the error of a request, with the numbers of its texts.
     """
     from interlingua.client.call.core import call
+    from interlingua.client.call.job import later
     from interlingua.client.call.pump import carried_out
+
+    began = job.clock()
 
     def carry_out(batch: Batch) -> Response[Any]:
         try:
-            return output_of(carried_out(call(with_inputs(job, batch.inputs), attempt)), Embeddings)
+            return output_of(
+                carried_out(call(with_inputs(later(job, job.clock() - began), batch.inputs), attempt)), Embeddings
+            )
         except Error as error:
             raise placed(error, batch, len(inputs))  # noqa: B904 - the same error, with its place
 

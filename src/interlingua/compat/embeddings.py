@@ -54,7 +54,7 @@ class EmbeddingUsage(Body):
     prompt_tokens: int
     """Tokens that were read."""
     total_tokens: int
-    """The same number: nothing is written."""
+    """Equal to `prompt_tokens`: nothing is written."""
 
 
 class CreateEmbeddingResponse(Answer):
@@ -87,16 +87,16 @@ def embeddings(account: Account, members: Mapping[str, Any]) -> CreateEmbeddingR
     """
     from interlingua.client.embed import gathered
 
-    asked = _asked(account, members)
-    return _made(asked, gathered(asked.job, inputs_of(asked.job), embedded(asked.decoded.request)))
+    prepared = _asked(account, members)
+    return _made(prepared, gathered(prepared.job, inputs_of(prepared.job), embedded(prepared.decoded.request)))
 
 
 async def embeddings_async(account: Account, members: Mapping[str, Any]) -> CreateEmbeddingResponse:
     """`embeddings`, awaited."""
     from interlingua.client.aio.embed import gathered  # who blocks needs no event loop
 
-    asked = _asked(account, members)
-    return _made(asked, await gathered(asked.job, inputs_of(asked.job), embedded(asked.decoded.request)))
+    prepared = _asked(account, members)
+    return _made(prepared, await gathered(prepared.job, inputs_of(prepared.job), embedded(prepared.decoded.request)))
 
 
 def _asked(account: Account, members: Mapping[str, Any]) -> _Asked:
@@ -111,10 +111,10 @@ def _asked(account: Account, members: Mapping[str, Any]) -> _Asked:
     return _Asked(replace(job, operation="embeddings"), form, decoded)
 
 
-def _made(asked: _Asked, answers: list[Response[Embeddings]]) -> CreateEmbeddingResponse:
+def _made(prepared: _Asked, answers: list[Response[Embeddings]]) -> CreateEmbeddingResponse:
     vectors = combined(answers)
     changes: list[Change] = []
-    body = asked.form.encode_response(vectors, asked.decoded, ServerContext(changes=changes)).body
+    body = prepared.form.encode_response(vectors, prepared.decoded, ServerContext(changes=changes)).body
     answer = CreateEmbeddingResponse(cast("dict[str, Any]", decode_any(body)))
     response = replace(
         answers[-1],

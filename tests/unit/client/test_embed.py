@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import interlingua as il
 from interlingua import aio
+from interlingua.client.aio.embed import gathered as gathered_async
+from interlingua.client.call.effect import Steps
+from interlingua.client.call.job import Job, Lane
+from interlingua.client.embed import check_embed, gathered
+from interlingua.client.face import Face
 from interlingua.client.hooks.cache import ResponseCache
+from interlingua.client.vectors import embed_job
 from interlingua.testing import FakeModel, no_network, use
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
@@ -290,3 +297,24 @@ async def test_base64_of_another_kind_means_the_same(vector: str) -> None:
     """Without its padding, and in lines; what was paid for is read."""
     answers = await _both(["a"], Giving(vector), model="work/m", registry=_registry())
     assert [made.vectors for made in answers] == [[[1.0, 2.0]]] * 2
+
+
+async def test_a_deadline_is_that_of_all_requests_together() -> None:
+    """Of 10 seconds each request has what those before it have left; a clock tells four seconds for each."""
+    passed, left = [0.0], list[float | None]()
+
+    def attempt(job: Job, lane: Lane) -> Steps[il.Response[Any]]:
+        del lane
+        left.append(job.settings.timeouts.total_s)
+        passed[0] += 4.0
+        return il.Response(output=il.Embeddings(packed=([1.0],)))
+        yield
+
+    registry = il.Registry({"LLM_WORK": f"{WORK}&embed_inputs=1"})
+    ask = check_embed(["a", "b", "c", "d"], None, None, 1)
+    job = embed_job(Face("work/m", registry=registry), ask, {"timeout_s": 10.0})
+    job = replace(job, clock=lambda: passed[0])
+    assert len(gathered(job, ask.inputs, attempt, 1)) == 4
+    passed[0] = 0.0
+    assert len(await gathered_async(job, ask.inputs, attempt, 1)) == 4
+    assert left == [10.0, 6.0, 2.0, 0.001] * 2

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.call.core import call
+from interlingua.client.call.job import later
 from interlingua.client.embed import check_embed, check_rerank, face_of
 from interlingua.client.vectors import (
     CONCURRENCY,
@@ -76,14 +77,19 @@ async def gathered(
 ) -> list[Response[Embeddings]]:
     """The answers of all requests that the inputs take, in their order; the first failure ends the others.
 
+    A deadline of the whole is that of all requests together.
+
     Raises: the error of a request, with the numbers of its texts.
     """
-    room = asyncio.Semaphore(concurrency)
+    room, began = asyncio.Semaphore(concurrency), job.clock()
 
     async def carry_out(batch: Batch) -> Response[Embeddings]:
         async with room:
             try:
-                return output_of(await carried_out(call(with_inputs(job, batch.inputs), attempt)), Embeddings)
+                return output_of(
+                    await carried_out(call(with_inputs(later(job, job.clock() - began), batch.inputs), attempt)),
+                    Embeddings,
+                )
             except Error as error:
                 raise placed(error, batch, len(inputs))  # noqa: B904 - the same error, with its place
 

@@ -13,6 +13,7 @@ Rules
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -47,7 +48,7 @@ from interlingua.types.content import OpaquePart
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
-from interlingua.types.vectors import Ranking
+from interlingua.types.vectors import Embeddings, Ranking
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
 
@@ -70,6 +71,10 @@ __all__ = ["MAX_INPUTS", "embedding", "reranking"]
 
 MAX_INPUTS = 10_000
 """The most texts of one request: each is a part of its own, and providers that take one at once are asked for each."""
+MAX_NUMBERS = 8_388_608
+"""The most numbers of one answer, some 170 MB of JSON; OpenAI's largest answers have 6,291,456."""
+_HEAVY_NUMBERS = 65_536
+"""Answers with more of them are written off the event loop."""
 
 
 def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -100,7 +105,8 @@ def embedding(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gat
             )
 
         answer = await exchange.carried_out(job, ask_targets)
-        return exchange.reply(answer, lambda context: form.encode_response(answer.output, decoded, context))
+        write = partial(exchange.reply, answer, lambda context: form.encode_response(answer.output, decoded, context))
+        return await asyncio.to_thread(write) if exchange.numbers > _HEAVY_NUMBERS else write()
 
     return handler
 
@@ -175,6 +181,7 @@ class _Exchange:
         self.lane: Lane | None = None
         self.hooking: Hooking | None = None
         self.hook_changes: tuple[Change, ...] = ()
+        self.numbers: int = 0
 
     def job(self, operation: Operation, inputs: Sequence[EmbedInput], **fields: Any) -> Job:
         """The job of what is asked.
@@ -252,9 +259,20 @@ class _Exchange:
             if self.grant is not None:
                 self.grant.paused(answer, lane)  # paid for, whatever becomes of other requests and of hooks
             self.lane = lane
+            self._count_numbers(answer.output)
             return answer
 
         return run
+
+    def _count_numbers(self, output: object) -> None:
+        """Raises: BadRequestError as soon as the vectors of an answer hold more than `MAX_NUMBERS` numbers."""
+        if isinstance(output, Embeddings):
+            self.numbers += len(output) * output.dimensions
+        if self.numbers > MAX_NUMBERS:
+            raise BadRequestError(
+                f"the vectors hold more than {MAX_NUMBERS:,} numbers; ask for fewer texts, or fewer dimensions",
+                status=400,
+            )
 
     def reply(self, answer: Response[Any], encode: Callable[[ServerContext], HttpReply]) -> GatewayReply:
         """The reply that an answer makes in the client's dialect, with who answered and what was changed."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from interlingua.client import vectors as client_vectors
+from interlingua.dialects._vectors import EmbedDialect
+from interlingua.dialects.table import get_embedding
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import HookSettings
 from interlingua.gateway.http import GatewayReply, GatewayRequest
@@ -14,6 +19,7 @@ from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey
+from interlingua.gateway.surfaces import vectors
 from interlingua.gateway.surfaces.vectors import MAX_INPUTS
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
@@ -379,3 +385,48 @@ async def test_a_configuration_replaces_neither_model_nor_content(member: str) -
     reply = await _asked(provider, "/v1beta/models/google/g:batchEmbedContents", {"requests": [request]})
     assert (reply.status, provider.requests) == (400, [])
     assert f"/embedContentConfig/{member}" in _body(reply)["error"]["message"]
+
+
+async def test_an_answer_holds_a_bounded_number_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vectors of one client have an end: requests that are still to come are not sent, and none is repeated."""
+    monkeypatch.setattr(vectors, "MAX_NUMBERS", 5)
+    provider = Provider()
+    body = {"model": "small/m,work/m", "input": ["a"] * 40}
+    reply = await _asked(provider, "/v1/embeddings", body)
+    assert reply.status == 400
+    assert "the vectors hold more than 5 numbers" in _body(reply)["error"]["message"]
+    assert len(provider.requests) < 10
+    assert (await _asked(Provider(), "/v1/embeddings", {"model": "small/m", "input": ["a"] * 2})).status == 200
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+async def test_large_answers_are_read_and_written_off_the_event_loop(
+    spoilt: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a megabyte of numbers is the same answer, and the same error where it is none."""
+    threads: list[str] = []
+
+    def noted(step: Any) -> Any:
+        def run(*arguments: Any) -> Any:
+            threads.append(threading.current_thread().name)
+            return step(*arguments)
+
+        return run
+
+    form = get_embedding("openai-chat")
+    assert form is not None
+    form = replace(form, decode_response=noted(form.decode_response), encode_response=noted(form.encode_response))
+
+    def get(_: str) -> EmbedDialect:
+        return form
+
+    for module in (client_vectors, vectors):
+        monkeypatch.setattr(module, "get_embedding", get)
+    numbers = [0.25] * 70_000 + (["x"] if spoilt else [])
+    provider = Provider(body=encode({"data": [{"index": 0, "embedding": numbers}], "usage": {"prompt_tokens": 1}}))
+    reply = await _asked(provider, "/v1/embeddings", {"model": "work/m", "input": ["a"]})
+    assert reply.status == (502 if spoilt else 200)
+    assert len(threads) == (1 if spoilt else 2)
+    assert "MainThread" not in threads
+    if not spoilt:
+        assert _body(reply)["data"][0]["embedding"] == numbers
