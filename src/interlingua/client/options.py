@@ -284,17 +284,18 @@ _Tools: TypeAlias = tuple[Tool | OpaqueTool, ...]
 
 def _tools(name: str, value: object) -> _Tools:
     source: object = getattr(value, "tools", value)  # a toolbox keeps them in one tuple
-    if not isinstance(source, Iterable) or isinstance(source, str | bytes | Mapping):
+    is_list = type(source) is list or type(source) is tuple  # the usual case, and quicker to see
+    if not is_list and (not isinstance(source, Iterable) or isinstance(source, str | bytes | Mapping)):
         raise _wrong(name, value, "an il.Toolbox or a list of tools and functions")
     items = tuple(cast("Iterable[object]", source))
     own = [item for item in items if isinstance(item, Tool)]
     if own:  # what is made here is sound
         _check_schemas(own)
-    if len(own) == len(items):
-        tools: _Tools = tuple(own)
-    else:
+    tools: _Tools = tuple(own)
+    if len(own) < len(items):
         tools = tuple([item if isinstance(item, Tool | OpaqueTool) else _made(item) for item in items])
-    names = [tool.name for tool in tools if isinstance(tool, Tool)]
+        own = [tool for tool in tools if isinstance(tool, Tool)]
+    names = [tool.name for tool in own]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"two tools are called {twice}; give one of them another name")

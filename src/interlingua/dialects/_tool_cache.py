@@ -165,7 +165,7 @@ class ToolCache:
         """The tools that this text is, if it was kept twice."""
         cached = self._young.get(text)
         if cached is None and (cached := self._old.get(text)) is not None:
-            self._put(text, cached)
+            self._put(text, cached, memory_of(text))
         return cached
 
     def keep(self, text: bytes, tools: tuple[Tool | OpaqueTool, ...]) -> None:
@@ -174,12 +174,12 @@ class ToolCache:
         Most lists that come once never come again: they are not worth the copy.
         """
         plain = [tool for tool in tools if isinstance(tool, Tool)]
-        if plain and len(plain) == len(tools) and memory_of(text) <= self._max_bytes:
-            self._put(text, _known_tools(plain) if text in self._young or text in self._old else None)
+        memory = memory_of(text)
+        if plain and len(plain) == len(tools) and memory <= self._max_bytes:
+            self._put(text, _known_tools(plain) if text in self._young or text in self._old else None, memory)
 
-    def _put(self, text: bytes, cached: CachedTools | None) -> None:
+    def _put(self, text: bytes, cached: CachedTools | None, memory: int) -> None:
         if text not in self._young:
-            memory = memory_of(text)
             if self._bytes + memory > self._max_bytes:
                 self._old, self._young, self._bytes = self._young, {}, 0
             self._bytes += memory
