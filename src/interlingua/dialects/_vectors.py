@@ -214,9 +214,11 @@ def read_documents(documents: list[Any] | None) -> tuple[str, ...]:
     texts: list[str] = []
     for place, each in enumerate(documents):
         text = each.get("text") if is_object(each) else each
+        path = f"/documents/{place}"
         if not isinstance(text, str):
-            path = f"/documents/{place}"
             raise DecodeError(f"{path}: expected a text, got {type(each).__name__}", path=path)
+        if is_object(each) and (others := [name for name in each if name != "text"]):
+            raise DecodeError(f"{path}: only its text would be ranked, and it has {others[0][:60]!r}, too", path=path)
         texts.append(text)
     return tuple(texts)
 

@@ -393,3 +393,15 @@ def test_a_rerank_in_voyages_form() -> None:
         "data": [{"index": 1, "relevance_score": 0.5, "document": "b"}],
         "usage": {"total_tokens": 0},
     }
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "cohere"])
+def test_a_document_of_more_than_a_text_is_refused(name: str) -> None:
+    """Only its text would be ranked, and nobody would know."""
+    form = get_reranking(name)
+    assert form is not None
+    body: dict[str, Any] = {"model": "m", "query": "q", "documents": [{"text": "a"}, {"text": "b", "image": "x"}]}
+    with pytest.raises(DecodeError, match="/documents/1: only its text would be ranked, and it has 'image', too"):
+        form.decode_request(HttpRequest(url="/rerank", body=encode(body)))
+    body["documents"] = [{"text": "a"}]
+    assert form.decode_request(HttpRequest(url="/rerank", body=encode(body))).request.documents == ("a",)

@@ -72,6 +72,9 @@ def arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="with --batch: items that a batch left undone fail, instead of live calls",
     )
+    parser.add_argument(
+        "--keep", action="store_true", help="with --batch: leave the batch and its files at the provider afterwards"
+    )
     parser.add_argument("--retry-failed", action="store_true", help="retry items that failed in an earlier run")
     parser.add_argument("--dry-run", action="store_true", help="print how each file would be sent, and send nothing")
 
@@ -98,15 +101,16 @@ def run(options: Namespace) -> int:
 def _batch(options: Namespace) -> bool | Batch:
     """How it goes by batches, if at all.
 
-    Raises: UsageError for `--no-live` alone.
+    Raises: UsageError for `--no-live` and `--keep` alone.
     """
-    if options.no_live and not options.batch:
-        raise UsageError("extract: --no-live belongs to --batch")
+    for name, is_set in (("--no-live", options.no_live), ("--keep", options.keep)):
+        if is_set and not options.batch:
+            raise UsageError(f"extract: {name} belongs to --batch")
     if not options.batch:
         return False
     from interlingua.client.batch.batch import Batch  # only who batches needs it
 
-    return Batch(live=not options.no_live)
+    return Batch(live=not options.no_live, keep=options.keep)
 
 
 # What is done

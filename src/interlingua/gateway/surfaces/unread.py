@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
-__all__ = ["Passed", "Seen", "seen_by_hooks"]
+__all__ = ["Passed", "Seen", "guards_of", "seen_by_hooks", "unseen"]
 
 _KNOBS = ("max_tokens", "temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "n", "user")
 """Members of `/v1/completions` that a conversation has under the same name."""
@@ -82,14 +82,14 @@ async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
     Raises: PermissionDeniedError for what a hook would have to see and cannot; BadRequestError for what a hook makes of
     it and cannot be said; what a hook raises.
     """
-    guards = tuple([hook for hook in gateway.hooks if hook.sees_everything])
-    if not guards or gateway.settings.hooks.unread == "pass":
+    guards = guards_of(gateway)
+    if not guards:
         return Seen({})
     body, texts = passed.body, None
     if passed.reads == "prompt" and body is not None and not any([_sees_answers(hook) for hook in guards]):
         texts = _texts(body)
     if texts is None or body is None:
-        raise _refused(passed.request, guards)
+        raise unseen(passed.request, guards)
     shown = Request(
         messages=(Message("user", tuple([TextPart(text) for text in texts])),),
         **{name: _knob(name, body.get(name)) for name in _KNOBS if body.get(name) is not None},
@@ -156,11 +156,21 @@ def _sees_answers(hook: Hook) -> bool:
     return type(hook).after is not Hook.after or type(hook).during is not Hook.during
 
 
-def _refused(request: GatewayRequest, guards: Sequence[Hook]) -> PermissionDeniedError:
+def guards_of(gateway: Gateway) -> tuple[Hook, ...]:
+    """The hooks that nothing may go past; none where the operator lets it."""
+    if gateway.settings.hooks.unread == "pass":
+        return ()
+    return tuple([hook for hook in gateway.hooks if hook.sees_everything])
+
+
+def unseen(
+    request: GatewayRequest, guards: Sequence[Hook], way_out: str = "as a conversation"
+) -> PermissionDeniedError:
+    """The refusal of a request that these hooks cannot see."""
     names = ", ".join([hook.name for hook in guards])
     return PermissionDeniedError(
-        f"{request.path} is not read here, and {names} has to see what goes to a model and comes from it: ask as a "
-        'conversation (the operator may let it pass: [hooks] unread = "pass")',
+        f"{request.path} is not read here, and {names} has to see what goes to a model and comes from it: ask "
+        f'{way_out} (the operator may let it pass: [hooks] unread = "pass")',
         status=403,
         code="hooks_cannot_see",
     )

@@ -5,7 +5,7 @@ answer is written in the client's dialect again. What only that dialect knows go
 
 Rules
 - Key, models, limits, budget, policy and hooks hold as for a conversation: hooks see the texts as the parts of one
-  message. What is charged is what was read.
+  message; tokens in their place are refused where a hook sees everything. What is charged is what was read.
 - More texts than a target takes at once are sent to it in several requests.
 - A chain that would give vectors of two models is refused before anything is sent.
 """
@@ -227,7 +227,11 @@ class _Exchange:
 
     async def _hooked(self, job: Job, ask: Callable[[Job], Awaitable[Response[Any]]]) -> Response[Any]:
         from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
+        from interlingua.gateway.surfaces.unread import guards_of, unseen
 
+        has_tokens = any([isinstance(each, OpaquePart) and each.kind == "tokens" for each in inputs_of(job)])
+        if has_tokens and (guards := guards_of(self.gateway)):
+            raise unseen(self.http, guards, "with texts")
         owner = "" if self.key is None else self.key.name
         context = context_of(job, stream=False, model=self.model, owner=owner, client=self.dialect)
         hooking = Hooking(self.gateway.hooks, context)

@@ -83,6 +83,16 @@ def test_r68_an_interrupted_extract(capsys: Capture, monkeypatch: pytest.MonkeyP
         assert len(desk.batches) == 1
 
 
+def test_what_was_handed_over_stays_where_it_is_wanted(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--keep` deletes nothing at the provider; alone it is refused."""
+    with serving("openai-chat", BatchPlan()) as (_, dsn, desk):
+        monkeypatch.setenv("LLM_WORK", dsn)
+        assert _extract("--keep") == 2
+        assert capsys.readouterr().err == "il: extract: --keep belongs to --batch\n"
+        assert _extract("--batch", "--keep") == 0
+        assert (len(desk.batches), desk.deleted) == (1, [])
+
+
 def test_what_a_batch_left_undone_fails_where_no_live_call_is_wanted(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

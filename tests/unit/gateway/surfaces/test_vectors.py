@@ -352,6 +352,18 @@ async def test_the_policy_holds_for_the_texts() -> None:
     assert len(provider.requests) == 1
 
 
+async def test_tokens_are_not_past_the_policy() -> None:
+    """A list of tokens is a text that no hook can read: 403, unless the operator lets it pass."""
+    body = {"model": "work/m", "input": [[1, 2, 3]]}
+    policy = PolicySettings(denied_words=("secret",))
+    passing = HookSettings(policy=policy, unread="pass")
+    for hooks, status, count in ((HookSettings(policy=policy), 403, 0), (passing, 200, 1)):
+        made, provider = gateway(ENVIRONMENT, hooks=hooks), Provider()
+        reply = await _asked(provider, "/v1/embeddings", body, made)
+        assert (reply.status, len(provider.requests)) == (status, count)
+        assert (b"/v1/embeddings is not read here" in encode(_body(reply))) == (status == 403)
+
+
 async def test_r67_a_rerank_in_jinas_form() -> None:
     """The best first; documents where they are wanted; any dialect's client sees errors of Chat."""
     body = {"model": "work/m", "query": "q", "documents": ["a", "bbb"], "top_n": 1, "return_documents": True}
