@@ -41,5 +41,6 @@ def test_both_counts_are_printed() -> None:
             ("google", 435, 0),
             ("cohere", 31, 0),
             ("ollama", 48, 0),
+            ("bedrock", 102, 6),
         )
     ]

@@ -16,14 +16,12 @@ from hypothesis import strategies as st
 
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import get_dialect, stream_type
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from interlingua.types.response import Response
 from tests.support.gateway import MODELS, asking, body_of, gateway
 from tests.support.wrong_answers import SDK_FRAMES, STREAMS
-
-TYPES = {"ollama": "application/x-ndjson"}
 
 
 class Told(NamedTuple):
@@ -43,7 +41,7 @@ class Told(NamedTuple):
 
 def _told(client: str, upstream: str, pieces: list[bytes]) -> Told:
     """What a client has when the upstream says these pieces, and no more."""
-    headers = (("content-type", TYPES.get(upstream, "text/event-stream")),)
+    headers = (("content-type", stream_type(upstream)),)
     script = AsyncReplayTransport(Line(pieces=tuple(pieces), headers=headers, times=None))
 
     async def ask() -> tuple[int, bytes]:

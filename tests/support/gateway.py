@@ -53,7 +53,7 @@ def gateway(
     environ: Mapping[str, str] | None = None, aliases: Mapping[str, str] | None = None, **settings: Any
 ) -> Gateway:
     """A gateway over a registry of its own: the rows, `environ`, and `aliases`."""
-    registry = Registry({"LLM_HUB": "interlingua://hub.example", **(environ or {})})
+    registry = Registry({"LLM_HUB": "interlingua://hub.example", "AWS_REGION": "us-east-1", **(environ or {})})
     for name, spec in (aliases or {}).items():
         registry.register_alias(name, spec)
     return Gateway(GatewaySettings(**settings), registry=registry)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import anthropic
@@ -20,8 +22,11 @@ from cohere.core.api_error import ApiError
 from google import genai
 from google.genai import errors, types
 
+from tests.support.converse import botocore
+
 __all__ = ["Access", "Heard", "listener"]
 
+boto3: Any = import_module("boto3")  # which has no types
 _TEXT = "Weather?"
 _FINISHES = {
     "end_turn": "stop", "STOP": "stop", "completed": "stop", "tool_use": "tool_calls",
@@ -294,6 +299,65 @@ class _Cohere:
         self._carrier.close()
 
 
+class _Bedrock:
+    """The SDK hands on what it can read: that a stream was cut, its user sees by the last event."""
+
+    def __init__(self, url: str, access: Access) -> None:
+        self._access = access
+        config = botocore("config").Config(retries={"total_max_attempts": 1}, read_timeout=access.timeout_s)
+        self._client: Any = boto3.client(
+            "bedrock-runtime", region_name="us-east-1", endpoint_url=url, config=config, aws_access_key_id="nobody",
+            aws_secret_access_key="nothing",
+        )  # fmt: skip
+        self._client.meta.events.register("before-sign.bedrock-runtime.*", self._add_headers)
+
+    def _add_headers(self, request: Any, **_: Any) -> None:
+        for name, value in {"x-api-key": self._access.key, **self._access.headers}.items():
+            request.headers[name] = value
+
+    def __call__(self, model: str, stream: bool) -> Heard:
+        asked = {"modelId": model, "messages": [{"role": "user", "content": [{"text": _TEXT}]}]}
+        said: list[str] = []
+        errors = botocore("exceptions")
+        try:
+            if stream:
+                with closing(self._client.converse_stream(**asked)["stream"]) as events:
+                    return self._streamed(events, said)
+            whole = self._client.converse(**asked)
+        except (errors.ClientError, errors.BotoCoreError, botocore("eventstream").ParserError) as error:
+            return _failed("".join(said), self._access, error)
+        blocks = whole["output"]["message"]["content"]
+        calls = [(block["toolUse"]["name"], block["toolUse"]["input"]) for block in blocks if "toolUse" in block]
+        text = "".join([block.get("text", "") for block in blocks])
+        return _heard(text, calls, whole["stopReason"], _bedrock_tokens(whole["usage"]))
+
+    def _streamed(self, events: Any, said: list[str]) -> Heard:
+        calls: list[tuple[str, str]] = []
+        reason, usage = "", dict[str, int]()
+        for event in events:
+            delta = event.get("contentBlockDelta", {}).get("delta", {})
+            said.append(delta.get("text", ""))
+            if "contentBlockStart" in event:
+                calls.append((event["contentBlockStart"]["start"]["toolUse"]["name"], ""))
+            if "toolUse" in delta:
+                name, text = calls.pop()
+                calls.append((name, text + delta["toolUse"]["input"]))
+            reason = event.get("messageStop", {}).get("stopReason", reason)
+            usage = event.get("metadata", {}).get("usage", usage)
+        if not reason:
+            return _failed("".join(said), self._access, "it was cut")
+        made = [(name, json.loads(text or "{}")) for name, text in calls]
+        return _heard("".join(said), made, reason, _bedrock_tokens(usage))
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def _bedrock_tokens(usage: dict[str, int]) -> tuple[int, int]:
+    cached = usage.get("cacheReadInputTokens", 0) + usage.get("cacheWriteInputTokens", 0)
+    return usage.get("inputTokens", 0) + cached, usage.get("outputTokens", 0)
+
+
 _LISTENERS: dict[str, Callable[[str, Access], Any]] = {
     "openai-chat": _Chat,
     "openai-responses": _Responses,
@@ -301,4 +365,5 @@ _LISTENERS: dict[str, Callable[[str, Access], Any]] = {
     "google": _Google,
     "ollama": _Ollama,
     "cohere": _Cohere,
+    "bedrock": _Bedrock,
 }

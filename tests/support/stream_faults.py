@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 
 from tests.support.wrong_answers import SDK_FRAMES, Frames
+from tests.support.wrong_converse import ERROR, frame
 
 __all__ = ["FAULTS", "HARMLESS", "PLACES", "TEXTS", "WRITES", "broken", "pieces_of"]
 
@@ -21,6 +22,8 @@ _ERRORS = {
     "ollama": b'{"error":"gone"}\n',
     "cohere": b'event: message-end\ndata: {"type":"message-end","delta":{"finish_reason":"ERROR","error":"gone"}}\n\n',
 }
+_BINARY = {"error": ERROR, "broken": frame("contentBlockDelta", b'{"delta":')}
+"""The same as binary frames."""
 PLACES: dict[str, dict[str, int]] = {
     "openai-chat": {"first": 0, "after text": 2, "inside a call": 3, "before the finish": 4, "after the finish": 6},
     "openai-responses": {
@@ -29,11 +32,14 @@ PLACES: dict[str, dict[str, int]] = {
     "anthropic": {"first": 0, "after text": 4, "inside a call": 6, "before the finish": 7, "after the finish": 8},
     "google": {"first": 0, "after text": 2, "inside a call": 3, "before the finish": 3, "after the finish": 4},
     "ollama": {"first": 0, "after text": 2, "inside a call": 3, "before the finish": 3, "after the finish": 4},
+    "bedrock": {"first": 0, "after text": 3, "inside a call": 5, "before the finish": 7, "after the finish": 8},
     "cohere": {"first": 0, "after text": 4, "inside a call": 7, "before the finish": 8, "after the finish": 9},
 }  # fmt: skip
 """Behind so many frames of `SDK_FRAMES` the fault comes; calls of Google and Ollama are whole in one."""
 HARMLESS = {
-    *[(dialect, fault) for dialect in ("openai-chat", "google") for fault in ("cut", "reset")],  # a finish is an end
+    *[
+        (dialect, fault) for dialect in ("openai-chat", "google", "bedrock") for fault in ("cut", "reset")
+    ],  # a finish is an end
     *[
         (dialect, fault) for dialect in ("openai-responses", "ollama", "cohere") for fault in FAULTS
     ],  # nothing is read behind it
@@ -48,10 +54,12 @@ TEXTS = {"openai-chat": "Hello there.", "openai-responses": "Hello there.", "ant
 def broken(dialect: str, fault: str, place: int) -> bytes:
     """The stream of `SDK_FRAMES` with a fault behind so many frames."""
     frames = SDK_FRAMES[dialect]
+    if fault not in ("error", "broken"):
+        return b"".join(frames[:place])
+    if dialect == "bedrock":
+        return b"".join([*frames[:place], _BINARY[fault], *frames[place:]])
     wrong = {"error": _ERRORS[dialect], "broken": frames[1][: len(frames[1]) // 2] + frames[1][-4:].lstrip(b'}"]')}
     ending = b"\r\n\r\n" if dialect == "google" else b"\n" if dialect == "ollama" else b"\n\n"
-    if fault not in wrong:
-        return b"".join(frames[:place])
     return b"".join(frames[:place]) + wrong[fault].rstrip() + ending + b"".join(frames[place:])
 
 

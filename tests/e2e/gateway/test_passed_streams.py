@@ -17,6 +17,7 @@ if any(find_spec(name.partition(".")[0]) is None for name in PACKAGES):
     pytest.skip("the official SDKs are not installed", allow_module_level=True)
 
 import interlingua as il  # noqa: E402
+from interlingua.dialects.table import stream_type  # noqa: E402
 from interlingua.transport.override import Override, overriding  # noqa: E402
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport  # noqa: E402
 from tests.support.gateway import MODELS, serving  # noqa: E402
@@ -32,11 +33,10 @@ OTHER = {
     "google": "ollama",
     "ollama": "google",
     "cohere": "openai-chat",
+    "bedrock": "anthropic",
 }
 """For each upstream the client that judges it in translation; each SDK has its turn."""
-SSE = (("content-type", "text/event-stream"),)
 JSON = (("content-type", "application/json"),)
-STREAM_TYPES = {"ollama": (("content-type", "application/x-ndjson"),)}
 
 Listen = Callable[[str, bool], Heard]
 
@@ -53,7 +53,7 @@ def listen() -> Generator[dict[str, Listen]]:
 
 def heard(listen: Listen, upstream: str, pieces: Frames, *, stream: bool, ending: Exception | None = None) -> Heard:
     """What an SDK hears when the upstream says these pieces, and no more; `ending` breaks its connection then."""
-    headers = STREAM_TYPES.get(upstream, SSE) if stream else JSON
+    headers = (("content-type", stream_type(upstream)),) if stream else JSON
     script = AsyncReplayTransport(Line(pieces=pieces, headers=headers, times=None, ending=ending))
     with overriding(Override(lambda _: ReplayTransport(), lambda _: script, answers=True)):
         return listen(upstream, stream)

@@ -11,12 +11,13 @@ import pytest
 import interlingua as il
 from interlingua.client.call.job import Lane
 from interlingua.dialects._contract import DecodeContext, Encoded, ServerContext
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import get_dialect, stream_type
 from interlingua.gateway.asgi import GatewayApp
 from interlingua.gateway.calls.passing_stream import PassedStream, joined
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.records.record import Record
 from interlingua.registry.resolve import Registry
+from interlingua.testing.framed import stream_text
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from interlingua.wire.json import encode
@@ -41,7 +42,7 @@ def _call(call: dict[str, Any]) -> bytes:
 
 def _asked(dialect: str, pieces: list[bytes], *, stream: bool = True) -> tuple[GatewayReply, bytes]:
     """The reply to a client of a dialect whose upstream speaks it too, and says these pieces."""
-    headers = SSE if stream else (("content-type", "application/json"),)
+    headers = (("content-type", stream_type(dialect) if stream else "application/json"),)
     script = AsyncReplayTransport(Line(pieces=tuple(pieces), headers=headers, times=None))
 
     async def ask() -> tuple[GatewayReply, bytes]:
@@ -186,13 +187,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", TWICE)
-@pytest.mark.parametrize("dialect", STREAMS)
+@pytest.mark.parametrize(
+    ("dialect", "name"), [(one, name) for one in STREAMS for name in TWICE if name in STREAMS[one]]
+)
 def test_pass_01_a_member_that_stands_twice_is_not_passed_on(dialect: str, name: str, stream: bool) -> None:
     """Whatever its reader would take: the client gets the value that was read, once, and everything behind it."""
     pieces = list(STREAMS[dialect][name]) if stream else [WHOLES[dialect][name]]
     _, data = _asked(dialect, pieces, stream=stream)
-    texts = [line.removeprefix(b"data: ") for line in data.splitlines() if b"{" in line] if stream else [data]
+    lines = stream_text(dialect, data).encode().splitlines() if stream else []
+    texts = [line.removeprefix(b"data: ") for line in lines if b"{" in line] if stream else [data]
     bodies = [json.loads(text, object_pairs_hook=_once) for text in texts]
     assert b"Bye" not in data
     assert b'"a":1' not in data
