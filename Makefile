@@ -5,6 +5,7 @@ READY := .venv/.ready-for-development
 DEMO_READY := .venv/.ready-for-demo
 RELEASE := .venv-release/bin
 RELEASE_READY := .venv-release/.ready
+DOCS_READY := .venv-docs/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # one more than cores: a test that waits leaves its core to another
 WORKERS ?= 3
@@ -24,7 +25,7 @@ CHECKS := check-format check-lint check-words check-types check-public-types che
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist check-workflows $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist docs docs-serve check-workflows $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +46,12 @@ $(READY): requirements/dev.lock pyproject.toml | $(BIN)/python
 $(DEMO_READY): requirements/dev.txt pyproject.toml | $(BIN)/python
 	@echo "== interlingua with its local engine and its gateway, and the official SDKs (60 MB, about a minute)"
 	@$(PIP) install --constraint requirements/dev.txt --editable '.[local,gateway]' openai anthropic google-genai ollama
+	@touch $@
+
+$(DOCS_READY): requirements/docs.lock | $(BIN)/python
+	@echo "== .venv-docs: what builds the site (requirements/docs.lock)"
+	@$(BIN)/python -m venv .venv-docs
+	@.venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements/docs.lock
 	@touch $@
 
 setup: $(READY) ## build .venv with everything that development and tests need
@@ -112,6 +119,15 @@ $(RELEASE_READY): requirements/release.lock | $(BIN)/python
 	@$(BIN)/python -m venv .venv-release
 	@$(RELEASE)/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements/release.lock
 	@touch $@
+
+docs: $(READY) $(DOCS_READY) ## the documentation site in build/site, strictly: a broken link fails; then its search is tried in a browser
+	@mkdir -p build/site-source
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs --quiet build --strict --clean
+	@$(BIN)/python -m pytest --quiet -n0 tests/e2e/site.py $(PYTEST_ARGS)
+
+docs-serve: $(READY) $(DOCS_READY) ## the site at http://127.0.0.1:8000, built anew when a page changes
+	@mkdir -p build/site-source
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs serve
 
 dist: $(READY) $(RELEASE_READY) ## wheel and source archive in dist/, each the same bytes wherever it is built; checked
 	@rm -rf dist

@@ -27,6 +27,7 @@ PLATFORMS = re.compile(r"any|(?:many|musl)linux.*_(?:x86_64|aarch64)|macosx_.*|w
 LOCKS: dict[str, dict[str, tuple[str, ...] | None]] = {
     "dev": {"dev": None, "gateway": ("interlingua[gateway,redis]",), "build": ("hatchling", "build")},
     "release": {"release": None},
+    "docs": {"docs": None},
 }
 """The locks of each file of pins, with the names each begins with; None is every pin."""
 NOTE = """\

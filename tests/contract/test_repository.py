@@ -45,6 +45,8 @@ TARGETS = {
     "golden-update",
     "dist",
     "check-workflows",
+    "docs",
+    "docs-serve",
 }
 
 DECISIONS = ROOT / "docs" / "decisions"
