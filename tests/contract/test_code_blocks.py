@@ -2,7 +2,7 @@
 
 The blocks of one document share their names and run in order. What a reader has (files, a model that answers) is made
 by a prelude, `tests/contract/preludes/<document>.py`, whose `REPLIES` are the script of the fake model, or by an entry
-of `tests/contract/preludes/pages.toml`. Output comments (`#> …`) are compared: `tests/contract/blocks.py` has the rules.
+of `preludes/pages.toml`. Output comments (`#> …`) are compared: `tests/contract/blocks.py` has the rules.
 """
 
 from __future__ import annotations
