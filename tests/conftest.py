@@ -115,7 +115,7 @@ def _nothing_registered() -> Generator[None]:
         for table in (sources.aliases, sources.file_aliases, sources.file_providers):
             if table:
                 table.clear()
-                registry._generation = object()
+                sources.generation = object()
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import os
 import runpy
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -89,6 +91,7 @@ def test_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     names = {"__name__": "__main__", **_prelude(document)}
     replies = names.pop("REPLIES", None)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.dict(os.environ))  # a page may set a variable; no other test has it
         stack.enter_context(kit.no_network())
         if replies is not None:
             stack.enter_context(kit.use(kit.FakeModel(replies)))
