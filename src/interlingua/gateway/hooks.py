@@ -34,7 +34,7 @@ class CacheSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of `[cache]`."""
 
     store: str = "memory"
-    """`memory`, a `redis://…` address, or the path of a SQLite file."""
+    """`memory`, a `redis://…` or `postgresql://…` address, or the path of a SQLite file."""
     ttl_s: float = 3_600.0
     """How long an answer is kept."""
     max_mb: int = 64

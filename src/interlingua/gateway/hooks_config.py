@@ -33,7 +33,7 @@ _POLICY: dict[str, _Check] = {
     "max_tokens": (int, "a number above 0"),
 }
 _CACHE: dict[str, _Check] = {
-    "store": (str, '"memory", a redis:// address or the path of a file'),
+    "store": (str, '"memory", a redis:// or postgresql:// address or the path of a file'),
     "ttl_s": ((int, float), "a number of seconds above 0"),
     "max_mb": (int, "a number of megabytes above 0"),
     "shared": (bool, "true or false"),

@@ -1,29 +1,36 @@
-"""A connection to Redis that may go away: pooled, bounded in time, blocking and awaited.
-
-Strategy: what is to be done is a generator that yields commands and is sent their replies, so that it is written once
-for both faces. Whoever uses a link has something to fall back on: when Redis does not answer, the link says `RedisGone`
-at once for a while, and then lets a single call try again.
+"""The way to a Redis: its commands and scripts, and the connections of the `redis` package.
 
 Rules
-- An answer is waited for at most a quarter of a second, as is a connection. Nobody hangs, and nobody retries in a loop.
-- At most 32 connections for threads, and as many for each event loop; those of a loop close when it ends.
-- The address is shown without its password, everywhere.
-- `redis`, `rediss` and `unix` addresses, as the `redis` package writes them; `?prefix=` names the keys, `interlingua:`
-  otherwise, and `?timeout_s=` changes how long is waited.
+- An answer is waited for at most a quarter of a second, as is a connection.
+- `redis`, `rediss` and `unix` addresses, as the `redis` package writes them.
+- All keys of one command lie on one node of a cluster: each name of a room stands in braces.
 """
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import suppress
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from typing import Any, ClassVar
 
 from interlingua.errors import ConfigError, redact
-from interlingua.routing.outage import Outage
+from interlingua.routing.commands import (
+    Add,
+    Beat,
+    Command,
+    Count,
+    Counts,
+    CreateKey,
+    Days,
+    Drop,
+    Listed,
+    Put,
+    Read,
+    RestoreKeys,
+    RevokeKey,
+    Swap,
+    Values,
+)
+from interlingua.routing.link import Link
 
 try:
     from redis.backoff import NoBackoff
@@ -36,147 +43,142 @@ try:
 except ImportError as _error:
     raise ConfigError("state in Redis needs the [redis] extra: pip install 'interlingua[redis]'") from _error
 
-__all__ = ["MAX_CONNECTIONS", "TIMEOUT_S", "Command", "RedisGone", "RedisLink", "Steps"]
+__all__ = ["MAX_CONNECTIONS", "TIMEOUT_S", "RedisLink"]
 
 TIMEOUT_S = 0.25
 """How long a connection, and an answer, are waited for."""
 MAX_CONNECTIONS = 32
 """How many connections threads share, and how many the tasks of an event loop."""
-
-R = TypeVar("R")
-Command: TypeAlias = tuple[str | bytes | int, ...]
-"""One command with its arguments."""
-Steps: TypeAlias = Generator[list[Command], list[Any], R]
-"""Commands that are sent together, and what they are answered with."""
-
 _BROKEN = (RedisError, OSError, TimeoutError)
 
+_ADD = """
+for place = 1, #KEYS do if redis.call('EXISTS', KEYS[place]) == 1 then return 0 end end
+for place = 1, #KEYS do
+  if ARGV[2] == '0' then redis.call('SET', KEYS[place], ARGV[1])
+  else redis.call('SET', KEYS[place], ARGV[1], 'PX', ARGV[2]) end
+end
+return 1
+"""
+_SWAP = """
+local count = tonumber(ARGV[1])
+local stored = redis.call('MGET', unpack(KEYS, 1, count))
+for place = 1, count do
+  if (stored[place] or '') ~= ARGV[3 + place] then
+    for one = 1, count do stored[one] = stored[one] or '' end
+    return stored
+  end
+end
+for place = 1, count do
+  local value = ARGV[3 + count + place]
+  if value == '' then redis.call('DEL', KEYS[place])
+  elseif ARGV[2] == '0' then redis.call('SET', KEYS[place], value)
+  else redis.call('SET', KEYS[place], value, 'PXAT', ARGV[2]) end
+end
+if KEYS[count + 1] then
+  if ARGV[4 + count] == '' then redis.call('ZREM', KEYS[count + 1], ARGV[3])
+  else redis.call('ZADD', KEYS[count + 1], ARGV[2] == '0' and '+inf' or ARGV[2], ARGV[3]) end
+end
+return 1
+"""
+_LISTED = """
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+return redis.call('ZRANGE', KEYS[1], 0, -1)
+"""
+_COUNT = """
+for place = 3, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[place], ARGV[place + 1]) end
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+redis.call('SADD', KEYS[2], ARGV[2])
+"""
+_CREATE = """
+if redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+return redis.call('INCR', KEYS[3])
+"""
+_REVOKE = """
+if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+return redis.call('INCR', KEYS[3])
+"""
+_RESTORE = """
+if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
+for place = 2, #ARGV, 3 do
+  redis.call('HSET', KEYS[1], ARGV[place], ARGV[place + 1])
+  if ARGV[place + 2] ~= '' then redis.call('HSET', KEYS[2], ARGV[place + 2], ARGV[place]) end
+end
+redis.call('SET', KEYS[3], ARGV[1])
+return 1
+"""
+_BEAT = """
+local now = tonumber(redis.call('TIME')[1])
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[3]))
+return redis.call('ZRANGEBYSCORE', KEYS[1], 0, now - tonumber(ARGV[2]))
+"""
 
-class RedisGone(Exception):  # noqa: N818 - a state that its caller handles, no error that anybody sees
-    """Redis does not answer, or did not a moment ago."""
+
+def _swap(swap: Swap) -> tuple[str | bytes | int, ...]:
+    places = (*swap.keys, swap.listing) if swap.listing else swap.keys
+    return (
+        *("EVAL", _SWAP, len(places), *places),
+        *(len(swap.keys), swap.end_ms, swap.name, *swap.before, *swap.after),
+    )
 
 
-class RedisLink:
+def _count(count: Count) -> tuple[str | bytes | int, ...]:
+    counts = [part for pair in count.counts for part in pair]
+    return ("EVAL", _COUNT, 2, f"{count.room}:{count.day}", count.room, count.keep_s, count.day, *counts)
+
+
+def _restore(restore: RestoreKeys) -> tuple[str | bytes | int, ...]:
+    keys = [part for key in restore.keys for part in key]
+    return ("EVAL", _RESTORE, 3, *restore.rooms, restore.version, *keys)
+
+
+_RAW: dict[type, Callable[[Any], tuple[str | bytes | int, ...]]] = {
+    Read: lambda read: ("MGET", *read.keys),
+    Put: lambda put: ("SET", put.key, put.value, "PX", put.keep_ms),
+    Add: lambda add: ("EVAL", _ADD, len(add.keys), *add.keys, add.value, add.keep_ms),
+    Drop: lambda drop: ("DEL", *drop.keys),
+    Swap: _swap,
+    Listed: lambda listed: ("EVAL", _LISTED, 1, *listed),
+    Count: _count,
+    Days: lambda days: ("SMEMBERS", days.room),
+    Counts: lambda counts: ("HGETALL", f"{counts.room}:{counts.day}"),
+    CreateKey: lambda key: ("EVAL", _CREATE, 3, *key.rooms, key.name, key.digest, key.entry),
+    RevokeKey: lambda key: ("EVAL", _REVOKE, 3, *key.rooms, key.name, key.digest, key.entry),
+    RestoreKeys: _restore,
+    Values: lambda values: ("HVALS", values.room),
+    Beat: lambda beat: ("EVAL", _BEAT, 1, beat.room, beat.holder, beat.gone_s, beat.remembered_s),
+}
+"""The command of Redis for each of ours."""
+
+
+def _raw(command: Command) -> tuple[str | bytes | int, ...]:
+    return _RAW[type(command)](command)
+
+
+class RedisLink(Link):
     """The way to one Redis, for threads and event loops."""
+
+    kind: ClassVar[str] = "Redis"
+    """The store's name in sentences."""
+    places: ClassVar[int] = MAX_CONNECTIONS
+    """How many connections threads share, and how many the tasks of an event loop."""
+    broken: ClassVar[tuple[type[Exception], ...]] = _BROKEN
+    """Exceptions that mean that Redis does not answer."""
 
     def __init__(
         self, url: str, *, clock: Callable[[], float], on_change: Callable[[str], None] = lambda _: None
     ) -> None:
         """A link that has not been used; `clock` gives seconds that only grow.
 
-        `on_change` is told when Redis goes away (the reason), and when it is back (the empty text).
+        `on_change` is given the reason when Redis goes away, and the empty text when it is back.
 
         Raises: ConfigError for an address that is none.
         """
-        self._url, prefix, self._timeout_s = _read(url)
-        self.prefix: str = prefix
-        """The prefix of every key."""
+        super().__init__(url, TIMEOUT_S, clock=clock, on_change=on_change)
         self._check()
-        self._outage = Outage(clock, on_change)
-        self._client: Any = None
-        self._places = threading.BoundedSemaphore(MAX_CONNECTIONS)
-        self._homes: dict[asyncio.AbstractEventLoop, _Home] = {}
-
-    @property
-    def problem(self) -> str:
-        """Why Redis could not be asked the last time; empty while it can."""
-        return self._outage.problem
-
-    def __repr__(self) -> str:
-        return f"<RedisLink {self.address}>"
-
-    @property
-    def address(self) -> str:
-        """Where it leads, without who asks and the password."""
-        parts = urlsplit(self._url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-    def run(self, steps: Steps[R]) -> R:
-        """The result of the steps.
-
-        Raises: RedisGone.
-        """
-        outages = self._outages()
-        with self._places:
-            self._still_there(outages)
-            try:
-                return self._drive(steps)
-            except _BROKEN as error:
-                raise self._failed(error) from None
-
-    async def run_async(self, steps: Steps[R]) -> R:
-        """The result of the steps, awaited.
-
-        Raises: RedisGone.
-        """
-        outages = self._outages()
-        home = await self._home()
-        async with home.places:
-            self._still_there(outages)
-            try:
-                return await self._drive_async(home.client, steps)
-            except _BROKEN as error:
-                raise self._failed(error) from None
-
-    def close(self) -> None:
-        """Close the connections of threads; those of event loops close with them."""
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    # One exchange
-
-    def _drive(self, steps: Steps[R]) -> R:
-        client = self._threads_client()
-        try:
-            commands = next(steps)
-            while True:
-                pipe = client.pipeline(transaction=False)
-                for command in commands:
-                    pipe.execute_command(*command)
-                try:
-                    replies = pipe.execute()
-                except _BROKEN:
-                    raise
-                except Exception as error:  # as below
-                    raise RedisConnectionError(_reason(error)) from error
-                self._outage.answered()
-                commands = steps.send(replies)
-        except StopIteration as done:
-            return done.value
-
-    async def _drive_async(self, client: Any, steps: Steps[R]) -> R:
-        try:
-            commands = next(steps)
-            while True:
-                pipe = client.pipeline(transaction=False)
-                for command in commands:
-                    pipe.execute_command(*command)
-                async with asyncio.timeout(2 * self._timeout_s):  # also where a name server does not answer
-                    replies = await _executed(pipe)
-                self._outage.answered()
-                commands = steps.send(replies)
-        except StopIteration as done:
-            return done.value
-
-    # Whether it is there
-
-    def _outages(self) -> int:
-        """How often Redis went away until now."""
-        if not self._outage.may_try():
-            raise RedisGone
-        return self._outage.count
-
-    def _still_there(self, outages: int) -> None:
-        """Spare whoever waited for a connection an outage that is known by now."""
-        if outages != self._outage.count:
-            raise RedisGone
-
-    def _failed(self, error: Exception) -> RedisGone:
-        self._outage.failed(redact(f"{self.address}: {_reason(error)}"))
-        return RedisGone()
-
-    # Connections
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -187,84 +189,44 @@ class RedisLink:
         }
 
     def _check(self) -> None:
-        """Make a connection that connects to nothing, so that a bad address is told now."""
+        """Make a connection that connects to nothing, so that a bad address is an error now."""
         try:
             client = _blocking.Redis.from_url(self._url, **self._options())
             client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)
         except (ValueError, TypeError) as error:
             raise ConfigError(f"not an address of Redis: {self.address}: {redact(str(error))}") from None
 
-    def _threads_client(self) -> Any:
-        if self._client is None:
-            from redis.retry import Retry
+    def _open(self) -> Any:
+        from redis.retry import Retry
 
-            # A connection that broke while it was idle is made again, once; what takes too long is not asked again.
-            retry = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
-            self._client = _blocking.Redis.from_url(self._url, retry=retry, **self._options())
-        return self._client
+        # A connection that broke while it was idle is made again, once; what takes too long is not asked again.
+        retry = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
+        return _blocking.Redis.from_url(self._url, retry=retry, **self._options())
 
-    async def _home(self) -> _Home:
-        loop = asyncio.get_running_loop()
-        home = self._homes.get(loop)
-        if home is None:
-            from redis.asyncio.retry import Retry
+    def _open_async(self) -> Any:
+        from redis.asyncio.retry import Retry
 
-            retry = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
-            client = _awaited.Redis.from_url(self._url, retry=retry, **self._options())
-            home = self._homes[loop] = _Home(client)
-            await home.settle(lambda: self._homes.pop(loop, None))
-        return home
+        retry = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
+        return _awaited.Redis.from_url(self._url, retry=retry, **self._options())
 
-
-async def _executed(pipe: Any) -> list[Any]:
-    """The replies of a pipeline.
-
-    Raises: what the package raises of Redis; RedisConnectionError for everything else: on a connection that breaks in
-        the middle of a reply its parsers raise whatever comes of half a reply.
-    """
-    try:
-        return await pipe.execute()
-    except _BROKEN:
-        raise
-    except Exception as error:
-        raise RedisConnectionError(_reason(error)) from error
-
-
-class _Home:
-    """The connections of one event loop."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.places = asyncio.Semaphore(MAX_CONNECTIONS)
-        self._guard: AsyncGenerator[None, None] | None = None
-
-    async def settle(self, forget: Callable[[], object]) -> None:
-        """Tie the connections to the loop: a loop that ends closes its asynchronous generators, and this is one."""
-        self._guard = self._until_the_loop_ends(forget)
-        await anext(self._guard)
-
-    async def _until_the_loop_ends(self, forget: Callable[[], object]) -> AsyncGenerator[None, None]:
+    def _exchange(self, client: Any, commands: list[Command]) -> list[Any]:
+        pipe = client.pipeline(transaction=False)
+        for command in commands:
+            pipe.execute_command(*_raw(command))
         try:
-            yield
-        finally:
-            forget()
-            with suppress(RedisError, OSError):
-                await self.client.aclose()
+            return pipe.execute()
+        except _BROKEN:
+            raise
+        except Exception as error:  # on a connection that breaks amid a reply its parsers raise anything
+            raise RedisConnectionError(str(error)) from error
 
-
-def _read(url: str) -> tuple[str, str, float]:
-    """The address for the package, and what is ours in it: the prefix and the time-out."""
-    try:
-        parts = urlsplit(url)
-        members = dict(parse_qsl(parts.query, keep_blank_values=True))
-        prefix = members.pop("prefix", "interlingua:")
-        timeout_s = float(members.pop("timeout_s", TIMEOUT_S))
-    except ValueError as error:
-        raise ConfigError(f"not an address of Redis: {redact(str(error))}") from None
-    if not 0 < timeout_s <= 10:
-        raise ConfigError("timeout_s of an address of Redis is more than 0 and at most 10")
-    return urlunsplit(parts._replace(query=urlencode(members))), prefix, timeout_s
-
-
-def _reason(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    async def _exchange_async(self, client: Any, commands: list[Command]) -> list[Any]:
+        pipe = client.pipeline(transaction=False)
+        for command in commands:
+            pipe.execute_command(*_raw(command))
+        try:
+            return await pipe.execute()
+        except _BROKEN:
+            raise
+        except Exception as error:  # as in `_exchange`
+            raise RedisConnectionError(str(error)) from error

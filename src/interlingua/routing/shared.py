@@ -1,15 +1,15 @@
-"""Limits that several processes share through Redis.
+"""Limits that several processes share through Redis or Postgres.
 
-Strategy: what counts against a pattern is one value in Redis, the same ledger as in memory, kept in grains of a second.
-Each process has its own line, first come, first served; who is first in it asks Redis, and asks again when there may be
-room. So there is one question at a time from each process, however many wait.
+Strategy: what counts against a pattern is one value in the store, the same ledger as in memory, in grains of a second.
+Each process has its own line, first come, first served; who is first in it asks the store, and asks again when there
+may be room. So there is one question at a time from each process, however many wait.
 
 Rules
 - Times are those of the wall clock. A window is never too generous, and late by at most a second.
 - A call holds its place for ten minutes at most: a process that was killed takes its places along no longer than that.
 - Giving back never holds up an event loop: there it is told by a worker.
 - Which process is next is nobody's decision: between processes there is no line.
-- When Redis does not answer, each process allows by itself what all of them were allowed together.
+- When the store does not answer, each process allows by itself what all of them were allowed together.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from msgspec import Struct
 
 from interlingua.errors import DecodeError, LimitExceededError, RateLimitError
 from interlingua.registry.allowance import Allowance
+from interlingua.routing.commands import LinkGone, Read
 from interlingua.routing.limits import CLIENT_LIMIT, FREE, MAX_WAIT_S, Gate, Limiter, Load, Ticket
-from interlingua.routing.redis_cell import changed
-from interlingua.routing.redis_link import RedisGone, RedisLink
+from interlingua.routing.link import Link
+from interlingua.routing.shared_cell import changed
 from interlingua.routing.window import PERIOD_S, Kept, Ledger
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from interlingua.routing.redis_link import Steps
+    from interlingua.routing.commands import Steps
 
 __all__ = ["GRAIN_S", "LEASE_S", "POLL_S", "SharedLimiter", "SharedTicket"]
 
@@ -46,7 +47,7 @@ _LONGEST_NAP_S = 1.0
 
 
 class _Book(Struct, omit_defaults=True):
-    """The calls that count against a pattern, as they lie in Redis."""
+    """Everything that counts against a pattern, as it lies in the store."""
 
     grants: list[Kept] = []
     leases: dict[str, float] = {}
@@ -62,7 +63,7 @@ class _Left(NamedTuple):
 
 
 class SharedTicket(Ticket):
-    """The right to make one call, written down in Redis."""
+    """The right to make one call, written down in the store."""
 
     __slots__ = ("_call_id", "_limiter", "_pattern", "_was_left")
 
@@ -86,11 +87,11 @@ class SharedTicket(Ticket):
 
 
 class SharedLimiter(Limiter):
-    """The limits of every process that has the same Redis."""
+    """The limits of every process that has the same store."""
 
     def __init__(
         self,
-        link: RedisLink,
+        link: Link,
         *,
         clock: Callable[[], float],
         wall_clock: Callable[[], float],
@@ -130,7 +131,7 @@ class SharedLimiter(Limiter):
             while True:
                 try:
                     entry = self._link.run(self._entered(gate, tokens))
-                except RedisGone:
+                except LinkGone:
                     return self._pass(gate, target, tokens, deadline_s - self._clock())
                 if isinstance(entry, Ticket):
                     return entry
@@ -149,7 +150,7 @@ class SharedLimiter(Limiter):
             while True:
                 try:
                     entry = await self._link.run_async(self._entered(gate, tokens))
-                except RedisGone:
+                except LinkGone:
                     return await self._pass_async(gate, target, tokens, deadline_s - self._clock())
                 if isinstance(entry, Ticket):
                     return entry
@@ -159,12 +160,12 @@ class SharedLimiter(Limiter):
         """How each limit is used by all processes, by pattern; who waits is told of this one alone."""
         loads = super().loads()
         for pattern, gate in sorted(self._gates.items()):
-            with suppress(RedisGone):
+            with suppress(LinkGone):
                 loads[pattern] = self._link.run(self._load(gate))
         return loads
 
     def give_back(self, pattern: str, left: _Left) -> None:
-        """Tell Redis that a call has ended: here, or in a worker where an event loop runs."""
+        """Tell the store that a call has ended: here, or in a worker where an event loop runs."""
         self._full_until_s.pop(pattern, None)
         try:
             asyncio.get_running_loop().run_in_executor(None, self._tell, pattern, left)
@@ -176,18 +177,18 @@ class SharedLimiter(Limiter):
         self._lost.setdefault(pattern, deque()).append(left)
 
     def _tell(self, pattern: str, left: _Left) -> None:
-        with suppress(RedisGone):  # its place is free when its lease is over
+        with suppress(LinkGone):  # its place is free when its lease is over
             self._link.run(self._gone(pattern, left))
 
     def _line(self, gate: Gate) -> Gate:
-        """The line of this process before a pattern: one at a time asks Redis."""
+        """The line of this process before a pattern: one at a time asks the store."""
         line = self._lines.get(gate.pattern)
         if line is None:
             line = self._lines.setdefault(gate.pattern, Gate(gate.pattern, Allowance(concurrency=1), self._clock))
         return line
 
     def _nap_s(self, gate: Gate, target: str, wait_s: float | None, deadline_s: float) -> float:
-        """How long to sleep before Redis is asked again.
+        """How long to sleep before the store is asked again.
 
         Raises: RateLimitError when there is no sense in waiting.
         """
@@ -203,7 +204,7 @@ class SharedLimiter(Limiter):
         nap_s = POLL_S if wait_s is None else min(wait_s, _LONGEST_NAP_S)
         return min(nap_s, left_s)
 
-    # What is written down in Redis
+    # What is written down in the store
 
     def _key(self, pattern: str) -> str:
         return f"{self._link.prefix}{{limits}}:{pattern}"
@@ -229,7 +230,7 @@ class SharedLimiter(Limiter):
 
         try:
             is_written, result = yield from changed(self._key(gate.pattern), change)
-        except GeneratorExit:  # cancelled, or Redis went away, when it may have been written already
+        except GeneratorExit:  # cancelled, or the store went away, when it may have been written already
             self.lose(gate.pattern, _Left(call_id))
             raise
         if isinstance(result, _Granted):
@@ -248,7 +249,7 @@ class SharedLimiter(Limiter):
         return (yield from changed(self._key(pattern), change))
 
     def _load(self, gate: Gate) -> Steps[Load]:
-        (value,) = yield [("GET", self._key(gate.pattern))]
+        ((value,),) = yield [Read((self._key(gate.pattern),))]
         ledger, leases = _opened(value or b"", self._wall_clock())
         return Load(
             allowance=gate.allowed,

@@ -77,7 +77,7 @@ async def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Pa
 async def test_what_workers_share_is_told(tmp_path: Path) -> None:
     """With a database of keys their limits and budgets, without it nothing."""
     path = str(tmp_path / "keys.sqlite")
-    more = "; --state redis://… shares health, vault and stored responses"
+    more = "; --state redis://… or postgresql://… shares health, vault and stored responses"
     assert _said(Gateway(registry=Registry({})), 3) == ["3 workers", f"shared by them: nothing{more}"]
     kept = Gateway(GatewaySettings(key_file=path), registry=Registry({}))
     assert _said(kept, 3, state="file:/s") == [

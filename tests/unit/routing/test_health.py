@@ -67,7 +67,7 @@ class Bench:
         return self.do(operation)
 
 
-@pytest.fixture(params=["memory", "file", "redis"])
+@pytest.fixture(params=["memory", "file", "redis", "postgres"])
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Bench]:
     """Nothing is known yet."""
     clock = Clock()
@@ -80,12 +80,12 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Bench]:
         assert store.problem == ""
         store.close()
         return
-    url: str = request.getfixturevalue("redis_url")
-    from interlingua.routing.redis import RedisHealth
-    from interlingua.routing.redis_link import RedisLink
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    from interlingua.routing.link import open_link
+    from interlingua.routing.shared_health import SharedHealth
 
-    link = RedisLink(url, clock=time.monotonic)
-    yield Bench(clock, RedisHealth(link, clock=clock))
+    link = open_link(url, clock=time.monotonic)
+    yield Bench(clock, SharedHealth(link, clock=clock))
     assert link.problem == ""
     link.close()
 

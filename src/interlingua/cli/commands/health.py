@@ -19,7 +19,7 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
 Commands are processes: what they find out lives on where INTERLINGUA_STATE (or --state) says. That is `file` for the
-processes of one user on one machine, `file:PATH`, or `redis://host:6379/0` for many machines.
+processes of one user on one machine, `file:PATH`, `redis://host:6379/0` or `postgresql://…` for many machines.
 
 examples:
   export INTERLINGUA_STATE=file

@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.budget import Account
     from interlingua.gateway.keys.database import KeptKey, KeyDatabase
-    from interlingua.gateway.keys.redis_keys import RedisKeys
+    from interlingua.gateway.keys.shared_keys import SharedKeyDatabase
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
-    Database: TypeAlias = KeyDatabase | RedisKeys
+    Database: TypeAlias = KeyDatabase | SharedKeyDatabase
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
 A key is shown once, on stdout, and kept nowhere: the database has its digest. `il serve` takes the database's keys, and
 sees within a second what is done here. A key of the same name in a configuration file wins over the database. With
---state redis://… (or INTERLINGUA_STATE) keys, and what they have used, are those of all gateways that share that Redis.
+--state redis://… or postgresql://… (or INTERLINGUA_STATE) keys, and what they have used, are those of all gateways that
+share that store.
 
 A team has its limits from the file, `[teams.research]` with rpm, tpm, concurrency, budget: for its keys together.
 
@@ -86,7 +87,9 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--since", metavar="DAY", help="for usage: the first day, such as 2026-11-01 (UTC)")
     parser.add_argument("--keys", metavar="FILE", help="the database (default: keys.sqlite where state is kept)")
-    parser.add_argument("--state", metavar="PLACE", help="the shared state, redis://… (or INTERLINGUA_STATE)")
+    parser.add_argument(
+        "--state", metavar="PLACE", help="the shared state, redis://… or postgresql://… (or INTERLINGUA_STATE)"
+    )
     parser.add_argument("--config", metavar="FILE", help="use the keys, teams and database of this TOML file")
     parser.add_argument("--json", action="store_true", help="JSON instead of a table")
 
@@ -123,7 +126,7 @@ def _check(options: Namespace) -> None:
 
 
 def _opened(options: Namespace) -> Database | None:
-    """The database that is meant: a file that is named, else the Redis that gateways share, else the usual file.
+    """The database that is meant: a file that is named, else the store that gateways share, else the usual file.
 
     None where there is none, and nothing else to show.
 
@@ -136,11 +139,11 @@ def _opened(options: Namespace) -> Database | None:
         use_state(options.state)
     link = None if options.keys else shared_link()
     if link is not None:
-        from interlingua.gateway.keys.redis_keys import RedisKeys
+        from interlingua.gateway.keys.shared_keys import SharedKeyDatabase
 
-        return RedisKeys(link, now=time.time)
+        return SharedKeyDatabase(link, now=time.time)
     if options.state:
-        raise UsageError("keys are shared by --state redis://…; a file of keys is named by --keys")
+        raise UsageError("keys are shared by --state redis://… or postgresql://…; a file of keys is named by --keys")
     path = options.keys or _configured(options).key_file or default_file()
     if not KeyDatabase.exists(path):
         if options.action == "revoke":

@@ -81,7 +81,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--state",
         metavar="PLACE",
-        help="share health through file or file:PATH, or all state through redis://… (or INTERLINGUA_STATE)",
+        help="share health through file or file:PATH, or all state through redis://… or postgresql://…"
+        " (or INTERLINGUA_STATE)",
     )
     fault_argument(parser)
 

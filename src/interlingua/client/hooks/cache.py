@@ -58,7 +58,7 @@ class ResponseCache(Hook):
         max_bytes: int = MAX_BYTES,
         shared: bool = False,
     ) -> None:
-        """A cache in `memory`, in the SQLite file of a path, in a Redis (`redis://…`), or in a store of one's own.
+        """A cache in `memory`, in a SQLite file (its path), at a `redis://…` or `postgresql://…` address, or one's own.
 
         Raises: ConfigError for a place that cannot be used, and for a bound that is none.
         """

@@ -1,9 +1,9 @@
-"""Where answers of a cache lie: in memory, in a SQLite file, in Redis. All are bounded, and all forget in time.
+"""Where answers of a cache lie: in memory, in a SQLite file, in Redis or Postgres. All are bounded and forget in time.
 
 Rules
 - A store that fails is an empty one: a call must not fail for its cache. That is logged, once for each kind of failure.
 - What is kept is bytes under a digest: no key can be read back into a request.
-- A file is its owner's alone; several processes may share one, and one Redis.
+- A file is its owner's alone; several processes may share one, and one Redis or Postgres.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from interlingua.errors import ConfigError, reason_of
+from interlingua.routing.commands import LinkGone, Put, Read, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.routing.redis_link import RedisLink, Steps
+    from interlingua.routing.commands import Steps
+    from interlingua.routing.link import Link
 
-__all__ = ["MAX_ENTRY_BYTES", "CacheStore", "MemoryAnswers", "RedisAnswers", "SqliteAnswers", "open_store"]
+__all__ = ["MAX_ENTRY_BYTES", "CacheStore", "MemoryAnswers", "SharedAnswers", "SqliteAnswers", "open_store"]
 
 MAX_ENTRY_BYTES = 8 * 1024 * 1024
 """The largest answer that is kept."""
@@ -180,15 +182,12 @@ class SqliteAnswers:
             self._connection.close()
 
 
-class RedisAnswers:
-    """In a Redis that gateways share; how much lies there at once is for its `maxmemory` to say."""
+class SharedAnswers:
+    """In a Redis or Postgres that gateways share; its own bounds decide how much lies there at once."""
 
-    def __init__(self, link: RedisLink) -> None:
+    def __init__(self, link: Link) -> None:
         """Behind a link."""
-        from interlingua.routing.redis_link import RedisGone
-
         self._link = link
-        self._gone = RedisGone
         self._log = _Once(f"the cache of answers in {link.address}")
 
     def get(self, key: str, *, is_async: bool) -> bytes | Awaitable[bytes | None] | None:
@@ -206,13 +205,13 @@ class RedisAnswers:
             return self._awaited(steps)
         try:
             return self._link.run(steps)
-        except self._gone as error:
+        except LinkGone as error:
             return self._log.tell(error)
 
     async def _awaited(self, steps: Steps[Any]) -> Any:
         try:
             return await self._link.run_async(steps)
-        except self._gone as error:
+        except LinkGone as error:
             return self._log.tell(error)
 
     def close(self) -> None:
@@ -221,12 +220,12 @@ class RedisAnswers:
 
 
 def _got(key: str) -> Steps[bytes | None]:
-    [value] = yield [("GET", key)]
+    [[value]] = yield [Read((key,))]
     return value if isinstance(value, bytes) else None
 
 
 def _put(key: str, body: bytes, ttl_s: float) -> Steps[None]:
-    yield [("SET", key, body, "PX", max(1, int(ttl_s * 1000)))]
+    yield [Put(key, body, max(1, int(ttl_s * 1000)))]
 
 
 class _Once:
@@ -248,14 +247,14 @@ class _Once:
 
 
 def open_store(place: str, max_bytes: int) -> CacheStore:
-    """The store at a place: `memory`, a `redis://…` address, or the path of a SQLite file.
+    """The store at a place: `memory`, a `redis://…` or `postgresql://…` address, or the path of a SQLite file.
 
     Raises: ConfigError for a place that cannot be used.
     """
     if place == "memory":
         return MemoryAnswers(max_bytes)
-    if place.startswith(("redis://", "rediss://", "unix://")):
-        from interlingua.routing.redis_link import RedisLink
+    if "://" in place and is_address(place):
+        from interlingua.routing.link import open_link
 
-        return RedisAnswers(RedisLink(place, clock=time.monotonic))
+        return SharedAnswers(open_link(place, clock=time.monotonic))
     return SqliteAnswers(place.removeprefix("sqlite://"), max_bytes)

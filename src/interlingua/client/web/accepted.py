@@ -1,13 +1,13 @@
-"""Signatures of approvals that were accepted, so that each is accepted once: in memory, in a SQLite file, in Redis.
+"""Signatures of approvals that were accepted, so that each is accepted once: in memory, a file or a shared store.
 
 Rules
 - An entry is kept for as long as its signature is good; at most `MAX_ACCEPTED` of them in memory and in a file. A full
   place accepts nothing more: an entry that was dropped before its time would let an approval run a second call.
 - The clock of a machine may jump ahead and back. What was forgotten meanwhile stays refused: a place keeps the latest
-  end of all forgotten entries, and accepts no signature that ends before it. Redis keeps its entries a day longer.
+  end of all forgotten entries, and accepts no signature that ends before it. A shared store keeps entries a day longer.
 - Several signatures are accepted together or not at all.
 - A place that does not answer accepts nothing: an approval that may have been used already runs no call.
-- Memory is that of one process. Several workers need a file or Redis.
+- Memory is that of one process. Several workers need a file, Redis or Postgres.
 """
 
 from __future__ import annotations
@@ -18,29 +18,26 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from interlingua.errors import APIConnectionError, ConfigError, check_text, redact
+from interlingua.routing.commands import Add, LinkGone, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from sqlite3 import Connection
 
-    from interlingua.routing.redis_link import RedisLink, Steps
+    from interlingua.routing.commands import Steps
+    from interlingua.routing.link import Link
 
-__all__ = ["MAX_ACCEPTED", "Accepted", "FileAccepted", "MemoryAccepted", "RedisAccepted", "accepted_in"]
+__all__ = ["MAX_ACCEPTED", "Accepted", "FileAccepted", "MemoryAccepted", "SharedAccepted", "accepted_in"]
 
 MAX_ACCEPTED = 100_000
 """How many accepted approvals a place holds."""
 SKEW_S = 86_400.0
-"""How much longer Redis keeps an entry: clocks of several machines differ, and jump."""
+"""How much longer a shared store keeps an entry: clocks of several machines differ, and jump."""
 _BUSY_S = 1.0
 """How long a file that another process writes is waited for."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS accepted (mark TEXT PRIMARY KEY, ends REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS forgotten (ends REAL NOT NULL);
-"""
-_TAKE = """
-for place = 1, #KEYS do if redis.call('EXISTS', KEYS[place]) == 1 then return 0 end end
-for place = 1, #KEYS do redis.call('SET', KEYS[place], '1', 'PX', ARGV[place]) end
-return 1
 """
 
 
@@ -57,19 +54,19 @@ class Accepted(Protocol):
 
 @cache
 def accepted_in(place: str) -> Accepted:
-    """The accepted calls of a place: `memory`, a `redis://…` address, or the path of a SQLite file.
+    """The accepted signatures of a place: `memory`, a `redis://…` or `postgresql://…` address, or a SQLite file.
 
-    Raises: ConfigError for an empty place, and without the [redis] extra; UsageError for what is no text.
+    Raises: ConfigError for an empty place, and without the extra of its kind; UsageError for what is no text.
     """
     check_text(place, "a place for accepted approvals is named by a text")
     if place == "memory":
         return MemoryAccepted()
-    if place.partition(":")[0] in ("redis", "rediss", "unix"):
-        from interlingua.routing.redis_link import RedisLink  # an extra
+    if is_address(place):
+        from interlingua.routing.link import open_link  # an extra
 
-        return RedisAccepted(RedisLink(place, clock=time.monotonic, on_change=lambda _: None))
+        return SharedAccepted(open_link(place, clock=time.monotonic))
     if not place:
-        raise ConfigError("approvals are noted in memory, a redis:// address or the path of a file")
+        raise ConfigError("approvals are noted in memory, a redis:// or postgresql:// address or the path of a file")
     return FileAccepted(place)
 
 
@@ -163,10 +160,10 @@ class FileAccepted:
         return True
 
 
-class RedisAccepted:
-    """In Redis, for all processes with the same address; entries expire by themselves."""
+class SharedAccepted:
+    """In Redis or Postgres, for all processes with the same address; entries expire by themselves."""
 
-    def __init__(self, link: RedisLink, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, link: Link, *, now: Callable[[], float] = time.time) -> None:
         """The entries behind `link`."""
         self._link = link
         self._now = now
@@ -174,19 +171,16 @@ class RedisAccepted:
     def take(self, marks: Mapping[str, float]) -> bool:
         """Note all of these signatures, each until its end in Unix seconds; False where one may be used.
 
-        Raises: APIConnectionError where Redis does not answer.
+        Raises: APIConnectionError where the store does not answer.
         """
-        from interlingua.routing.redis_link import RedisGone
-
         try:
             return self._link.run(self._taken(marks))
-        except RedisGone:
+        except LinkGone:
             raise APIConnectionError(f"approvals cannot be noted: {redact(self._link.problem)}") from None
 
     def _taken(self, marks: Mapping[str, float]) -> Steps[bool]:
-        """One script, which nothing of another client comes between."""
-        now_s = self._now()
-        names = [f"{self._link.prefix}approval:{mark}" for mark in marks]
-        times = [int((max(ends_s - now_s, 0.0) + SKEW_S) * 1_000) for ends_s in marks.values()]
-        [reply] = yield [("EVAL", _TAKE, len(names), *names, *times)]
-        return reply == 1
+        """One command, which nothing of another client comes between."""
+        names = tuple([f"{self._link.prefix}approval:{mark}" for mark in marks])
+        left_s = max([ends_s - self._now() for ends_s in marks.values()], default=0.0)
+        (reply,) = yield [Add(names, b"1", int((max(left_s, 0.0) + SKEW_S) * 1_000))]
+        return bool(reply)

@@ -168,7 +168,7 @@ class Guard:
         key = self._keys.find(digest)
         if key is None and self._keys.is_unsure:
             raise InternalServerError(
-                "this gateway began without the Redis that has its keys, and knows this one not yet; ask again",
+                "this gateway began without the store that has its keys, and knows this one not yet; ask again",
                 status=503,
             )
         if key is None:

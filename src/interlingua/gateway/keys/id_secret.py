@@ -4,7 +4,7 @@ Rules
 - A secret that is named (`id_secret_env`, `id_secret_file`) is used as it is; nothing is written then.
 - In a file it stands beside the database of keys, its owner's alone; whoever comes first makes it, in one step, so that
   all workers and every start have the same one.
-- Replicas have it in Redis (`redis_id_secret`).
+- Replicas have it in Redis (`shared_secret`).
 - It stands in no log, no error and no `repr`.
 """
 

@@ -1,14 +1,14 @@
-"""The keys that a gateway takes: those of its file and flags, those in Redis, and those of its database.
+"""The keys that a gateway takes: those of its file and flags, of a store that gateways share, and of its database.
 
 Rules
-- The file wins over Redis, and Redis over the database: a key whose name stands before it is passed over as a whole,
-  also where the other one has expired.
-- The database is looked at once a second, so that a key that is made or revoked counts without a restart; so is Redis,
-  by `redis_keys`.
+- The file wins over the store, and the store over the database: a key whose name stands before it is passed over as a
+  whole, also where the other one has expired.
+- The database is looked at once a second, so that a key that is made or revoked counts without a restart; so
+  is the store, by `shared_keys`.
 - Keys are found by their digests, and what is found is compared in constant time. A digest tells nothing of a key.
 - Where the database cannot be read any more, the keys stay those that are known.
-- Once there was a key in the database or in Redis, a key is wanted: revoking the last one does not open the gateway.
-- Where Redis could not be asked yet, a key is wanted, and one that is not known may be good (`is_unsure`).
+- Once there was a key in the database or the store, a key is wanted: revoking the last one does not open the gateway.
+- Where the store could not be asked yet, a key is wanted, and one that is not known may be good (`is_unsure`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from interlingua.gateway.keys.database import KeyDatabase
-    from interlingua.gateway.keys.redis_keys import KeyWatch, SharedKeys
+    from interlingua.gateway.keys.shared_keys import KeyWatch, SharedKeys
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
 __all__ = ["KeyRing", "Merged", "merged", "open_database"]
@@ -79,7 +79,7 @@ class KeyRing:
         *,
         clock: Callable[[], float],
     ) -> None:
-        """The keys of a file, of a database and of Redis; `clock` gives seconds that only grow."""
+        """The keys of a file, of a database and of the store; `clock` gives seconds that only grow."""
         self._of_file = tuple(of_file)
         self._database = database
         self._shared = shared
@@ -104,7 +104,7 @@ class KeyRing:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether there may be keys that are not known here, since Redis could not be asked yet."""
+        """Whether there may be keys that are not known here, since the store could not be asked yet."""
         return self._shared is not None and self._shared.known is None
 
     @property

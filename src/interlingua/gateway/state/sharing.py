@@ -1,4 +1,4 @@
-"""State that a gateway shares with others, where the process has its state in Redis; else each has its own.
+"""Sharing of a gateway with others, where the process has its state in Redis or Postgres.
 
 Rules
 - Processes of one machine share what keys have used by the database of keys. What they would have to share, and have no
@@ -29,7 +29,7 @@ def share(gateway: Gateway) -> bool:
 
     Whether that is a place which others can have, too; in memory and in a file nothing changes.
 
-    Raises: ConfigError for what is no place, and without the [redis] extra.
+    Raises: ConfigError for what is no place, and without the extra of its kind.
     """
     link = shared_link()
     if link is None:
@@ -37,16 +37,16 @@ def share(gateway: Gateway) -> bool:
             _ = gateway.ids.signer  # a secret that cannot be read is told now, and not to the first client
         return False
     from interlingua.gateway.keys.holders import holder_here
-    from interlingua.gateway.keys.redis_id_secret import SharedSecret
-    from interlingua.gateway.keys.redis_keys import KeyWatch, RedisKeys
-    from interlingua.gateway.state.redis import RedisAccounts, redis_responses, redis_vault
-    from interlingua.gateway.state.redis_presence import Presence
+    from interlingua.gateway.keys.shared_keys import KeyWatch, SharedKeyDatabase
+    from interlingua.gateway.keys.shared_secret import SharedSecret
+    from interlingua.gateway.state.presence import Presence
+    from interlingua.gateway.state.shared import SharedAccounts, shared_responses, shared_vault
 
-    gateway.vault = redis_vault(link, gateway.clock)
-    gateway.stored = redis_responses(link, gateway.clock)
+    gateway.vault = shared_vault(link, gateway.clock)
+    gateway.stored = shared_responses(link, gateway.clock)
     presence = Presence(link, holder_here(), clock=gateway.clock)
-    gateway.admission.move(RedisAccounts(link, gone=lambda: presence.gone), presence.holder)
-    keys, key_file = RedisKeys(link, now=gateway.now), gateway.settings.key_file
+    gateway.admission.move(SharedAccounts(link, gone=lambda: presence.gone), presence.holder)
+    keys, key_file = SharedKeyDatabase(link, now=gateway.now), gateway.settings.key_file
     folder = Path(key_file).expanduser().parent if key_file else state_directory()
     beside: list[Callable[[], object]] = [presence.beat]
     if named_secret(gateway.settings, gateway.registry.environment()) is None:
@@ -68,7 +68,7 @@ def check_workers(gateway: Gateway, settings: GatewaySettings, limited: Collecti
         named = ", ".join(sorted(limited)[:3])
         raise ConfigError(
             f"[limits] of {named} would hold for each worker by itself, so that several let several times as much "
-            "through; share them with --state redis://…, or serve with one worker"
+            "through; share them with --state redis://… or postgresql://…, or serve with one worker"
         )
     if settings.key_file and not gateway.settings.key_file:
         raise ConfigError(

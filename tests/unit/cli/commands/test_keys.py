@@ -135,7 +135,10 @@ def test_one_key_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (("list", "--since", "2026-11-01"), "keys list: --since belongs to usage"),
         (("usage", "--rpm", "5"), "keys usage: --rpm belongs to create"),
-        (("list", "--state", "memory"), "keys are shared by --state redis://…; a file of keys is named by --keys"),
+        (
+            ("list", "--state", "memory"),
+            "keys are shared by --state redis://… or postgresql://…; a file of keys is named by --keys",
+        ),
     ],
 )
 def test_what_means_nothing_is_refused(words: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]) -> None:

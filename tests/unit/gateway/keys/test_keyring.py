@@ -11,7 +11,7 @@ from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import Guard, hash_key
 from interlingua.gateway.keys.database import KeptKey
 from interlingua.gateway.keys.keyring import KeyRing
-from interlingua.gateway.keys.redis_keys import SharedKeys
+from interlingua.gateway.keys.shared_keys import SharedKeys
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 
 KEY = GatewayKey(name="team-a", hash=hash_key("sesame"))

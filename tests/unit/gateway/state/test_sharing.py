@@ -33,7 +33,7 @@ def test_limits_towards_targets_are_refused_to_workers_that_share_nothing(
         assert main(["serve", "--port", "0", "--workers", "2", "--state", place, "--config", str(path)]) == 2
         assert capsys.readouterr().err.strip() == (
             "il: [limits] of fake/* would hold for each worker by itself, so that several let several times as much "
-            "through; share them with --state redis://…, or serve with one worker"
+            "through; share them with --state redis://… or postgresql://…, or serve with one worker"
         )
 
 

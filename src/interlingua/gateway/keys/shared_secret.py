@@ -1,9 +1,9 @@
-"""The secret by which ids are signed, where several gateways share it by Redis.
+"""The secret by which ids are signed, where several gateways share it by Redis or Postgres.
 
 Rules
-- It is set if there is none, and looked at once a second: a Redis that comes back empty gets it again.
-- Until Redis was asked, the copy on the machine holds, and where there is none a secret of this process alone: what is
-  given out under that one is refused later.
+- It is set if there is none, and looked at once a second: a store that comes back empty gets it again.
+- Until the store was asked, the copy on the machine holds, and where there is none a secret of this process alone: what
+  is   given out under that one is refused later.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import ConfigError
 from interlingua.gateway.keys.id_secret import kept_secret, make_secret, read_secret
-from interlingua.routing.redis_link import RedisGone
+from interlingua.routing.commands import Add, LinkGone, Read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from interlingua.routing.redis_link import Command, RedisLink, Steps
+    from interlingua.routing.commands import Command, Steps
+    from interlingua.routing.link import Link
 
 __all__ = ["SharedSecret"]
 
 PATIENCE_LOOKS = 10
-"""So often a gateway with a secret of its own alone looks whether another one gives an empty Redis the shared one."""
+"""So often a gateway with a secret of its own alone looks whether another one gives an empty store the shared one."""
 
 
 class SharedSecret:
-    """The secret of gateways that share a Redis."""
+    """The secret of gateways that share a store."""
 
-    def __init__(self, link: RedisLink, folder: Path, *, take: Callable[[str], object]) -> None:
+    def __init__(self, link: Link, folder: Path, *, take: Callable[[str], object]) -> None:
         """The secret behind `link`, with a copy in `folder`; `take` is given each one that is to be used."""
         self._link = link
         self._room = f"{link.prefix}{{keys}}:id-secret"
@@ -42,7 +43,7 @@ class SharedSecret:
         self.look()
 
     def look(self) -> None:
-        """Ask Redis, and give it the secret where it has none."""
+        """Ask the store, and give it the secret where it has none."""
         try:
             if self._waits:
                 self._waits -= 1
@@ -50,7 +51,7 @@ class SharedSecret:
             else:
                 proposed = self._secret or self._copied() or make_secret()
             secret = self._link.run(self._steps(proposed))
-        except RedisGone:
+        except LinkGone:
             if not self._secret:
                 copy = self._copied()
                 self._waits = 0 if copy else PATIENCE_LOOKS
@@ -62,9 +63,9 @@ class SharedSecret:
             self._write(secret)
 
     def _steps(self, proposed: str) -> Steps[str]:
-        """The secret that Redis has; `proposed` where it had none."""
-        setting: list[Command] = [("SETNX", self._room, proposed)] if proposed else []
-        *_, value = yield [*setting, ("GET", self._room)]
+        """The secret that the store has; `proposed` where it had none."""
+        setting: list[Command] = [Add((self._room,), proposed.encode())] if proposed else []
+        *_, (value,) = yield [*setting, Read((self._room,))]
         return (value or b"").decode(errors="replace")
 
     def _use(self, secret: str) -> None:

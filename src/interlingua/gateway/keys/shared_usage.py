@@ -1,4 +1,4 @@
-"""The use of keys in Redis: one table for all gateways, by day.
+"""The use of keys, in Redis or Postgres: one table for all gateways, by day.
 
 Shape: a hash for each day, in which a field is a JSON list of key, model and the name of a count; a set of the days.
 
@@ -14,48 +14,45 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.gateway.keys.accounts import COUNTS, Row, chosen
+from interlingua.routing.commands import Count, Counts, Days
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from interlingua.routing.redis_link import Command, RedisLink, Steps
+    from interlingua.routing.commands import Command, Steps
+    from interlingua.routing.link import Link
 
 __all__ = ["KEEP_DAYS", "count_commands", "usage_steps"]
 
 KEEP_DAYS = 400
 """How long a day is kept."""
-_ADD = """
-for place = 3, #ARGV, 2 do redis.call('HINCRBY', KEYS[1], ARGV[place], ARGV[place + 1]) end
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-redis.call('SADD', KEYS[2], ARGV[2])
-"""
 
 
-def _room(link: RedisLink) -> str:
+def _room(link: Link) -> str:
     return f"{link.prefix}{{accounts}}:used"
 
 
-def count_commands(link: RedisLink, rows: Iterable[Row]) -> list[Command]:
-    """The commands that add rows to those that are there."""
-    days: dict[str, list[str | bytes | int]] = defaultdict(list)
+def count_commands(link: Link, rows: Iterable[Row]) -> list[Command]:
+    """Commands that add rows to those that are there."""
+    days: dict[str, list[tuple[bytes, int]]] = defaultdict(list)
     for row in rows:
         for name in COUNTS:
             count: int = getattr(row, name)
             if count:
-                days[row.day] += [encode([row.key, row.model, name]), count]
+                days[row.day].append((encode([row.key, row.model, name]), count))
     room = _room(link)
-    return [("EVAL", _ADD, 2, f"{room}:{day}", room, KEEP_DAYS * 86_400, day, *counts) for day, counts in days.items()]
+    return [Count(room, day, KEEP_DAYS * 86_400, tuple(counts)) for day, counts in days.items()]
 
 
-def usage_steps(link: RedisLink, key: str = "", since: str = "") -> Steps[list[Row]]:
-    """The use, by key, day and model; of one key where it is named, from a day on."""
+def usage_steps(link: Link, key: str = "", since: str = "") -> Steps[list[Row]]:
+    """Rows of use by key, day and model; of one key where it is named, from a day on."""
     room = _room(link)
-    (named,) = yield [("SMEMBERS", room)]
+    (named,) = yield [Days(room)]
     days = sorted(day for day in [name.decode() for name in named] if day >= since)
     if not days:
         return []
-    hashes = yield [("HGETALL", f"{room}:{day}") for day in days]
+    hashes = yield [Counts(room, day) for day in days]
     rows: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     for day, counts in zip(days, hashes, strict=True):
         for field, count in counts.items():

@@ -1,4 +1,4 @@
-"""State that gateways share in Redis: the vault, stored responses, and the accounts of keys.
+"""Shared state of gateways in Redis or Postgres: the vault, stored responses, and the accounts of keys.
 
 Strategy: a value lies under a key of its own as JSON, for as long as it would lie in memory. Accounts are read, changed
 by the same `budget.step` as everywhere, and written by a script if nobody else was faster. Operations that wait in one
@@ -7,12 +7,12 @@ gateway at the same time are one such change.
 Rules
 - Owners are kept apart: a key is made of the digest of its owner and that of its kind and name, so that no name can
   reach what another owner keeps, and nothing can be read from a key.
-- Every value has an end, and a size beyond which it is not kept, whatever Redis itself is set to.
-- When Redis does not answer, a gateway goes on with a memory of its own, and asks again a few seconds later. What is
-  deleted meanwhile is deleted there as soon as it answers.
+- Every value has an end, and a size beyond which it is not kept, whatever the store itself is set to.
+- When the store does not answer, a gateway goes on with a memory of its own, and asks again a few seconds later. What
+  is deleted meanwhile is deleted there as soon as it answers.
 - An account goes on, in an outage, from what was known of it last, in each gateway by itself; what was let in and
-  settled then, and counted, is written to Redis afterwards. A Redis that comes back empty gets accounts as a gateway
-  knew them last.
+  settled then, and counted, is written to the store afterwards. A store that comes back empty gets accounts as a
+  gateway knew them last.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from interlingua.gateway.keys.accounts import add_rows, as_reserved, chosen, fau
 from interlingua.gateway.keys.batches import Batches, given_back
 from interlingua.gateway.keys.budget import EMPTY, Account, Refusal
 from interlingua.gateway.keys.operations import Enter, Leave, Tallies, names_of, step
-from interlingua.gateway.keys.redis_usage import count_commands, usage_steps
+from interlingua.gateway.keys.shared_usage import count_commands, usage_steps
 from interlingua.gateway.keys.terms import NO_TERMS
 from interlingua.gateway.state.store import Entry, Key, MemoryStore
 from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, StoredResponses
 from interlingua.gateway.state.turn_store import StoredTurns
 from interlingua.gateway.state.turns import Turn
 from interlingua.gateway.state.vault import Vault
+from interlingua.routing.commands import Drop, LinkGone, Put, Read, Swap
 from interlingua.routing.outage import REST_S
-from interlingua.routing.redis_link import RedisGone
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.batches import Outcome, Waiting
     from interlingua.gateway.keys.operations import Operation
-    from interlingua.routing.redis_link import Command, RedisLink, Steps
+    from interlingua.routing.commands import Command, Steps
+    from interlingua.routing.link import Link
 
-__all__ = ["KEEP_S", "MAX_ENTRY_BYTES", "RedisAccounts", "RedisStore", "redis_responses", "redis_vault"]
+__all__ = ["KEEP_S", "MAX_ENTRY_BYTES", "SharedAccounts", "SharedStore", "shared_responses", "shared_vault"]
 
 V = TypeVar("V")
 KEEP_S = 24 * 3600.0
@@ -55,26 +56,14 @@ KEEP_S = 24 * 3600.0
 MAX_ENTRY_BYTES = 8 * 1024 * 1024
 """The largest value that is kept."""
 MEMORY_BYTES = 64 * 1024 * 1024
-"""How much a gateway holds by itself while Redis is away."""
+"""How much a gateway holds by itself while the store is away."""
 MEMORY_ENTRIES = 100_000
 MAX_UNSURE = 1_000
-"""Beyond so many operations that wait for Redis, calls that it may have let in are not given back, and lapse there."""
+"""Beyond so many operations that wait, calls that the store may have let in are not given back, and lapse there."""
 MAX_PENDING = 10_000
-"""So many deletions and settlements wait at most for Redis to come back."""
+"""So many deletions and settlements wait at most for the store to come back."""
 MAX_TRIES = 64
 """How often a change is made anew because another gateway was faster."""
-
-_SWAP = """
-local found = redis.call('MGET', unpack(KEYS))
-for place = 1, #KEYS do
-  if (found[place] or '') ~= ARGV[place] then
-    for one = 1, #KEYS do found[one] = found[one] or '' end
-    return found
-  end
-end
-for place = 1, #KEYS do redis.call('SET', KEYS[place], ARGV[#KEYS + place]) end
-return 1
-"""
 
 
 def _digest(*parts: str) -> str:
@@ -95,12 +84,12 @@ class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     elsewhere: KeptElsewhere | None = None
 
 
-class RedisStore(Generic[V]):
-    """A store in Redis that several gateways have."""
+class SharedStore(Generic[V]):
+    """A store behind a link that several gateways have."""
 
     def __init__(
         self,
-        link: RedisLink,
+        link: Link,
         room: str,
         *,
         write: Callable[[V], bytes],
@@ -112,8 +101,8 @@ class RedisStore(Generic[V]):
     ) -> None:
         """The store behind `link` whose keys stand in `room`; `clock` gives seconds that only grow.
 
-        `mirrors` has the memory hold everything that this gateway put, for an outage, and not only what Redis did not
-        take: for what nobody deletes.
+        `mirrors` has the memory hold everything that this gateway put, for an outage, and not only what the store did
+        not take: for what nobody deletes.
         """
         self._link = link
         self._room = f"{link.prefix}{{{room}}}"
@@ -133,11 +122,11 @@ class RedisStore(Generic[V]):
             return []
         try:
             values = await self._link.run_async(self._got(keys))
-        except RedisGone:
+        except LinkGone:
             return await self._memory.get(keys)
         if self._memory.is_empty or None not in values:
             return values
-        own = await self._memory.get(keys)  # put while Redis was away, or forgotten by it
+        own = await self._memory.get(keys)  # put while the store was away, or forgotten by it
         return [mine if value is None else value for value, mine in zip(values, own, strict=True)]
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
@@ -147,17 +136,17 @@ class RedisStore(Generic[V]):
             await self._memory.put(entries)
         try:
             await self._link.run_async(self._put(written))
-        except RedisGone:
+        except LinkGone:
             if not self._mirrors:
                 await self._memory.put(entries)
 
     async def drop(self, keys: Sequence[Key]) -> None:
-        """Forget values; in an outage they are gone from here, and from Redis as soon as it is back."""
+        """Forget values; in an outage they are gone from here, and from the store as soon as it is back."""
         await self._memory.drop(keys)
         names = [self._name(key) for key in keys]
         try:
             await self._link.run_async(self._dropped(names))
-        except RedisGone:
+        except LinkGone:
             self._to_drop |= dict.fromkeys(names)
             while len(self._to_drop) > MAX_PENDING:
                 self._to_drop.popitem(last=False)
@@ -167,28 +156,28 @@ class RedisStore(Generic[V]):
         return f"{self._room}:{_digest(owner)}:{_digest(kind, name)}"
 
     def _pending(self) -> list[Command]:
-        """The commands that delete the keys that are still to go."""
-        return [("DEL", *self._to_drop)] if self._to_drop else []
+        """Commands that delete the values that are to be deleted still."""
+        return [Drop(tuple(self._to_drop))] if self._to_drop else []
 
     def _got(self, keys: Sequence[Key]) -> Steps[list[V | None]]:
         pending = self._pending()
-        *_, values = yield [*pending, ("MGET", *[self._name(key) for key in keys])]
+        *_, values = yield [*pending, Read(tuple([self._name(key) for key in keys]))]
         if pending:
             self._to_drop.clear()
         return [None if value is None else self._decoded(value) for value in values]
 
     def _put(self, written: dict[Key, bytes]) -> Steps[None]:
-        pending, commands = self._pending(), list[tuple[str | bytes | int, ...]]()
+        pending, commands = self._pending(), list["Command"]()
         for key, value in written.items():
             name = self._name(key)
             fits = len(value) <= self._max_entry_bytes
-            commands.append(("SET", name, value, "PX", self._keep_ms) if fits else ("DEL", name))
+            commands.append(Put(name, value, self._keep_ms) if fits else Drop((name,)))
         yield [*pending, *commands]
         if pending:
             self._to_drop.clear()
 
     def _dropped(self, names: Sequence[str]) -> Steps[None]:
-        yield [*self._pending(), ("DEL", *names)]
+        yield [*self._pending(), Drop(tuple(names))]
         self._to_drop.clear()
 
     def _decoded(self, value: bytes) -> V | None:
@@ -198,7 +187,7 @@ class RedisStore(Generic[V]):
             return None
 
 
-def redis_vault(link: RedisLink, clock: Callable[[], float]) -> Vault:
+def shared_vault(link: Link, clock: Callable[[], float]) -> Vault:
     """A vault that several gateways have."""
 
     def write(value: Turn | Key) -> bytes:
@@ -208,10 +197,10 @@ def redis_vault(link: RedisLink, clock: Callable[[], float]) -> Vault:
         entry = decode(value, _Held)
         return _one(entry.turn, entry.at)
 
-    return Vault(StoredTurns(RedisStore(link, "vault", write=write, read=read, clock=clock, mirrors=True)))
+    return Vault(StoredTurns(SharedStore(link, "vault", write=write, read=read, clock=clock, mirrors=True)))
 
 
-def redis_responses(link: RedisLink, clock: Callable[[], float]) -> StoredResponses:
+def shared_responses(link: Link, clock: Callable[[], float]) -> StoredResponses:
     """Stored responses that several gateways have."""
 
     def write(value: KeptAnswer | KeptElsewhere) -> bytes:
@@ -221,7 +210,7 @@ def redis_responses(link: RedisLink, clock: Callable[[], float]) -> StoredRespon
         answer = decode(value, _Answer)
         return _one(answer.kept, answer.elsewhere)
 
-    return StoredResponses(RedisStore(link, "responses", write=write, read=read, clock=clock))
+    return StoredResponses(SharedStore(link, "responses", write=write, read=read, clock=clock))
 
 
 A = TypeVar("A")
@@ -236,13 +225,13 @@ def _one(first: A | None, second: B | None) -> A | B:
     raise DecodeError("neither of two values is there")
 
 
-class RedisAccounts:
-    """Accounts in Redis; every gateway that has the same address shares them."""
+class SharedAccounts:
+    """Accounts in the store; every gateway that has the same address shares them."""
 
     is_shared: bool = True
     """Other gateways have the same accounts."""
 
-    def __init__(self, link: RedisLink, *, gone: Callable[[], frozenset[str]] = frozenset) -> None:
+    def __init__(self, link: Link, *, gone: Callable[[], frozenset[str]] = frozenset) -> None:
         """The accounts behind `link`, and the rows of what was used; `gone` gives processes that live no more."""
         self._link = link
         self._gone = gone
@@ -266,10 +255,10 @@ class RedisAccounts:
         return self._batches.add(operation, rows)
 
     async def used(self, key: str = "", since: str = "") -> list[Row]:
-        """The use at all gateways, by key, day and model; while Redis is away, the part that it does not know yet."""
+        """The use at all gateways by key, day and model; while the store is away, the part that it has not got yet."""
         try:
             return await self._link.run_async(usage_steps(self._link, key, since))
-        except RedisGone:
+        except LinkGone:
             return chosen(self._uncounted.values(), key, since)
 
     async def accounts(self, names: Sequence[str]) -> list[Account | None]:
@@ -278,7 +267,7 @@ class RedisAccounts:
             return []
         try:
             by_name = await self._link.run_async(self._told(names))
-        except RedisGone:
+        except LinkGone:
             return [self._alone.get(name, self._known.get(name)) for name in names]
         return [by_name.get(name) for name in names]
 
@@ -290,7 +279,7 @@ class RedisAccounts:
         operations = [self._counted(waiting) for waiting in batch]
         try:
             outcomes = await self._link.run_async(self._applied([*self._missed, *operations]))
-        except RedisGone:
+        except LinkGone:
             return self._applied_alone(operations)
         if outcomes is None:  # others were faster each time; settlements are written with the next batch
             self._missed += [operation for operation in operations if isinstance(operation, Leave)]
@@ -301,7 +290,7 @@ class RedisAccounts:
         return own_outcomes
 
     def _counted(self, waiting: Waiting) -> Operation:
-        """An operation, with its rows added with the next command that Redis hears."""
+        """An operation, with its rows added with the next command that the store hears."""
         operation, rows, _ = waiting
         if isinstance(operation, Leave):
             fault = fault_of(operation, rows)
@@ -315,13 +304,13 @@ class RedisAccounts:
     def _applied_alone(self, operations: Sequence[Operation]) -> list[Outcome]:
         """The results of operations in this process, which goes on from its own knowledge.
 
-        A call with a budget is not let in, since others may have used what was left of it. Redis may have let it in
+        A call with a budget is not let in, since others may have used what was left of it. The store may have let it in
         and not been heard, so it is given back there.
         """
         outcomes: list[Outcome] = []
         for operation in operations:
             if isinstance(operation, Enter) and any([terms.budgets for _, terms in operation.terms]):
-                outcomes.append(_away())
+                outcomes.append(self._away())
                 self._miss(given_back(operation), most=MAX_UNSURE)
                 continue
             changed, outcome = step({**self._known, **self._alone}, operation)
@@ -332,7 +321,7 @@ class RedisAccounts:
         return outcomes
 
     def _miss(self, operation: Operation, most: int = MAX_PENDING) -> None:
-        """Have an operation done when Redis is back, if there are not so many already."""
+        """Have an operation done when the store is back, if there are not so many already."""
         if len(self._missed) < most:
             self._missed.append(operation)
 
@@ -342,10 +331,10 @@ class RedisAccounts:
         outcomes: list[Outcome] = [None for _ in operations]
         if not names:
             return outcomes
-        keys = [self._room + name for name in names]
-        values, *_ = yield [("MGET", *keys), *count_commands(self._link, self._uncounted.values())]
+        keys = tuple([self._room + name for name in names])
+        values, *_ = yield [Read(keys), *count_commands(self._link, self._uncounted.values())]
         self._uncounted.clear()
-        stored: list[bytes] = [value or b"" for value in values]
+        stored: tuple[bytes, ...] = tuple([value or b"" for value in values])
         for _ in range(MAX_TRIES):
             accounts = self._read(names, stored)
             tallies = Tallies(accounts)
@@ -354,17 +343,19 @@ class RedisAccounts:
                 if not _is_done(operation, tallies, retried=place < retried):
                     outcomes[place] = self._outcome(operation, tallies)
             accounts |= {name: tallies.value(name) or EMPTY for name in tallies.changed}
-            written = [
-                encode(accounts[name]) if name in tallies.changed else value
-                for name, value in zip(names, stored, strict=True)
-            ]
+            written = tuple(
+                [
+                    encode(accounts[name]) if name in tallies.changed else value
+                    for name, value in zip(names, stored, strict=True)
+                ]
+            )
             if written == stored:
                 return outcomes
-            (reply,) = yield [("EVAL", _SWAP, len(keys), *keys, *stored, *written)]
+            (reply,) = yield [Swap(keys, stored, written)]
             if reply == 1:
                 self._known |= accounts
                 return outcomes
-            stored = reply
+            stored = tuple(reply)
         return None
 
     def _outcome(self, operation: Operation, tallies: Tallies) -> Outcome:
@@ -388,11 +379,11 @@ class RedisAccounts:
             tallies.charge(gone.__contains__, now_s)
 
     def _told(self, names: Sequence[str]) -> Steps[dict[str, Account]]:
-        (values,) = yield [("MGET", *[self._room + name for name in names])]
+        (values,) = yield [Read(tuple([self._room + name for name in names]))]
         return self._read(names, [value or b"" for value in values])
 
     def _read(self, names: Iterable[str], values: Iterable[bytes]) -> dict[str, Account]:
-        """The accounts that are there; of one that Redis has lost what was known of it last."""
+        """The accounts that are there; of one that the store has lost what was known of it last."""
         accounts: dict[str, Account] = {}
         for name, value in zip(names, values, strict=True):
             account = self._account(name, value)
@@ -401,16 +392,22 @@ class RedisAccounts:
         return accounts
 
     def _account(self, name: str, value: bytes) -> Account | None:
-        """An account that Redis has, or had; None for one that is damaged, which is said once."""
+        """An account that the store has, or had; None for one that is damaged, which is said once."""
         try:
             account = decode(value, Account) if value else self._known.get(name)
         except (DecodeError, LimitExceededError):
             if name not in self._damaged:
                 self._damaged.add(name)
-                self._log("the account %s in Redis is damaged; delete it there to begin it anew", name)
+                self._log("the shared account %s is damaged; delete it in the store to begin it anew", name)
             return None
         self._damaged.discard(name)
         return account
+
+    def _away(self) -> InternalServerError:
+        place = f"what this key has used is in {self._link.kind}, which does not answer"
+        return InternalServerError(
+            f"{place}, so nothing more is let in; ask again soon", status=503, retry_after_s=REST_S
+        )
 
     @staticmethod
     def _log(message: str, *arguments: str) -> None:
@@ -427,7 +424,7 @@ def _unlimited(operation: Operation) -> Operation:
 
 
 def _is_done(operation: Operation, tallies: Tallies, *, retried: bool) -> bool:
-    """Whether Redis had done an operation of which it was not heard any more that it did.
+    """Whether the store had done an operation of which it was not heard any more that it did.
 
     A settlement that is made again and has no reservation was made before, or its call was charged.
     """
@@ -435,11 +432,6 @@ def _is_done(operation: Operation, tallies: Tallies, *, retried: bool) -> bool:
     if isinstance(operation, Leave):
         return retried and bool(operation.call.id) and not entered
     return entered
-
-
-def _away() -> InternalServerError:
-    message = "what this key has used is in Redis, which does not answer, so nothing more is let in; ask again soon"
-    return InternalServerError(message, status=503, retry_after_s=REST_S)
 
 
 def _busy() -> InternalServerError:

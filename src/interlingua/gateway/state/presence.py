@@ -1,10 +1,10 @@
-"""Which gateways of one Redis still live, so that what a dead one had reserved does not stand in the way for long.
+"""Which gateways of one store still live, so that what a dead one had reserved does not stand in the way for long.
 
-Shape: one sorted set in Redis, of processes by the second of Redis's own clock in which they were last heard of.
+Shape: processes by the second, of the store's own clock, in which they were last heard of.
 
 Rules
 - Every gateway says so about once a second. Who has not for 30 seconds is gone; who never has is not known to be gone.
-- After Redis was away nobody is gone before everybody had those 30 seconds to be heard again.
+- After the store was away nobody is gone before everybody had those 30 seconds to be heard again.
 - A gateway that was only slow corrects later what was charged for it: nothing is lost by being thought gone.
 """
 
@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.routing.redis_link import RedisGone
+from interlingua.routing.commands import Beat, LinkGone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.routing.redis_link import RedisLink, Steps
+    from interlingua.routing.commands import Steps
+    from interlingua.routing.link import Link
 
 __all__ = ["GONE_S", "Presence"]
 
@@ -25,18 +26,12 @@ GONE_S = 30
 """After so many silent seconds a gateway is gone."""
 REMEMBERED_S = 3_600
 """So long the gone are known as such; their reservations have ended by then."""
-_BEAT = """
-local now = tonumber(redis.call('TIME')[1])
-redis.call('ZADD', KEYS[1], now, ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, now - tonumber(ARGV[3]))
-return redis.call('ZRANGEBYSCORE', KEYS[1], 0, now - tonumber(ARGV[2]))
-"""
 
 
 class Presence:
-    """A process among those that share a Redis."""
+    """A process among those that share a store."""
 
-    def __init__(self, link: RedisLink, holder: str, *, clock: Callable[[], float]) -> None:
+    def __init__(self, link: Link, holder: str, *, clock: Callable[[], float]) -> None:
         """The process `holder`, which says so with its first beat; `clock` gives seconds that only grow."""
         self.holder: str = holder
         """Its name."""
@@ -50,7 +45,7 @@ class Presence:
         """Say that this process lives, and learn who does not."""
         try:
             silent = self._link.run(self._said())
-        except RedisGone:
+        except LinkGone:
             self._since_s = None
             return
         now_s = self._clock()
@@ -60,5 +55,5 @@ class Presence:
 
     def _said(self) -> Steps[list[bytes]]:
         room = f"{self._link.prefix}{{accounts}}:present"
-        (silent,) = yield [("EVAL", _BEAT, 1, room, self.holder, GONE_S, REMEMBERED_S)]
+        (silent,) = yield [Beat(room, self.holder, GONE_S, REMEMBERED_S)]
         return silent

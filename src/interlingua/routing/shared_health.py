@@ -1,4 +1,4 @@
-"""Health of targets in Redis, shared by every process that has the same address.
+"""Health of targets in Redis or Postgres, shared by every process that has the same address.
 
 Strategy: a mark lies under its own key as JSON. It is read, the same `step` as everywhere makes the next one, and a
 script writes it if nobody else was faster; else the step is made again upon what that one wrote. A target that is well
@@ -7,8 +7,8 @@ has no key, so that its calls read and write nothing.
 Rules
 - Times are those of the wall clock, so that a deadline means the same in every process and outlives all of them.
 - A key expires when its mark may be forgotten; what a person suspended without an end stays.
-- When Redis does not answer, the process goes on with a memory of its own, which begins with nothing, and asks Redis
-  again a few seconds later. What it learned in between stays with it.
+- When the store does not answer, the process goes on with a memory of its own, which begins with nothing, and asks
+  the store again a few seconds later. What it learned in between stays with it.
 """
 
 from __future__ import annotations
@@ -17,46 +17,30 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from interlingua.errors import DecodeError, LimitExceededError
+from interlingua.routing.commands import LinkGone, Listed, Read, Swap
 from interlingua.routing.health import Mark, MemoryHealth, Operation, Standing, TargetHealth, expires_s, step, told
-from interlingua.routing.redis_link import RedisGone, RedisLink
+from interlingua.routing.link import Link
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
-    from interlingua.routing.redis_link import Command, Steps
+    from interlingua.routing.commands import Command, Steps
 
-__all__ = ["MAX_TRIES", "RedisHealth"]
+__all__ = ["MAX_TRIES", "SharedHealth"]
 
 MAX_TRIES = 64
 """How often a step is made anew because somebody else was faster; after that it is not written."""
 
-_SWAP = """
-local found = redis.call('GET', KEYS[1]) or ''
-if found ~= ARGV[1] then return found end
-if ARGV[2] == '' then
-  redis.call('DEL', KEYS[1])
-  redis.call('ZREM', KEYS[2], ARGV[4])
-elseif ARGV[3] == '' then
-  redis.call('SET', KEYS[1], ARGV[2])
-  redis.call('ZADD', KEYS[2], '+inf', ARGV[4])
-else
-  redis.call('SET', KEYS[1], ARGV[2], 'PXAT', ARGV[3])
-  redis.call('ZADD', KEYS[2], ARGV[3], ARGV[4])
-end
-return 1
-"""
-"""Writes a mark if it is still the one that was read, keeps the index of targets, and gives what it found otherwise."""
 
-
-class RedisHealth:
-    """Health in Redis; processes, threads and event loops share it."""
+class SharedHealth:
+    """Health in the store; processes, threads and event loops share it."""
 
     immediate: bool = False
-    """Redis has to be asked."""
+    """The store has to be asked."""
 
-    def __init__(self, link: RedisLink, *, clock: Callable[[], float]) -> None:
+    def __init__(self, link: Link, *, clock: Callable[[], float]) -> None:
         """The store behind `link`; `clock` gives the wall-clock time in seconds."""
-        self.link: RedisLink = link
-        """The way to Redis."""
+        self.link: Link = link
+        """The way to the store."""
         self._clock = clock
         self._memory = MemoryHealth(clock)
         self._index = f"{link.prefix}{{health}}"
@@ -78,28 +62,28 @@ class RedisHealth:
         """How each target stands after its operation, in the same order."""
         try:
             return self.link.run(self._applied(operations))
-        except RedisGone:
+        except LinkGone:
             return self._memory.apply(operations)
 
     async def apply_async(self, operations: Sequence[tuple[str, Operation]]) -> list[Standing]:
         """`apply`, awaited."""
         try:
             return await self.link.run_async(self._applied(operations))
-        except RedisGone:
+        except LinkGone:
             return self._memory.apply(operations)
 
     def snapshot(self) -> dict[str, TargetHealth]:
         """Every target about which something is known, by name in order."""
         try:
             return self.link.run(self._told())
-        except RedisGone:
+        except LinkGone:
             return self._memory.snapshot()
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
         """`snapshot`, awaited."""
         try:
             return await self.link.run_async(self._told())
-        except RedisGone:
+        except LinkGone:
             return self._memory.snapshot()
 
     def _applied(self, operations: Sequence[tuple[str, Operation]]) -> Steps[list[Standing]]:
@@ -107,7 +91,7 @@ class RedisHealth:
         for place, (target, _) in enumerate(operations):
             places.setdefault(target, []).append(place)
         pending = list(places)
-        (values,) = yield [("MGET", *[self._key(target) for target in pending])]
+        (values,) = yield [Read(tuple([self._key(target) for target in pending]))]
         stored: dict[str, bytes] = {target: value or b"" for target, value in zip(pending, values, strict=True)}
         standings: dict[int, Standing] = {}
         for _ in range(MAX_TRIES):
@@ -121,17 +105,17 @@ class RedisHealth:
             if not swaps:
                 break
             replies = yield list(swaps.values())
-            stored |= {target: reply for target, reply in zip(swaps, replies, strict=True) if reply != 1}
+            stored |= {target: reply[0] for target, reply in zip(swaps, replies, strict=True) if reply != 1}
             pending = [target for target, reply in zip(swaps, replies, strict=True) if reply != 1]
         return [standings[place] for place in range(len(operations))]
 
     def _told(self) -> Steps[dict[str, TargetHealth]]:
         now_ms = int(self._clock() * 1000)
-        _, names = yield [("ZREMRANGEBYSCORE", self._index, "-inf", now_ms), ("ZRANGE", self._index, 0, -1)]
+        (names,) = yield [Listed(self._index, now_ms)]
         if not names:
             return {}
         targets = sorted([name.decode() for name in names])
-        (values,) = yield [("MGET", *[self._key(target) for target in targets])]
+        (values,) = yield [Read(tuple([self._key(target) for target in targets]))]
         return dict(self._known(targets, values))
 
     def _known(self, targets: list[str], values: list[bytes | None]) -> Iterable[tuple[str, TargetHealth]]:
@@ -146,8 +130,8 @@ class RedisHealth:
 
     def _swap(self, target: str, before: bytes, after: bytes, mark: Mark | None) -> Command:
         end_s = None if mark is None else expires_s(mark)
-        end_ms = "" if end_s is None else int(end_s * 1000)
-        return ("EVAL", _SWAP, 2, self._key(target), self._index, before, after, end_ms, target)
+        end_ms = 0 if end_s is None else int(end_s * 1000)
+        return Swap((self._key(target),), (before,), (after,), end_ms, self._index, target)
 
 
 def _read(value: bytes) -> Mark | None:

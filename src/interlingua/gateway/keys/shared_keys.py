@@ -1,14 +1,14 @@
-"""Keys in Redis: made once by `il keys`, and taken by every gateway that has the same address.
+"""Keys in Redis or Postgres: made once by `il keys`, and taken by every gateway that has the same address.
 
-Shape: a hash of keys by digest, a hash that has the digest of each name that works, and a number that is another one
+Shape: keys by digest, the digest of each name that works, and a number that is another one
 after every change.
 
 Rules
 - What holds for the database of keys holds here: digests alone, a name is given once until it is revoked.
-- A gateway looks once a second, in a thread of its own, since its event loop must not wait for Redis. While Redis is
+- A gateway looks once a second, in a thread of its own, since its event loop must not wait for the store. While that is
   away the keys stay those that are known. One that begins then takes a copy on its machine, if another one has seen
-  Redis in the last ten minutes; else it knows that it does not know.
-- A Redis that comes back empty gets the keys as a gateway knew them last.
+  the store in the last ten minutes; else it knows that it does not know.
+- A store that comes back empty gets the keys as a gateway knew them last.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import msgspec
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, UsageError
 from interlingua.gateway.keys.budget import Account
 from interlingua.gateway.keys.database import KeptKey, check_name
-from interlingua.gateway.keys.redis_usage import usage_steps
+from interlingua.gateway.keys.shared_usage import usage_steps
 from interlingua.registry.spec import shown
-from interlingua.routing.redis_link import RedisGone
+from interlingua.routing.commands import CreateKey, LinkGone, Read, RestoreKeys, RevokeKey, Values
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
@@ -37,62 +37,42 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.settings import GatewayKey
-    from interlingua.routing.redis_link import Command, RedisLink, Steps
+    from interlingua.routing.commands import Command, Steps
+    from interlingua.routing.link import Link
 
-__all__ = ["LOOK_S", "KeyWatch", "RedisKeys", "SharedKeys"]
+__all__ = ["LOOK_S", "KeyWatch", "SharedKeyDatabase", "SharedKeys"]
 
 R = TypeVar("R")
 LOOK_S = 1.0
 """How old what a gateway knows of the keys may get."""
 COPY_S = 600.0
 """How old a copy on the machine may be: a worker that is started again knows the keys, and a revoked one soon ends."""
-_CREATE = """
-if redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-return redis.call('INCR', KEYS[3])
-"""
-_REVOKE = """
-if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then return 0 end
-redis.call('HDEL', KEYS[2], ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
-return redis.call('INCR', KEYS[3])
-"""
-_RESTORE = """
-if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
-for place = 2, #ARGV, 3 do
-  redis.call('HSET', KEYS[1], ARGV[place], ARGV[place + 1])
-  if ARGV[place + 2] ~= '' then redis.call('HSET', KEYS[2], ARGV[place + 2], ARGV[place]) end
-end
-redis.call('SET', KEYS[3], ARGV[1])
-return 1
-"""
 
 
-class RedisKeys:
-    """The keys of one Redis."""
+class SharedKeyDatabase:
+    """The keys of one store."""
 
-    place: str = "redis"
-    """Where its keys are from, in a word."""
-
-    def __init__(self, link: RedisLink, *, now: Callable[[], float]) -> None:
+    def __init__(self, link: Link, *, now: Callable[[], float]) -> None:
         """The keys behind `link`; `now` gives Unix seconds."""
         self._link = link
         self._now = now
+        self.place: str = link.kind.lower()
+        """Where its keys are from, in a word."""
         self._rooms = tuple([f"{link.prefix}{{keys}}:{room}" for room in ("keys", "names", "version")])
 
     def create(self, key: GatewayKey) -> None:
         """Keep a key.
 
-        Raises: UsageError where there is one of that name; ConfigError where Redis does not answer.
+        Raises: UsageError where there is one of that name; ConfigError where the store does not answer.
         """
         entry = encode(KeptKey(key=key, created_s=self._now()))
-        if not self._done(("EVAL", _CREATE, 3, *self._rooms, check_name(key.name), key.hash, entry)):
+        if not self._done(CreateKey(self._rooms, check_name(key.name), key.hash, entry)):
             raise UsageError(f"there is a key {key.name}; revoke it first, or take another name")
 
     def revoke(self, name: str) -> None:
         """Have a key stop working.
 
-        Raises: UsageError where there is none of that name; ConfigError where Redis does not answer.
+        Raises: UsageError where there is none of that name; ConfigError where the store does not answer.
         """
         current = next(
             (entry for entry in self.all_keys() if entry.key.name == name and entry.key.revoked_s is None), None
@@ -100,53 +80,51 @@ class RedisKeys:
         if current is not None:
             key = msgspec.structs.replace(current.key, revoked_s=self._now())
             entry = encode(msgspec.structs.replace(current, key=key))
-            if self._done(("EVAL", _REVOKE, 3, *self._rooms, name, key.hash, entry)):
+            if self._done(RevokeKey(self._rooms, name, key.hash, entry)):
                 return
         raise UsageError(f"there is no key {shown(name)} that works; `il keys list` shows them")
 
     def version(self) -> int:
         """A number that is another one after every change of a key; 0 where there is none.
 
-        Raises: ConfigError where Redis does not answer.
+        Raises: ConfigError where the store does not answer.
         """
-        return int(self._run(self._one(("GET", self._rooms[2]))) or 0)
+        return int(self._run(self._one(Read((self._rooms[2],))))[0] or 0)
 
     def all_keys(self) -> list[KeptKey]:
         """Every key, revoked ones, too, by name and age.
 
-        Raises: ConfigError where Redis does not answer.
+        Raises: ConfigError where the store does not answer.
         """
-        values: list[bytes] = self._run(self._one(("HVALS", self._rooms[0])))
+        values: list[bytes] = self._run(self._one(Values(self._rooms[0])))
         entries = [_kept(value) for value in values]
         return sorted(
             [entry for entry in entries if entry is not None], key=lambda entry: (entry.key.name, entry.created_s)
         )
 
     def restore(self, version: int, keys: Sequence[KeptKey]) -> None:
-        """Keep keys that were known, in a Redis that knows nothing of keys any more."""
-        arguments = [
-            part
-            for entry in keys
-            for part in (entry.key.hash, encode(entry), entry.key.name if entry.key.revoked_s is None else "")
+        """Keep keys that were known, in a store that knows nothing of keys any more."""
+        entries = [
+            (entry.key.hash, encode(entry), entry.key.name if entry.key.revoked_s is None else "") for entry in keys
         ]
-        self._done(("EVAL", _RESTORE, 3, *self._rooms, version, *arguments))
+        self._done(RestoreKeys(self._rooms, version, tuple(entries)))
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
         """The use at all gateways, by key, day and model; of one key where it is named, from a day on.
 
-        Raises: ConfigError where Redis does not answer.
+        Raises: ConfigError where the store does not answer.
         """
         return self._run(usage_steps(self._link, key, since))
 
     def accounts(self, names: Sequence[str]) -> dict[str, Account]:
         """The accounts of those names that were used.
 
-        Raises: ConfigError where Redis does not answer, and for an account that is damaged.
+        Raises: ConfigError where the store does not answer, and for an account that is damaged.
         """
         if not names:
             return {}
         rooms = [f"{self._link.prefix}{{accounts}}:{name}" for name in names]
-        values: list[bytes | None] = self._run(self._one(("MGET", *rooms)))
+        values: list[bytes | None] = self._run(self._one(Read(tuple(rooms))))
         return {name: _account(name, value) for name, value in zip(names, values, strict=True) if value}
 
     @property
@@ -167,8 +145,10 @@ class RedisKeys:
     def _run(self, steps: Steps[R]) -> R:
         try:
             return self._link.run(steps)
-        except RedisGone:
-            raise ConfigError(f"the keys are in Redis, which does not answer: {self._link.problem}") from None
+        except LinkGone:
+            raise ConfigError(
+                f"the keys are in {self._link.kind}, which does not answer: {self._link.problem}"
+            ) from None
 
 
 def _kept(value: bytes) -> KeptKey | None:
@@ -182,7 +162,7 @@ def _account(name: str, value: bytes) -> Account:
     try:
         return decode(value, Account)
     except (DecodeError, LimitExceededError):
-        raise ConfigError(f"the account {name} in Redis is damaged; delete it there to begin it anew") from None
+        raise ConfigError(f"the shared account {name} is damaged; delete it in the store to begin it anew") from None
 
 
 class SharedKeys(msgspec.Struct, frozen=True):
@@ -195,10 +175,10 @@ class SharedKeys(msgspec.Struct, frozen=True):
 
 
 class KeyWatch:
-    """The keys in Redis, as a gateway knows them."""
+    """The keys in the store as a gateway knows them."""
 
     def __init__(
-        self, keys: RedisKeys, *, folder: Path | None = None, beside: Callable[[], object] = lambda: None
+        self, keys: SharedKeyDatabase, *, folder: Path | None = None, beside: Callable[[], object] = lambda: None
     ) -> None:
         """Looks now, and then once a second; `beside` is done after each of the later looks.
 
@@ -209,7 +189,7 @@ class KeyWatch:
         self._beside = beside
         self._end = threading.Event()
         self.known: SharedKeys | None = None
-        """The keys; None as long as Redis could not be asked. One object, so that nobody sees half of a change."""
+        """The keys; None as long as the store could not be asked. One object, so that nobody sees half of a change."""
         self._look()
         if self.known is None:
             self._take_copy()
