@@ -1,4 +1,4 @@
-"""What a dialect says of its vendor's batches: limits, paths, bodies, states and results, as pure functions.
+"""Batches of a dialect's vendor: limits, paths, bodies, states and results, as pure functions.
 
 A batch is many requests that are handed over at once, answered within a day, and paid at half the price.
 
@@ -72,7 +72,7 @@ class BatchCall(NamedTuple):
     """A call to be made about batches."""
 
     path: str
-    """What follows the provider's base URL."""
+    """The path behind the provider's base URL."""
     method: str = "GET"
     """GET, POST, …"""
     body: bytes = b""
@@ -89,7 +89,7 @@ class BatchOrder(NamedTuple):
     lines: list[bytes]
     """Each request, as `Batches.line` writes it."""
     path: str
-    """What follows the base URL in a live call; all requests have the same."""
+    """The path behind the base URL in a live call; all requests have the same."""
     model: str
     """The model, which is the same for all."""
     headers: Headers = ()
@@ -148,7 +148,7 @@ class BatchPage(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """What became of one request of a batch."""
+    """The result of one request of a batch."""
 
     custom_id: str
     """The id that it was given when it was handed over."""
@@ -189,7 +189,7 @@ class Batches(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     cancel: Callable[[str], BatchCall]
     """The call that cancels the batch of that id."""
     results: Callable[[HttpReply], Iterator[BatchResult]]
-    """What became of each request, as a reply to one of `BatchInfo.results` tells it. Raises DecodeError."""
+    """The result of each request, as a reply to one of `BatchInfo.results` tells it. Raises DecodeError."""
     files: BatchFiles | None = None
     """Its files; None where requests stand in the body."""
 
@@ -201,7 +201,7 @@ def batches_of(service: Service, quirks: Quirks) -> Batches | None:
 
 
 def member(parent: Any, *names: str) -> Any:
-    """What stands below these members; None where one is missing or no object."""
+    """The value below these members; None where one is missing or no object."""
     value: object = parent
     for name in names:
         value = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
@@ -289,7 +289,7 @@ def page_of(
 
 
 def results_of_lines(reply: HttpReply, read: Callable[[Any], BatchResult]) -> Iterator[BatchResult]:
-    """What became of each request, as lines of JSON tell it; a whole line that tells of none is nobody's.
+    """The result of each request, as lines of JSON have it; a whole line that tells of none is nobody's.
 
     Raises: DecodeError for a last line that was cut off, after all others.
     """

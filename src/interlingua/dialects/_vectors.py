@@ -56,25 +56,25 @@ VectorForm: TypeAlias = Literal["float", "base64", "single"]
 
 
 class DecodedEmbed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a client asks who wants vectors."""
+    """A client's request for vectors."""
 
     model: str
     """The model that it named; empty when it named none."""
     request: EmbedRequest
-    """What it asks."""
+    """The request."""
     form: VectorForm = "float"
     """How it wants the vectors."""
 
 
 class DecodedRerank(msgspec.Struct, frozen=True, kw_only=True):
-    """What a client asks who wants documents in order."""
+    """A client's request for documents in order."""
 
     model: str
     """The model that it named; empty when it named none."""
     request: RerankRequest
-    """What it asks."""
+    """The request."""
     form: Literal["jina", "voyage"] = "jina"
-    """Whose form of an answer it reads, where a dialect has several."""
+    """The provider whose form of an answer it reads, where a dialect has several."""
     shows_documents: bool = False
     """Whether it wants the documents back."""
 

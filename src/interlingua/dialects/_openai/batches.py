@@ -101,7 +101,7 @@ def file_calls(body: Any, *names: str) -> tuple[tuple[BatchCall, ...], tuple[Bat
 
 
 def read_results(reply: HttpReply) -> Iterator[BatchResult]:
-    """What became of each request, as a file of results tells it.
+    """The result of each request, as a file of results tells it.
 
     Raises: DecodeError for a line that is none, such as one that was cut off.
     """

@@ -51,7 +51,7 @@ __all__ = [
 ]  # fmt: skip
 
 OWN_CALLS = (None, "tool_use")
-"""What the type of a call says that the caller is to run."""
+"""Types of calls that the caller is to run."""
 SIGNATURE, REDACTED = "signature", "redactedContent"
 """The member that seals reasoning, and the one that redacted reasoning is."""
 
@@ -73,13 +73,13 @@ def call_extra(wire: ToolUseWire) -> dict[str, dict[str, Any]]:
 def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
     """A step of a tool that the service ran: a call, or what came of it."""
     if "toolUse" in raw:
-        given = object_in(raw, "toolUse")
-        name, call_id = given.get("name"), given.get("toolUseId")
-        kind, output, value = str(given.get("type")), None, given.get("input")
+        use = object_in(raw, "toolUse")
+        name, call_id = use.get("name"), use.get("toolUseId")
+        kind, output, value = str(use.get("type")), None, use.get("input")
     else:
-        given = object_in(raw, "toolResult")
-        name, call_id, value = "", given.get("toolUseId"), None
-        kind, output = str(given.get("type") or "toolResult"), _told(given.get("content"))
+        use = object_in(raw, "toolResult")
+        name, call_id, value = "", use.get("toolUseId"), None
+        kind, output = str(use.get("type") or "toolResult"), _told(use.get("content"))
     return ServerToolPart(
         NAME,
         kind,
@@ -88,13 +88,13 @@ def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
         call_id if isinstance(call_id, str) else None,
         value,
         output,
-        status="failed" if given.get("status") == "error" else "completed",
+        status="failed" if use.get("status") == "error" else "completed",
         provider=provider,
     )
 
 
 def _told(content: object) -> str | None:
-    """What a result says in words."""
+    """The words of a result."""
     blocks = [block for block in (content if is_list(content) else ()) if is_object(block)]
     return joined([string_in(block, "text") or _json(block.get("json")) for block in blocks]) or None
 
@@ -139,19 +139,21 @@ class AssistantDecoder:
             add_block(parts, wire)
 
     def _thinking(self, wire: BlockWire) -> ThinkingPart:
-        given = wire.reasoningContent or ReasoningWire()
+        reasoning = wire.reasoningContent or ReasoningWire()
         try:
-            check_union(given)
+            check_union(reasoning)
         except DecodeError as error:
             raise error.under("/reasoningContent") from None
-        said, sealed = given.reasoningText or ReasoningTextWire(), None
-        if given.redactedContent:
-            sealed = sealed_by(REDACTED, given.redactedContent, self.target)
-        elif said.signature:
-            sealed = sealed_by(SIGNATURE, said.signature, self.target)
-        inner: dict[str, Any] = dict(given.extra or {}) | ({"reasoningText": dict(said.extra)} if said.extra else {})
+        text, sealed = reasoning.reasoningText or ReasoningTextWire(), None
+        if reasoning.redactedContent:
+            sealed = sealed_by(REDACTED, reasoning.redactedContent, self.target)
+        elif text.signature:
+            sealed = sealed_by(SIGNATURE, text.signature, self.target)
+        inner: dict[str, Any] = dict(reasoning.extra or {}) | (
+            {"reasoningText": dict(text.extra)} if text.extra else {}
+        )
         members: dict[str, Any] = dict(wire.extra or {}) | ({"reasoningContent": inner} if inner else {})
-        return ThinkingPart(said.text or "", sealed, {NAME: members} if members else {})
+        return ThinkingPart(text.text or "", sealed, {NAME: members} if members else {})
 
     def _call(self, wire: ToolUseWire, path: str, *, cut_off: bool) -> Part:
         if not wire.name:
@@ -248,16 +250,16 @@ class AssistantEncoder:
         note_foreign(self.changes, part.extra, path)
         if not is_own and not part.text:
             return []
-        told = part if is_own else replace(part, sealed=None)
-        return [self._reasoning(told)]
+        own_part = part if is_own else replace(part, sealed=None)
+        return [self._reasoning(own_part)]
 
     def _reasoning(self, part: ThinkingPart) -> BlockWire:
         data: Mapping[str, Any] = part.sealed.data if part.sealed is not None else {}
         if REDACTED in data:
-            given = ReasoningWire(redactedContent=data[REDACTED])
+            reasoning = ReasoningWire(redactedContent=data[REDACTED])
         else:
-            given = ReasoningWire(reasoningText=ReasoningTextWire(text=part.text, signature=data.get(SIGNATURE)))
-        wire = BlockWire(reasoningContent=given)
+            reasoning = ReasoningWire(reasoningText=ReasoningTextWire(text=part.text, signature=data.get(SIGNATURE)))
+        wire = BlockWire(reasoningContent=reasoning)
         merge_members(wire, part.extra.get(NAME, {}))
         return wire
 
@@ -265,9 +267,9 @@ class AssistantEncoder:
         """Media of an assistant: an answer may hold them, a history not; the words of a sound are told."""
         if self.reply:
             return self.blocks.encode(part, path)
-        told = transcript_text(part, self.changes, path)
-        if told is not None:
-            return self.blocks.encode(told, path)
+        transcript = transcript_text(part, self.changes, path)
+        if transcript is not None:
+            return self.blocks.encode(transcript, path)
         self.changes.add(MEDIA_CODES[type(part)], path, "an assistant's message holds no media")
         return []
 

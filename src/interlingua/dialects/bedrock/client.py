@@ -54,7 +54,7 @@ SAID = CORE | {"top_k", "thinking_budget", "metadata", "service_tier", "schema_s
 KNOBS = {"max_tokens": "maxTokens", "temperature": "temperature", "top_p": "topP"}
 """Knobs of `inferenceConfig`."""
 SAMPLING = frozenset({"temperature", "top_p", "top_k"})
-"""What models without sampling refuse."""
+"""Parameters that models without sampling refuse."""
 TIERS = frozenset({"priority", "default", "flex", "reserved"})
 BOUNDS = Bounds(
     knobs={"max_tokens": (1, inf), "temperature": (0.0, 1.0), "top_p": (0.0, 1.0), "top_k": (0, inf)},
@@ -64,7 +64,7 @@ BOUNDS = Bounds(
 )
 """Converse, whatever model answers."""
 JSON_PROMPT = "Answer with one JSON object and nothing else."
-"""What asks for JSON where no schema is given; the wire has no member for it."""
+"""The prompt for JSON where no schema is given; the wire has no member for it."""
 
 
 # The request
@@ -115,14 +115,14 @@ class _RequestEncoder(RequestWriter):
         ids = self.map_ids()
         self.note_ids(ids)
         encoder = MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
-        texts, taken = split_system(self.request.system, history)
-        note_system(self.changes, history[:taken])
+        texts, count = split_system(self.request.system, history)
+        note_system(self.changes, history[:count])
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         system = encoder.system(texts)
         self._whole_mark(system)
-        self.wire.messages = encoder.encode(history[taken:], taken) or None
+        self.wire.messages = encoder.encode(history[count:], count) or None
         if system and not self.wire.messages and self.request.continues is None:
             self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
             self.wire.messages = [MessageWire(role="user", content=system)]
@@ -199,14 +199,14 @@ class _RequestEncoder(RequestWriter):
         return [ToolWire(toolSpec=SpecWire(name=name, inputSchema=schema)) for name in names]
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool."""
+        """The subset of JSON Schema for a tool."""
         return ANTHROPIC_STRICT if tool.strict and self.quirks.strict_schemas else ANTHROPIC_TOOL
 
     def _choice(self) -> None:
         """The tool choice, after everything that forbids a forced one is known."""
         choice, parallel = self.request.tool_choice, self.request.parallel_tool_calls
-        given = self.wire.toolConfig
-        if given is None or not self.request.tools:
+        config = self.wire.toolConfig
+        if config is None or not self.request.tools:
             if choice not in (None, "none"):
                 self.changes.add("parameter_unsupported", "/tool_choice", "no tool is offered")
             if parallel is False:
@@ -220,10 +220,10 @@ class _RequestEncoder(RequestWriter):
             why = "while it thinks" if budgeted else "at all"
             self.changes.add("tool_choice_approximated", "/tool_choice", f"the model takes no forced choice {why}")
             choice = "auto"
-        told = encode_choice(choice, self.names)
+        form = encode_choice(choice, self.names)
         if parallel is False:
-            told = self._single(told)
-        given.toolChoice = told
+            form = self._single(form)
+        config.toolChoice = form
 
     def _single(self, choice: dict[str, Any] | None) -> dict[str, Any] | None:
         """One call a turn: Claude knows it, in a choice of its own that stands for the other one."""
@@ -237,7 +237,7 @@ class _RequestEncoder(RequestWriter):
     # Output and knobs
 
     def output_subset(self, request: Request) -> Subset | None:
-        """What is taken of an output schema."""
+        """The subset of JSON Schema for an output."""
         del request
         return None if self.facts.output_schema is False else ANTHROPIC_OUTPUT
 
@@ -248,10 +248,10 @@ class _RequestEncoder(RequestWriter):
         if self.facts.output_schema is False:
             self.changes.add("output_schema", "/output_schema", f"{self.target.model} takes no output schema")
             return
-        given: dict[str, Any] = {} if request.schema_name is None else {"name": request.schema_name}
-        given["schema"] = encode(request.output_schema).decode()
-        told = {"type": "json_schema", "structure": {"jsonSchema": given}}
-        self.wire.outputConfig = {**(self.wire.outputConfig or {}), "textFormat": told}
+        schema: dict[str, Any] = {} if request.schema_name is None else {"name": request.schema_name}
+        schema["schema"] = encode(request.output_schema).decode()
+        form = {"type": "json_schema", "structure": {"jsonSchema": schema}}
+        self.wire.outputConfig = {**(self.wire.outputConfig or {}), "textFormat": form}
         if request.schema_strict is False:
             self.changes.add("strict_unsupported", "/schema_strict", "an output schema always binds")
 
@@ -262,24 +262,24 @@ class _RequestEncoder(RequestWriter):
             self.fields["thinking"] = thinking
         effort = self.request.effort
         budgeted = self.facts.efforts is not None and not self.facts.efforts
-        if effort not in (None, "none") and not budgeted and (told := self.told_effort()) is not None:
-            self.wire.outputConfig = {"effort": told}
+        if effort not in (None, "none") and not budgeted and (word := self.told_effort()) is not None:
+            self.wire.outputConfig = {"effort": word}
 
     def _knobs(self) -> None:
         request = self.request
         config: dict[str, Any] = {}
         for name, member in KNOBS.items():
             value = getattr(request, name)
-            if value is not None and self.takes(name) and (told := self.bounded(name, value)) is not None:
-                config[member] = told
+            if value is not None and self.takes(name) and (bounded := self.bounded(name, value)) is not None:
+                config[member] = bounded
         if self.facts.sampling_pair is False and "temperature" in config and "topP" in config:
             self.changes.add("parameter_unsupported", "/top_p", "the model takes temperature or top_p, not both")
             del config["topP"]
         if (stops := self.told_stops()) is not None:
             config["stopSequences"] = stops
         self.wire.inferenceConfig = config or None
-        if request.top_k is not None and self.takes("top_k") and (told := self.bounded("top_k", request.top_k)):
-            self.fields["top_k"] = told
+        if request.top_k is not None and self.takes("top_k") and (bounded := self.bounded("top_k", request.top_k)):
+            self.fields["top_k"] = bounded
         self._metadata()
         if request.service_tier is not None:
             if request.service_tier in TIERS:
@@ -305,16 +305,16 @@ class _RequestEncoder(RequestWriter):
 
     def _metadata(self) -> None:
         """Labels of the request, which are texts."""
-        given = self.request.metadata
-        if given is None or not self.takes("metadata"):
+        metadata = self.request.metadata
+        if metadata is None or not self.takes("metadata"):
             return
-        told: dict[str, Any] = {}
-        for name, value in self.bounds.within("metadata", given, self.changes).items():
+        members: dict[str, Any] = {}
+        for name, value in self.bounds.within("metadata", metadata, self.changes).items():
             if isinstance(value, str) and value:
-                told[name] = value
+                members[name] = value
             else:
                 self.changes.add("parameter_unsupported", "/metadata", f"{name} is no text")
-        self.wire.requestMetadata = told or None
+        self.wire.requestMetadata = members or None
 
 
 # The answer

@@ -103,8 +103,8 @@ class ConverseStreamDecoder(BuildingDecoder):
         kind, payload = frame.headers.get(":message-type", "event"), frame.payload
         if kind != "event":
             name = frame.headers.get(":exception-type") or frame.headers.get(":error-code") or ""
-            told = payload or frame.headers.get(":error-message", "").encode()
-            raise error_of_body(told, None, exception=name)
+            body = payload or frame.headers.get(":error-message", "").encode()
+            raise error_of_body(body, None, exception=name)
         name = frame.headers.get(":event-type", "")
         reader = self._readers.get(name)
         if reader is None:
@@ -227,8 +227,8 @@ class ConverseStreamDecoder(BuildingDecoder):
         state.seal = (name, value)
         self.builder.seal(block, sealed_by(name, value, self.context.target))
 
-    def _input(self, state: _Open, given: dict[str, Any]) -> None:
-        piece = given.get("input")
+    def _input(self, state: _Open, delta: dict[str, Any]) -> None:
+        piece = delta.get("input")
         if not isinstance(piece, str | None):
             raise DecodeError("the input of a call comes as text", path="/delta/toolUse/input")
         if not piece:

@@ -161,7 +161,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
 
 @check_request
 def decode_request(http: HttpRequest) -> DecodedEmbed:
-    """What is asked in this form, for who stands in for the service.
+    """The request in this form, for who stands in for the service.
 
     Raises: DecodeError, with the place.
     """

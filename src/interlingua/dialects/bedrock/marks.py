@@ -29,7 +29,7 @@ class Marks:
     """Writes the marks of one request."""
 
     def __init__(self, quirks: Quirks, changes: Changes) -> None:
-        """What is not told goes into `changes`."""
+        """An encoder that notes in `changes` what it leaves out."""
         self.known: bool = quirks.cache_marks != "none"
         self.changes = changes
         self.left: int = MAX_MARKS

@@ -108,22 +108,22 @@ class _History:
         elif not results:
             self.changes.add("empty_part", f"/messages/{len(self.messages)}", "a turn that says nothing")
 
-    def _result(self, given: ToolResultWire, block: BlockWire, place: int) -> ToolResult:
-        call_id = given.toolUseId or ""
+    def _result(self, wire: ToolResultWire, block: BlockWire, place: int) -> ToolResult:
+        call_id = wire.toolUseId or ""
         try:
             check_union(block)
         except DecodeError as error:
             raise error.under(f"/content/{place}") from None
         try:
-            content = decode_result(given.content)
+            content = decode_result(wire.content)
         except DecodeError as error:
             raise error.under(f"/content/{place}/toolResult") from None
-        rest: dict[str, Any] = dict(given.extra or {}) | ({} if given.type is None else {"type": given.type})
-        if given.status not in (None, "success", "error"):
-            rest["status"] = given.status
+        rest: dict[str, Any] = dict(wire.extra or {}) | ({} if wire.type is None else {"type": wire.type})
+        if wire.status not in (None, "success", "error"):
+            rest["status"] = wire.status
         members = {**(block.extra or {}), **({"toolResult": rest} if rest else {})}
         extra: Members = {NAME: members} if members else {}
-        return ToolResult(call_id, self.names.get(call_id, ""), content, given.status == "error", None, extra)
+        return ToolResult(call_id, self.names.get(call_id, ""), content, wire.status == "error", None, extra)
 
     def _results(self, results: Sequence[Part], extra: Members) -> None:
         """Results go before what the same message has said already."""
@@ -190,11 +190,11 @@ def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tup
 def split_system(system: tuple[TextPart, ...], messages: tuple[Message, ...]) -> tuple[list[tuple[TextPart, str]], int]:
     """The system texts with their paths, and how many messages they take up: those of plain text before all others."""
     texts = [(part, f"/system/{place}") for place, part in enumerate(system)]
-    for taken, message in enumerate(messages):
+    for count, message in enumerate(messages):
         own = [part for part in message.parts if isinstance(part, TextPart)]
         if message.role != "system" or NAME in message.extra or len(own) < len(message.parts):
-            return texts, taken
-        texts.extend([(part, f"/messages/{taken}/parts/{place}") for place, part in enumerate(own)])
+            return texts, count
+        texts.extend([(part, f"/messages/{count}/parts/{place}") for place, part in enumerate(own)])
     return texts, len(messages)
 
 
@@ -266,10 +266,10 @@ class MessageEncoder:
 
     def _result(self, result: ToolResult, path: str) -> list[BlockWire]:
         call_id = self.ids.get(result.call_id, result.call_id)
-        given = ToolResultWire(toolUseId=call_id, content=self._content(result, path))
+        answer = ToolResultWire(toolUseId=call_id, content=self._content(result, path))
         if result.is_error:
-            given.status = "error"
-        wire = BlockWire(toolResult=given)
+            answer.status = "error"
+        wire = BlockWire(toolResult=answer)
         if result.extra:
             note_foreign(self.changes, result.extra, path)
             merge_members(wire, result.extra.get(NAME, {}))
@@ -298,15 +298,15 @@ class MessageEncoder:
         if isinstance(part, AudioPart):
             self.changes.add(MEDIA_CODES[AudioPart], path, "a result holds no sound")
             return []
-        told: list[ResultWire] = []
+        contents: list[ResultWire] = []
         for block in self.blocks.encode(part, path):
             if block.cachePoint is not None:
                 self.blocks.marks.left += 1
                 self.changes.add("cache_unsupported", f"{path}/cache", "a result is marked as a whole")
             elif block.guardContent is not None or block.citationsContent is not None:
-                told.append(ResultWire(text=part.text if isinstance(part, TextPart) else ""))
+                contents.append(ResultWire(text=part.text if isinstance(part, TextPart) else ""))
             else:
-                told.append(
+                contents.append(
                     ResultWire(
                         text=block.text,
                         image=block.image,
@@ -315,4 +315,4 @@ class MessageEncoder:
                         extra=block.extra,
                     )
                 )
-        return told
+        return contents

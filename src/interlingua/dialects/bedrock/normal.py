@@ -33,8 +33,8 @@ def defaults(body: JsonObject) -> JsonObject:
 
 def output_format(body: JsonObject) -> JsonObject:
     """A schema is what its text says."""
-    given = body.get("outputConfig")
-    form = given.get("textFormat") if is_object(given) else None
+    config = body.get("outputConfig")
+    form = config.get("textFormat") if is_object(config) else None
     structure = form.get("structure") if is_object(form) else None
     inner = structure.get("jsonSchema") if is_object(structure) else None
     if not is_object(inner) or not is_object(form) or not isinstance(inner.get("schema"), str):
@@ -52,13 +52,13 @@ def tools(body: JsonObject) -> JsonObject:
     config = body.get("toolConfig")
     if not is_object(config) or not is_list(config.get("tools")):
         return body
-    told = [
+    entries = [
         {**tool, "toolSpec": without_dull(tool["toolSpec"], {"description": ""})}
         if is_object(tool.get("toolSpec"))
         else tool
         for tool in config["tools"]
     ]
-    return {**body, "toolConfig": {**config, "tools": told}}
+    return {**body, "toolConfig": {**config, "tools": entries}}
 
 
 def roles(body: JsonObject) -> JsonObject:
@@ -86,9 +86,9 @@ def _ordered(blocks: list[JsonObject]) -> list[JsonObject]:
     return [block for _, block in sorted(zip(keys, blocks, strict=True), key=lambda pair: pair[0])]
 
 
-def _content(given: Any) -> list[JsonObject]:
+def _content(content: Any) -> list[JsonObject]:
     """A text of white space alone says nothing."""
-    blocks = given if is_list(given) else []
+    blocks = content if is_list(content) else []
     return [_block(block) for block in blocks if not _is_empty(block)]
 
 
@@ -111,11 +111,11 @@ def _block(block: JsonObject) -> JsonObject:
     return block
 
 
-def _media(given: JsonObject) -> JsonObject:
-    source = given.get("source")
+def _media(media: JsonObject) -> JsonObject:
+    source = media.get("source")
     if not is_object(source) or "bytes" not in source:
-        return given
-    return {**given, "source": {**source, "bytes": same_bytes(source["bytes"])}}
+        return media
+    return {**media, "source": {**source, "bytes": same_bytes(source["bytes"])}}
 
 
 def answer(body: JsonObject) -> JsonObject:
@@ -131,9 +131,9 @@ def answer(body: JsonObject) -> JsonObject:
 
 def usage(body: JsonObject) -> JsonObject:
     """A count of 0 tokens is absent, and so is the total."""
-    given = body.get("usage")
-    if is_object(given):
-        body["usage"] = {name: value for name, value in given.items() if value != 0 and name != "totalTokens"}
+    counts = body.get("usage")
+    if is_object(counts):
+        body["usage"] = {name: value for name, value in counts.items() if value != 0 and name != "totalTokens"}
     return body
 
 

@@ -51,7 +51,7 @@ __all__ = [
 ]  # fmt: skip
 
 ResultContent: TypeAlias = str | Json | tuple[TextPart | ImagePart | AudioPart | DocumentPart | OpaquePart | Json, ...]
-"""What a result may hold."""
+"""The parts that a result may hold."""
 NAME = "bedrock"
 """The dialect's name."""
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
@@ -159,9 +159,9 @@ def decode_block(wire: BlockWire | ResultWire) -> Part | None:
     if wire.text is not None:
         return TextPart(wire.text, extra=members_of(wire, NAME)) if wire.text or wire.extra else None
     for member in _MEDIA_MEMBERS:
-        given = getattr(wire, member, None)
-        if given is not None:
-            return _media(wire, member, given)
+        media = getattr(wire, member, None)
+        if media is not None:
+            return _media(wire, member, media)
     if isinstance(wire, BlockWire) and wire.citationsContent is not None:
         return _cited(wire.citationsContent) or opaque(wire)
     if isinstance(wire, BlockWire) and wire.guardContent is not None:
@@ -175,59 +175,59 @@ def opaque(wire: BlockWire | ResultWire) -> OpaquePart:
     return OpaquePart(NAME, next(iter(raw), "unknown"), raw)
 
 
-def _media(wire: BlockWire | ResultWire, member: str, given: dict[str, Any]) -> Part:
-    source = given.get("source")
+def _media(wire: BlockWire | ResultWire, member: str, media: dict[str, Any]) -> Part:
+    source = media.get("source")
     if is_object(source) and len(sources := [name for name in _SOURCES if source.get(name) is not None]) > 1:
         path = f"/{member}/source/{sources[1]}"
         raise DecodeError(f"one source is allowed here, and there are {' and '.join(sources)}", path=path)
-    data, form = (source.get("bytes") if is_object(source) else None), given.get("format")
+    data, form = (source.get("bytes") if is_object(source) else None), media.get("format")
     if member == "document" and is_object(source) and isinstance(source.get("text"), str):
-        return _document(given, source["text"].encode(), _SOURCE_TEXT)
+        return _document(media, source["text"].encode(), _SOURCE_TEXT)
     if not isinstance(data, str) or (not isinstance(form, str) and member != "document"):
         return OpaquePart(NAME, "media_ref", plain(wire))
     body = from_base64(data, f"/{member}/source/bytes")
     form = form if isinstance(form, str) else ""
     match member:
         case "image":
-            return ImagePart(body, f"image/{form}", extra=_rest(given, "format", "source"))
+            return ImagePart(body, f"image/{form}", extra=_rest(media, "format", "source"))
         case "audio":
             kind = media_type_of(f"audio/{form}")
             own = () if _sound_form(kind) == form else ("format",)
-            return AudioPart(body, kind, extra=_rest(given, "format", "source", but=own))
+            return AudioPart(body, kind, extra=_rest(media, "format", "source", but=own))
         case "video":
             kind = _FILM_TYPES.get(form, form if "/" in form else f"video/{form}")
             own = () if FILMS.get(kind) == form else ("format",)
-            return DocumentPart(body, kind, extra=_rest(given, "format", "source", but=own))
+            return DocumentPart(body, kind, extra=_rest(media, "format", "source", but=own))
         case _:
-            return _document(given, body, None)
+            return _document(media, body, None)
 
 
-def _document(given: dict[str, Any], body: bytes, field: str | None) -> DocumentPart:
-    form, name = given.get("format"), given.get("name")
+def _document(media: dict[str, Any], body: bytes, field: str | None) -> DocumentPart:
+    form, name = media.get("format"), media.get("name")
     kind = _DOCUMENT_TYPES.get(str(form), f"application/{form}" if form else "text/plain")
-    extra = _rest(given, "format", "source", "name")
+    extra = _rest(media, "format", "source", "name")
     if field is not None or form is None:
         spelt = [word for word in (field, "" if form is not None else "no format") if word]
         extra = {NAME: {**extra.get(NAME, {}), "field": " ".join(spelt)}}
     return DocumentPart(body, kind, name if isinstance(name, str) and name else None, extra=extra)
 
 
-def _rest(given: dict[str, Any], *names: str, but: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+def _rest(members: dict[str, Any], *names: str, but: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
     """The members of a block that no field holds."""
-    rest = {name: value for name, value in given.items() if name not in names or name in but}
+    rest = {name: value for name, value in members.items() if name not in names or name in but}
     return {NAME: rest} if rest else {}
 
 
-def _cited(given: dict[str, Any]) -> TextPart | None:
+def _cited(wire: dict[str, Any]) -> TextPart | None:
     """Text with its citations; None for one in a form that is not known."""
-    content: object = given.get("content")
-    citations: object = given.get("citations") or []
+    content: object = wire.get("content")
+    citations: object = wire.get("citations") or []
     if not is_list(content) or not is_list(citations):
         return None
     texts = [one["text"] for one in content if is_object(one) and isinstance(one.get("text"), str)]
     if not texts or len(texts) < len(content):
         return None
-    rest: dict[str, Any] = {name: value for name, value in given.items() if name not in ("content", "citations")}
+    rest: dict[str, Any] = {name: value for name, value in wire.items() if name not in ("content", "citations")}
     if len(texts) > 1 or len(content[0]) > 1:
         rest["content"] = content
     if not all([is_object(one) for one in citations]):
@@ -249,22 +249,22 @@ def read_citation(raw: dict[str, Any]) -> Citation:
 def _write_citation(citation: Citation) -> dict[str, Any] | None:
     if citation.url is None:
         return None
-    told: dict[str, Any] = {"location": {"web": {"url": citation.url}}}
+    members: dict[str, Any] = {"location": {"web": {"url": citation.url}}}
     if citation.title:
-        told["title"] = citation.title
+        members["title"] = citation.title
     if citation.quote:
-        told["sourceContent"] = [{"text": citation.quote}]
-    return told
+        members["sourceContent"] = [{"text": citation.quote}]
+    return members
 
 
-def _guarded(given: dict[str, Any]) -> TextPart | None:
+def _guarded(guard: dict[str, Any]) -> TextPart | None:
     """Text for a guardrail; None for anything else."""
-    text = given.get("text")
-    said = text.get("text") if is_object(text) else None
-    if not is_object(text) or not isinstance(said, str) or not said:
+    text = guard.get("text")
+    words = text.get("text") if is_object(text) else None
+    if not is_object(text) or not isinstance(words, str) or not words:
         return None
     rest = {name: value for name, value in text.items() if name != "text"}
-    return TextPart(said, extra={NAME: {"guardContent": {**given, "text": rest}}})
+    return TextPart(words, extra={NAME: {"guardContent": {**guard, "text": rest}}})
 
 
 def decode_result(blocks: Sequence[ResultWire] | None) -> ResultContent:
@@ -307,9 +307,9 @@ class BlockEncoder:
         extra = getattr(part, "extra", None)
         if extra:
             note_foreign(self.changes, extra, path)
-        told = [] if wire is None else [wire]
+        blocks = [] if wire is None else [wire]
         cache = getattr(part, "cache", None)
-        return told if cache is None else [*told, *self.marks.block(cache, path)]
+        return blocks if cache is None else [*blocks, *self.marks.block(cache, path)]
 
     def _bare(self, part: Part, path: str) -> BlockWire | None:
         match part:
@@ -341,8 +341,8 @@ class BlockEncoder:
             return None
         own = part.extra.get(NAME, {}) if part.extra else {}
         if "guardContent" in own:
-            given = object_in(own, "guardContent")
-            return BlockWire(guardContent={**given, "text": {"text": part.text, **object_in(given, "text")}})
+            guard = object_in(own, "guardContent")
+            return BlockWire(guardContent={**guard, "text": {"text": part.text, **object_in(guard, "text")}})
         if part.annotations or "citationsContent" in own:
             return self._cited(part, object_in(own, "citationsContent"), path)
         wire = BlockWire(text=part.text)
@@ -380,7 +380,7 @@ class BlockEncoder:
         return BlockWire(audio=self._given(part, form))
 
     def _given(self, part: ImagePart | AudioPart | DocumentPart, form: str, **members: Any) -> dict[str, Any]:
-        """What a block of media holds; what came beside it goes back over it."""
+        """The members of a block of media; what came beside it goes back over it."""
         own = part.extra.get(NAME, {}) if part.extra else {}
         own = {name: value for name, value in own.items() if name != "field"}
         return {"format": form, **members, "source": {"bytes": to_base64(part.data)}, **own}
@@ -398,13 +398,13 @@ class BlockEncoder:
         if form is None:
             self.changes.add("documents", path, f"{part.media_type} is not taken")
             return None
-        given = self._given(part, form, name=self._name(part, form, path))
+        media = self._given(part, form, name=self._name(part, form, path))
         spelt = str(part.extra.get(NAME, {}).get("field", "")) if part.extra else ""
         if _SOURCE_TEXT in spelt:
-            given["source"] = {"text": part.data.decode(errors="replace")}
+            media["source"] = {"text": part.data.decode(errors="replace")}
         if "no format" in spelt:
-            del given["format"]
-        return BlockWire(document=given)
+            del media["format"]
+        return BlockWire(document=media)
 
     def _name(self, part: DocumentPart, form: str, path: str) -> str:
         """A name that the service takes, and has not had in this request."""

@@ -124,21 +124,21 @@ MODEL_FAILED = frozenset({"ModelErrorException", "ModelStreamErrorException"})
 
 def error_of_body(body: bytes, status: int | None, headers: Headers = (), exception: str = "") -> Error:
     """The error that a body stands for; `status` is the answer's own, None in a stream, where `exception` names it."""
-    said = header(headers, TYPE_HEADER) or exception
-    kind = said.partition(":")[0].rpartition("#")[2]
+    type_name = header(headers, TYPE_HEADER) or exception
+    kind = type_name.partition(":")[0].rpartition("#")[2]
     kind = kind[:1].upper() + kind[1:]
-    found = _read(body)
-    code = next((word for word in found.words if word in CODE_CLASSES), "")
+    content = _read(body)
+    code = next((word for word in content.words if word in CODE_CLASSES), "")
     words = [word for word in (code, kind) if word]
-    told = found._replace(words=tuple(dict.fromkeys([*words, *found.words])))
-    error = error_of(told, status, headers, WORD_CLASSES, retryable=True if kind in MODEL_FAILED else None)
+    classified = content._replace(words=tuple(dict.fromkeys([*words, *content.words])))
+    error = error_of(classified, status, headers, WORD_CLASSES, retryable=True if kind in MODEL_FAILED else None)
     error.code = kind or error.code
     error.request_id = error.request_id or header(headers, "x-amzn-requestid")
     return error
 
 
 def _read(body: bytes) -> ErrorBody:
-    """What a body says; AWS's gateways begin its members with a capital."""
+    """The content of a body; AWS's gateways begin its members with a capital."""
     from interlingua.dialects._errors.bodies import read_error
 
     try:
@@ -209,7 +209,7 @@ def encode_error_body(error: Error) -> tuple[int, str, dict[str, Any]]:
 
 
 def exception_name(exception: str) -> str:
-    """What an exception is called in a stream."""
+    """The name of an exception in a stream."""
     return STREAMED.get(exception, "validationException")
 
 

@@ -55,14 +55,14 @@ __all__ = ["NO_METRICS", "decode_request", "encode_error", "encode_response", "r
 KNOBS = {"maxTokens": "max_tokens", "temperature": "temperature", "topP": "top_p"}
 """Member of `inferenceConfig` -> field of a request."""
 NO_METRICS = {"latencyMs": 0}
-"""What every answer states, and an answer of another dialect does not."""
+"""The metrics of an answer of another dialect, which every answer must state."""
 
 # The request
 
 
 @clients_fault("messages")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
@@ -96,15 +96,15 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        told = read_member(b"messages", _text(wire.messages), MessagesWire)
-        system, messages = decode_messages(told.messages or [], self.changes)
-        given = wire.toolConfig or ToolConfigWire()
+        history = read_member(b"messages", _text(wire.messages), MessagesWire)
+        system, messages = decode_messages(history.messages or [], self.changes)
+        config = wire.toolConfig or ToolConfigWire()
         schema, name = self._schema()
         numbers = self._numbers()
         _check_guardrail(self.extra.get("guardrailConfig"))
         fields = self._fields()
         thinking, top_k = decode_thinking(fields), self._top_k(fields)
-        choice, parallel = self._choice(given, fields)
+        choice, parallel = self._choice(config, fields)
         if fields:
             self.extra[FIELDS] = fields
         effort = decode_effort(self.output.get("effort"))
@@ -113,7 +113,7 @@ class _RequestDecoder:
         return Request(
             messages=paired_history(messages, self.options, self.changes),
             system=(*decode_system(wire.system), *system),
-            tools=self._tools(given),
+            tools=self._tools(config),
             tool_choice=choice,
             parallel_tool_calls=parallel,
             output_schema=schema,
@@ -129,10 +129,10 @@ class _RequestDecoder:
             **numbers,
         )
 
-    def _tools(self, given: ToolConfigWire) -> tuple[Tool | OpaqueTool, ...]:
-        if given.extra:
-            self.extra.setdefault("toolConfig", {}).update(given.extra)
-        return decode_tools(given.tools or ())
+    def _tools(self, config: ToolConfigWire) -> tuple[Tool | OpaqueTool, ...]:
+        if config.extra:
+            self.extra.setdefault("toolConfig", {}).update(config.extra)
+        return decode_tools(config.tools or ())
 
     def _numbers(self) -> dict[str, Any]:
         """The knobs that are fields of a request; what is no such number stays where it is."""
@@ -144,43 +144,43 @@ class _RequestDecoder:
         return numbers
 
     def _stop(self) -> tuple[str, ...]:
-        given = self.config.get("stopSequences")
-        if not isinstance(given, list) or not all(isinstance(text, str) for text in given):  # pyright: ignore[reportUnknownVariableType]  # any JSON
+        sequences = self.config.get("stopSequences")
+        if not isinstance(sequences, list) or not all(isinstance(text, str) for text in sequences):  # pyright: ignore[reportUnknownVariableType]  # any JSON
             return ()
         return tuple(self.config.pop("stopSequences"))
 
     def _fields(self) -> dict[str, Any]:
         """The fields of the model, of which what has a field of a request is taken out."""
-        given: object = self.wire.additionalModelRequestFields
-        if is_object(given):
-            return dict(given)
-        if given is not None:
-            self.extra[FIELDS] = given
+        fields: object = self.wire.additionalModelRequestFields
+        if is_object(fields):
+            return dict(fields)
+        if fields is not None:
+            self.extra[FIELDS] = fields
         return {}
 
     def _top_k(self, fields: dict[str, Any]) -> int | None:
         top_k = fields.get("top_k")
         return fields.pop("top_k") if type(top_k) is int and top_k > 0 else None
 
-    def _choice(self, given: ToolConfigWire, fields: dict[str, Any]) -> tuple[ToolChoice | None, bool | None]:
+    def _choice(self, config: ToolConfigWire, fields: dict[str, Any]) -> tuple[ToolChoice | None, bool | None]:
         """The tool choice; Claude's own stands for it where that forbids parallel calls."""
         own = fields.get("tool_choice")
-        if given.toolChoice is not None or not is_object(own) or own.get("disable_parallel_tool_use") is not True:
-            if given.toolChoice is None:
+        if config.toolChoice is not None or not is_object(own) or own.get("disable_parallel_tool_use") is not True:
+            if config.toolChoice is None:
                 return None, None
-            if rest := choice_rest(given.toolChoice):
+            if rest := choice_rest(config.toolChoice):
                 self.extra.setdefault("toolConfig", {})["toolChoice"] = rest
-            return decode_choice(given.toolChoice), None
+            return decode_choice(config.toolChoice), None
         members = {name: value for name, value in own.items() if name not in ("type", "disable_parallel_tool_use")}
         del fields["tool_choice"]
         return decode_choice({str(own.get("type")): members}), False
 
     def _schema(self) -> tuple[dict[str, Any] | None, str | None]:
         """The output schema, which stands there as text, and its name; a format of another kind passes through."""
-        given = self.output.pop("textFormat", None)
-        if given is None:
+        form = self.output.pop("textFormat", None)
+        if form is None:
             return None, None
-        structure = given.get("structure") if is_object(given) else None
+        structure = form.get("structure") if is_object(form) else None
         inner = structure.get("jsonSchema") if is_object(structure) else None
         text = inner.get("schema") if is_object(inner) else None
         schema, path = None, "/outputConfig/textFormat/structure/jsonSchema/schema"
@@ -190,13 +190,13 @@ class _RequestDecoder:
             except (DecodeError, LimitExceededError) as error:
                 raise DecodeError(f"{path}: the schema is no JSON: {error.message}", path=path) from None
         if not is_object(schema) or not is_object(inner):
-            self.output["textFormat"] = given
+            self.output["textFormat"] = form
             return None, None
         name = inner.get("name")
         rest = {key: value for key, value in inner.items() if key not in ("schema", "name")}
         around = {key: value for key, value in structure.items() if key != "jsonSchema"} if is_object(structure) else {}
         around |= {"jsonSchema": rest} if rest else {}
-        members = {key: value for key, value in given.items() if key != "structure"} | (
+        members = {key: value for key, value in form.items() if key != "structure"} | (
             {"structure": around} if around else {}
         )
         if members.get("type") == "json_schema":
@@ -206,11 +206,11 @@ class _RequestDecoder:
         return schema, name if isinstance(name, str) and name else None
 
     def _tier(self) -> str | None:
-        given = self.wire.serviceTier or {}
-        tier = given.get("type")
-        if not isinstance(tier, str) or len(given) > 1:
-            if given:
-                self.extra["serviceTier"] = given
+        tier_object = self.wire.serviceTier or {}
+        tier = tier_object.get("type")
+        if not isinstance(tier, str) or len(tier_object) > 1:
+            if tier_object:
+                self.extra["serviceTier"] = tier_object
             return None
         return tier
 

@@ -91,7 +91,7 @@ class ConverseStreamEncoder(ResumingEncoder):
                 return self._beside(event)
 
     def _beside(self, event: Event) -> bytes:
-        """What an event says that is about no block."""
+        """The members of an event that is about no block."""
         match event:
             case StreamStart():
                 return self.opening()
@@ -149,20 +149,20 @@ class ConverseStreamEncoder(ResumingEncoder):
         part, path = event.part, f"/parts/{event.index}"
         match part:
             case TextPart():
-                told = self._cited(part, path)
+                frames = self._cited(part, path)
             case RefusalPart():
                 self.changes.add("refusal_as_text", path)
-                told = b""
+                frames = b""
             case ThinkingPart():
-                told = self._sealed(part, path)
+                frames = self._sealed(part, path)
             case ToolCall():
                 self._turns.call(part, path)  # a seal that stays behind is noted
-                told = b""
+                frames = b""
             case BrokenToolCall():
-                told = b""
+                frames = b""
             case _:
-                told = self._whole(part, path)
-        return told + self._stop()
+                frames = self._whole(part, path)
+        return frames + self._stop()
 
     def _cited(self, part: TextPart, path: str) -> bytes:
         """The citations of a text; those without a place are noted."""
@@ -171,8 +171,8 @@ class ConverseStreamEncoder(ResumingEncoder):
         if not part.annotations:
             return b""
         wires = self._turns.part(part, path)
-        given = wires[0].citationsContent if wires else None
-        return b"".join([self._delta({"citation": one}) for one in (given or {}).get("citations", ())])
+        content = wires[0].citationsContent if wires else None
+        return b"".join([self._delta({"citation": one}) for one in (content or {}).get("citations", ())])
 
     def _sealed(self, part: ThinkingPart, path: str) -> bytes:
         sealed = part.sealed
@@ -224,14 +224,14 @@ class ConverseStreamEncoder(ResumingEncoder):
         stop: dict[str, Any] = {"stopReason": stop_word(response, self.changes, own=own)}
         if "additionalModelResponseFields" in members:
             stop["additionalModelResponseFields"] = members.pop("additionalModelResponseFields")
-        told: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
         if response.usage is not None or not own:
-            told["usage"] = encode_usage(response.usage, self.changes, own=own)
+            metadata["usage"] = encode_usage(response.usage, self.changes, own=own)
         if not own:
-            told["metrics"] = NO_METRICS
+            metadata["metrics"] = NO_METRICS
         hand_over(self.changes, self.context)
-        told |= members
-        return before + _frame("messageStop", stop) + (_frame("metadata", told) if told else b"")
+        metadata |= members
+        return before + _frame("messageStop", stop) + (_frame("metadata", metadata) if metadata else b"")
 
     def _error(self, event: StreamError) -> bytes:
         _, exception, body = encode_error_body(error_of(event))

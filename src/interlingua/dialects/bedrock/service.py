@@ -1,4 +1,4 @@
-"""What a server and a caller of Converse must know beside its bodies.
+"""The facts of Converse beside its bodies, for a server and a caller.
 
 Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44; vendor pages "Converse", "ConverseStream",
 "API keys"; read in November 2026.
@@ -28,12 +28,12 @@ __all__ = ["EVENT", "SERVICE", "ConversePath", "path_of", "read_path"]
 EVENT = {":event-type": "", ":content-type": "application/json", ":message-type": "event"}
 """The headers of an event, which has its name in the first."""
 _SAID = frozenset({"messages", "system", "prompt", "inputtext"})
-"""What models call what they are told, which Converse says itself."""
+"""Members by which models take their input, which Converse says itself."""
 _PATH = re.compile(r"/model/(?P<model>[^?]+)/converse(?P<stream>-stream)?$")
 
 
 class ConversePath(NamedTuple):
-    """What the path of a request says."""
+    """The model and the operation in the path of a request."""
 
     model: str
     """The model that is asked: an id, an inference profile or an ARN."""
@@ -44,18 +44,18 @@ class ConversePath(NamedTuple):
 
 
 def read_path(url: str) -> ConversePath | None:
-    """What a path says; None where it names no model."""
-    found = _PATH.search(url.partition("#")[0].partition("?")[0])
-    return None if found is None else ConversePath(unquote(found["model"]), found["stream"] is not None)
+    """The model and the operation in a path; None where it names no model."""
+    match = _PATH.search(url.partition("#")[0].partition("?")[0])
+    return None if match is None else ConversePath(unquote(match["model"]), match["stream"] is not None)
 
 
 def path_of(model: str, *, stream: bool) -> str:
-    """What follows a provider's base URL; an ARN has slashes and colons, which are no part of the path."""
+    """The path behind a provider's base URL; an ARN has slashes and colons, which are no part of the path."""
     return f"/model/{quote(model, safe='')}/converse{'-stream' if stream else ''}"
 
 
 def _path(path: str, model: str, streams: bool) -> str:  # noqa: ARG001, FBT001 - the form of `path_of`
-    """What follows the base URL."""
+    """The path behind the base URL."""
     return path_of(model, stream=streams)
 
 
@@ -65,7 +65,7 @@ def _keep_alive(path: str, model: str) -> bytes:  # noqa: ARG001 - the form of `
 
 
 def _overrides(body: Any) -> Iterator[Override]:
-    """What goes to the model itself, whose words win over those of Converse."""
+    """The members for the model itself, whose words win over those of Converse."""
     members = body.get("additionalModelRequestFields")
     if isinstance(members, dict):
         yield Override("/additionalModelRequestFields", "bedrock", cast("dict[str, Any]", members), _SAID)

@@ -34,7 +34,7 @@ _EFFORTS = frozenset(get_args(Effort))
 
 
 class ThinkingAsked(NamedTuple):
-    """What a request says of thinking."""
+    """The thinking of a request."""
 
     wanted: bool | None = None
     """Whether to think at all."""
@@ -51,23 +51,23 @@ def decode_effort(word: object) -> Effort | None:
 
 
 def decode_thinking(fields: dict[str, Any]) -> ThinkingAsked:
-    """What the fields of the model say of thinking, which is taken out of them."""
-    given = fields.get("thinking")
-    if not is_object(given):
+    """The thinking in the fields of the model, from which it is taken out."""
+    thinking = fields.get("thinking")
+    if not is_object(thinking):
         return ThinkingAsked()
-    match given:
+    match thinking:
         case {"type": "enabled", "budget_tokens": int(budget)} if type(budget) is int and budget > 0:
-            asked, read = ThinkingAsked(budget=budget), {"type", "budget_tokens"}
+            settings, read = ThinkingAsked(budget=budget), {"type", "budget_tokens"}
         case {"type": "adaptive" | "disabled" as kind}:
-            asked, read = ThinkingAsked(kind == "adaptive"), {"type"}
+            settings, read = ThinkingAsked(kind == "adaptive"), {"type"}
         case _:
             return ThinkingAsked()
-    rest = {name: value for name, value in given.items() if name not in read}
+    rest = {name: value for name, value in thinking.items() if name not in read}
     if rest:
         fields["thinking"] = rest
     else:
         del fields["thinking"]
-    return asked
+    return settings
 
 
 # Writing
@@ -76,20 +76,20 @@ def decode_thinking(fields: dict[str, Any]) -> ThinkingAsked:
 def encode_thinking(request: Request, facts: Facts, changes: Changes) -> dict[str, Any] | None:
     """The member `thinking` of the model's fields; None where nothing has to be said."""
     budget, effort, forms = request.thinking_budget, request.effort, facts.thinking
-    known = facts.efforts
-    if budget is None and effort not in (None, "none") and known is not None and not known:
+    efforts = facts.efforts
+    if budget is None and effort not in (None, "none") and efforts is not None and not efforts:
         budget = _budget_of(str(effort), facts, changes)
-    wanted = request.thinking
+    thinks = request.thinking
     if effort == "none" or budget == 0:
-        wanted, budget = False, None
-    if budget is None and wanted is None:
+        thinks, budget = False, None
+    if budget is None and thinks is None:
         return None
     if forms is not None and not forms:
-        if wanted is not False:
+        if thinks is not False:
             path = "/thinking_budget" if request.thinking_budget else "/thinking"
             changes.add("parameter_unsupported", path, "the model does not think")
         return None
-    if wanted is False:
+    if thinks is False:
         return _disabled(request, forms, changes)
     return _enabled(request, budget, forms, changes)
 

@@ -64,9 +64,9 @@ def _tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
         return OpaqueTool(NAME, next(iter(raw), "unknown"), raw)
     if not spec.name:
         raise DecodeError(f"{path}/toolSpec/name: a tool must have a name", path=f"{path}/toolSpec/name")
-    given = spec.inputSchema or {}
-    schema = given.get("json")
-    rest = {name: value for name, value in given.items() if name != "json" or not is_object(value)}
+    holder = spec.inputSchema or {}
+    schema = holder.get("json")
+    rest = {name: value for name, value in holder.items() if name != "json" or not is_object(value)}
     inner: dict[str, Any] = dict(spec.extra or {}) | ({"inputSchema": rest} if rest else {})
     extra: dict[str, Any] = dict(wire.extra or {}) | ({"toolSpec": inner} if inner else {})
     return Tool(

@@ -65,7 +65,7 @@ class ResultWire(WireStruct):
 
 
 class ToolResultWire(WireStruct):
-    """What a tool answered."""
+    """The answer of a tool."""
 
     toolUseId: str | None = None
     content: list[ResultWire] | None = None
@@ -188,7 +188,7 @@ class ReasoningDeltaWire(WireStruct):
 
 
 class DeltaWire(WireStruct):
-    """What an event adds to a block."""
+    """The members that an event adds to a block."""
 
     text: str | None = None
     toolUse: JsonObject | None = None

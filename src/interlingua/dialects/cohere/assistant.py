@@ -63,7 +63,7 @@ __all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "Turn", "decode_turn
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of part -> the code of its refusal."""
 _FUNCTION = (None, "", "function")
-"""What the type of a call says that is one like all others."""
+"""Types of a call that is like all others."""
 _NO_FUNCTION = FunctionCallWire()
 
 
@@ -126,7 +126,7 @@ class CallReader:
 
 
 class Turn:
-    """What an assistant message says."""
+    """The content of an assistant message."""
 
     __slots__ = ("citations", "parts")
 
@@ -139,7 +139,7 @@ class Turn:
 def decode_turn(
     message: MessageWire, ids: CallIdSource, reader: CallReader, prefix: str, *, cut_off: bool = False
 ) -> Turn:
-    """What an assistant message says.
+    """The content of an assistant message.
 
     `prefix` points to the message in the canonical value; `cut_off` says that the length limit ended it.
     Raises: DecodeError, with a path inside the message.
@@ -303,7 +303,7 @@ class AssistantEncoder:
             self._text(history_text(part, self.changes, path), path)
 
     def _other(self, part: Part, path: str) -> None:
-        """What an assistant message has no place for: the words of a sound, else refused or, in a reply, dropped."""
+        """Refuse a part that an assistant message cannot hold, but write a transcript; a reply drops the part."""
         spoken = transcript_text(part, self.changes, path)
         if spoken is not None:
             self._text(spoken, path)

@@ -28,15 +28,15 @@ TEXT_KIND, THINKING_KIND, PLAN_KIND = "TEXT_CONTENT", "THINKING_CONTENT", "PLAN"
 
 
 def read_citation(raw: dict[str, Any]) -> list[Citation]:
-    """What a citation of the wire cites, a value for each source; at least one, which has the wire value."""
+    """The citations of one on the wire, a value for each source; at least one, which has the wire value."""
     start, end = count_in(raw.get("start")), count_in(raw.get("end"))
     if start is not None and end is not None and end < start:
         start = end = None
     sources = raw.get("sources")
-    found = [_source(source) for source in sources if is_object(source)] if is_list(sources) else []
+    parsed = [_source(source) for source in sources if is_object(source)] if is_list(sources) else []
     return [
         Citation(NAME, {} if place else raw, *source, start, end)
-        for place, source in enumerate(found or [(None, None, None, None)])
+        for place, source in enumerate(parsed or [(None, None, None, None)])
     ]
 
 
@@ -81,8 +81,8 @@ def _value(citation: Citation, text: str, index: int | None) -> dict[str, Any] |
     if name is None:
         return None
     words = {"title": citation.title, "url": citation.url, "file_id": citation.file, "text": citation.quote}
-    said = {"id": name, **words}
-    document = {member: value for member, value in said.items() if value is not None}
+    members = {"id": name, **words}
+    document = {member: value for member, value in members.items() if value is not None}
     start, end = span_in(citation, text)
     value: dict[str, Any] = {
         "start": start,

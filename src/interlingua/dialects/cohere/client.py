@@ -63,7 +63,7 @@ KNOBS: dict[str, str] = {
 }
 """Field of a request -> member, where both are one number."""
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs"})
-"""What models without sampling refuse."""
+"""Parameters that models without sampling refuse."""
 SAID = CORE | {
     "top_k", "seed", "presence_penalty", "frequency_penalty", "logprobs", "schema_strict", "thinking_budget",
 }  # fmt: skip
@@ -155,16 +155,16 @@ class _RequestEncoder(RequestWriter):
             self.wire.tool_choice = "NONE" if choice == "none" else "REQUIRED"
 
     def _strict(self) -> bool | None:
-        """What all tools say of their schemas; None where they differ, or say nothing."""
-        said = {tool.strict for tool in self.request.tools if isinstance(tool, Tool)}
-        return said.pop() if len(said) == 1 and self.quirks.strict_schemas else None
+        """The `strict` of all tools; None where they differ, or say nothing."""
+        values = {tool.strict for tool in self.request.tools if isinstance(tool, Tool)}
+        return values.pop() if len(values) == 1 and self.quirks.strict_schemas else None
 
     def tool_subset(self, tool: Tool) -> Subset | None:
-        """What is taken of the schema of a tool."""
+        """The subset of JSON Schema for a tool."""
         return STRICT if tool.strict and self._strict() else TOOL
 
     def output_subset(self, request: Request) -> Subset | None:
-        """What is taken of an output schema."""
+        """The subset of JSON Schema for an output."""
         del request
         return OUTPUT if self.quirks.output_schema == "json_schema" else None
 
@@ -246,13 +246,13 @@ class _RequestEncoder(RequestWriter):
         request = self.request
         effort, budget, thinking = request.effort, request.thinking_budget, request.thinking
         if self.facts.thinking == frozenset():
-            asked = {"effort": effort not in (None, "none"), "thinking": thinking, "thinking_budget": budget}
-            for name in [name for name, value in asked.items() if value]:
+            settings = {"effort": effort not in (None, "none"), "thinking": thinking, "thinking_budget": budget}
+            for name in [name for name, value in settings.items() if value]:
                 self.changes.add("parameter_unsupported", f"/{name}", f"{self.target.model} does not think")
             return
         if effort is not None and self.takes("effort"):
-            told = "off" if effort == "none" and thinking is not True else "on"
-            self.changes.add("parameter_adjusted", "/effort", f"thinking is {told}; there are no degrees")
+            state = "off" if effort == "none" and thinking is not True else "on"
+            self.changes.add("parameter_adjusted", "/effort", f"thinking is {state}; there are no degrees")
             thinking = (effort != "none") if thinking is None else thinking
         if budget is not None and budget < 1:
             self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} tokens are no thinking")

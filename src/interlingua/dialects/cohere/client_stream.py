@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["CohereStreamDecoder"]
 
 CONTENT = (b"event: content-delta\ndata: ", b"\n\n")
-"""What stands around the data of an event of content."""
+"""The bytes around the data of an event of content."""
 _NO_DELTA, _NO_MESSAGE = DeltaWire(), DeltaMessageWire()
 
 
@@ -187,8 +187,8 @@ class CohereStreamDecoder(BuildingDecoder):
         raw = delta.finish_reason
         if delta.error:
             value = decode_any(data, repairs=[])["delta"]
-            said = value["error"] if is_object(value["error"]) else {"message": str(value["error"])}
-            raise error_of_body(error_body({**value, **said, "error": None}), None)
+            error = value["error"] if is_object(value["error"]) else {"message": str(value["error"])}
+            raise error_of_body(error_body({**value, **error, "error": None}), None)
         self._note(event)
         holds = bool(self._content or self._plan or self._calls)
         self.builder.finish(decode_finish(raw, holds=holds), raw)
@@ -203,13 +203,13 @@ class CohereStreamDecoder(BuildingDecoder):
         message = wire.message
         if message is None:
             raise DecodeError("the answer has no message", path="/message")
-        said = DeltaMessageWire(
+        opening = DeltaMessageWire(
             content=message.content,
             tool_plan=message.tool_plan,
             tool_calls=message.tool_calls,
             citations=message.citations,
         )
-        self._message_start(EventWire(id=wire.id, delta=_delta(said)), data)
+        self._message_start(EventWire(id=wire.id, delta=_delta(opening)), data)
         self._members |= {"message": dict(message.extra)} if message.extra else {}
         self._members |= {"logprobs": wire.logprobs} if wire.logprobs is not None else {}
         delta = DeltaWire(finish_reason=wire.finish_reason, usage=wire.usage)
@@ -244,8 +244,8 @@ class CohereStreamDecoder(BuildingDecoder):
             self.builder.extra_event(NAME, plain(event))
             return
         if event.logprobs is not None:
-            told = event.logprobs if is_list(event.logprobs) else [event.logprobs]
-            self._members["logprobs"] = [*self._members.get("logprobs", ()), *told]
+            logprobs = event.logprobs if is_list(event.logprobs) else [event.logprobs]
+            self._members["logprobs"] = [*self._members.get("logprobs", ()), *logprobs]
         for block in _blocks_of(message):
             self._take_block(index, block)
         block = message.content
@@ -260,15 +260,15 @@ class CohereStreamDecoder(BuildingDecoder):
         for kind, text in (("thinking", block.thinking), ("text", block.text)):
             if not text and not (block.extra and kind == block.type):
                 continue
-            known = self._content.get(index)
-            if known is None or known.part is not None or known.kind != kind:
+            content = self._content.get(index)
+            if content is None or content.part is not None or content.kind != kind:
                 self.builder.close_prose()
                 extra = {NAME: dict(block.extra)} if block.extra else {}
                 opened = self.builder.thinking if kind == "thinking" else self.builder.text
                 self._content[index] = opened(text or "", extra=extra)
                 self._plan = None
             else:
-                self.builder.grow(known, text or "")
+                self.builder.grow(content, text or "")
 
     def _content_end(self, event: EventWire, data: bytes) -> None:
         del data
@@ -323,8 +323,8 @@ class CohereStreamDecoder(BuildingDecoder):
 
     def _citation(self, event: EventWire, data: bytes) -> None:
         del data
-        said = _said(event).citations
-        for raw in said if is_list(said) else [said]:
+        citations = _said(event).citations
+        for raw in citations if is_list(citations) else [citations]:
             if is_object(raw):
                 self._cite(raw)
 

@@ -175,7 +175,7 @@ def billed_tokens(meta: object) -> int | None:
 
 @check_request
 def decode_request(http: HttpRequest) -> DecodedEmbed:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place.
     """
@@ -210,8 +210,8 @@ def _inputs(wire: RequestWire) -> tuple[EmbedInput, ...]:
 
     Raises: DecodeError for none at all, and for several of these members.
     """
-    given = [name for name in ("texts", "images", "inputs") if getattr(wire, name)]
-    if len(given) != 1:
+    names = [name for name in ("texts", "images", "inputs") if getattr(wire, name)]
+    if len(names) != 1:
         raise DecodeError("/texts: one of texts, images and inputs has to be there", path="/texts")
     if wire.images:
         pictures = [{"content": [{"type": "image_url", "image_url": {"url": url}}]} for url in wire.images]

@@ -104,8 +104,8 @@ _OTHER = ("tool_plan", "tool_call_id", "citations")
 
 def _members(wire: MessageWire, names: Sequence[str] = _OTHER) -> dict[str, dict[str, Any]]:
     """Members that no part of a message can hold."""
-    said: dict[str, Any] = {name: value for name in names if (value := getattr(wire, name))}
-    members = {**said, **(wire.extra or {})}
+    own: dict[str, Any] = {name: value for name in names if (value := getattr(wire, name))}
+    members = {**own, **(wire.extra or {})}
     return {NAME: members} if members else {}
 
 
@@ -150,7 +150,7 @@ class MessageEncoder:
         self.notes: PartNotes = PartNotes(changes)
         self.wires: list[MessageWire] = []
         self.documents: list[Any] = []
-        """What the request brings beside its messages."""
+        """The documents that the request brings beside its messages."""
         self.is_bare: bool = True
         """Whether there is nothing in the messages but texts, calls and results that are texts."""
         self._users = 0

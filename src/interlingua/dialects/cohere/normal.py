@@ -66,7 +66,7 @@ def answer(body: JsonObject) -> JsonObject:
 
 
 def usage(body: JsonObject) -> JsonObject:
-    """What is charged stands for the tokens where those are not counted; whole numbers are whole."""
+    """Charged tokens stand for those that are not counted; whole numbers are whole."""
     counts = body.get("usage")
     if is_object(counts) and is_object(counts.get("billed_units")) and "tokens" not in counts:
         billed = counts["billed_units"]

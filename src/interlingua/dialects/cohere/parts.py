@@ -31,11 +31,11 @@ __all__ = [
 NAME = "cohere"
 """The dialect's name."""
 PLAN = "tool_plan"
-"""What the text before the calls of a turn is called on the wire; also the spelling that such a text keeps."""
+"""The name on the wire of the text before the calls of a turn; also the spelling that such a text keeps."""
 
 
 _MEMBERS = ("text", "thinking", "image_url", "document")
-"""What the blocks of each type hold."""
+"""The members of the blocks of each type."""
 
 # Reading
 
@@ -92,8 +92,8 @@ def is_text(wire: BlockWire) -> bool:
 
 
 def _image(block: BlockWire) -> Part:
-    given = block.image_url
-    members: dict[str, Any] = {"url": given} if isinstance(given, str) else dict(given or {})
+    raw = block.image_url
+    members: dict[str, Any] = {"url": raw} if isinstance(raw, str) else dict(raw or {})
     url = members.pop("url", None)
     parsed = parse_data_url(url, "/image_url") if isinstance(url, str) else None
     if parsed is None:

@@ -81,7 +81,7 @@ class _Event(NormalStruct, kw_only=True):
 
     @property
     def said(self) -> _DeltaMessage:
-        """What it adds to the message."""
+        """The members that it adds to the message."""
         message = None if self.delta is None else self.delta.message
         return _DeltaMessage() if message is None else message
 

@@ -97,12 +97,10 @@ INVALID_TOKEN, CLOSED, NOT_IMPLEMENTED = 498, 499, 501
 
 def error_of_body(body: ErrorBody, status: int | None, headers: Headers = ()) -> Error:
     """The error that a body stands for; `status` is the answer's own, None inside a stream or a 200."""
-    known = status or body.status
-    if known == INVALID_TOKEN:
+    code = status or body.status
+    if code == INVALID_TOKEN:
         body = body._replace(words=(*body.words, "invalid_api_key"))
-    return error_of(
-        body, status, headers, CODE_CLASSES, retryable=False if known in (CLOSED, NOT_IMPLEMENTED) else None
-    )
+    return error_of(body, status, headers, CODE_CLASSES, retryable=False if code in (CLOSED, NOT_IMPLEMENTED) else None)
 
 
 ERROR_ROWS: ErrorTable = (

@@ -1,4 +1,4 @@
-"""What the service takes of JSON Schema where a schema binds: an object with what a grammar can hold to.
+"""The subset of JSON Schema where a schema binds: an object with what a grammar can hold to.
 
 Source: our notes on the vendor's page "Structured Outputs", November 2026; not read on the wire.
 """

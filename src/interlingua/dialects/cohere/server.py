@@ -70,7 +70,7 @@ def _read_history(options: DecodeOptions, text: bytes, changes: Changes, documen
 
 @clients_fault("messages")
 def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
@@ -154,24 +154,24 @@ class _RequestDecoder:
         wire = self.wire.thinking
         if wire is None:
             return None
-        known = {"enabled": True, "disabled": False}.get(wire.type or "enabled")
-        members = dict(wire.extra or {}) | ({"type": wire.type} if known is None else {})
+        switch = {"enabled": True, "disabled": False}.get(wire.type or "enabled")
+        members = dict(wire.extra or {}) | ({"type": wire.type} if switch is None else {})
         if members:
             self.extra["thinking"] = members
-        return known
+        return switch
 
     def _numbers(self) -> dict[str, Any]:
         """The knobs; what is no such number stays a member."""
-        found: dict[str, Any] = {}
+        numbers: dict[str, Any] = {}
         for field, member in KNOBS.items():
             value = getattr(self.wire, member)
             if value is None:
                 continue
             if _is_number(member, value):
-                found[field] = value
+                numbers[field] = value
             else:
                 self.extra[member] = value
-        return found
+        return numbers
 
 
 def _is_number(member: str, value: object) -> bool:

@@ -87,13 +87,15 @@ class CohereStreamEncoder(ResumingEncoder):
 
     def resume(self, events: Iterable[Event], last_frame: bytes) -> None:
         """Go on behind `events`; what the open text has of citations and of its end is not told again."""
-        told = list(events)
-        super().resume(told, last_frame)
-        open_texts = [event.index for event in told if type(event) is BlockStart and event.block == "text"]
-        if not open_texts or any([type(event) is BlockEnd and event.index == open_texts[-1] for event in told]):
+        earlier = list(events)
+        super().resume(earlier, last_frame)
+        open_texts = [event.index for event in earlier if type(event) is BlockStart and event.block == "text"]
+        if not open_texts or any([type(event) is BlockEnd and event.index == open_texts[-1] for event in earlier]):
             return
         index = open_texts[-1]
-        cited = [event for event in told if type(event) is Annotation and event.index == index and event.annotation.raw]
+        cited = [
+            event for event in earlier if type(event) is Annotation and event.index == index and event.annotation.raw
+        ]
         self._told_citations[index] = len(cited)
         self._cited += len(cited)
         self._ended_block = index if b"content-end" in last_frame else None
@@ -158,7 +160,7 @@ class CohereStreamEncoder(ResumingEncoder):
 
     def _block_end(self, event: BlockEnd) -> bytes:
         turn, part = self._turn, event.part
-        told, cited = len(turn.blocks), len(turn.citations)
+        count, cited = len(turn.blocks), len(turn.citations)
         turn.add(part, event.index)
         if isinstance(part, ToolCall | BrokenToolCall):
             return _named("tool-call-end", {"index": self._calls[event.index]})
@@ -169,7 +171,7 @@ class CohereStreamEncoder(ResumingEncoder):
         if event.index in self._heads and isinstance(part, TextPart | ThinkingPart | RefusalPart):
             is_over = event.index == self._ended_block
             return citations + (b"" if is_over else _named("content-end", {"index": self._blocks - 1}))
-        return b"".join([self._whole(event.index, block) for block in turn.blocks[told:]])
+        return b"".join([self._whole(event.index, block) for block in turn.blocks[count:]])
 
     def _whole(self, index: int, block: BlockWire) -> bytes:
         """A block that comes in one piece."""
@@ -219,11 +221,13 @@ class CohereStreamEncoder(ResumingEncoder):
 
 def _named(kind: str, members: dict[str, Any], *, id_first: bool = False) -> bytes:
     """An event; its id stands before its type, as the service has it."""
-    said = {"id": members["id"], "type": kind, **members} if id_first and "id" in members else {"type": kind, **members}
-    return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(said))
+    event = (
+        {"id": members["id"], "type": kind, **members} if id_first and "id" in members else {"type": kind, **members}
+    )
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode(event))
 
 
 def _head(kind: str, index: bytes, inside: bytes) -> bytes:
-    """What every event of a kind says before its text."""
+    """The bytes of every event of a kind before its text."""
     name = kind.encode()
     return b'event: %b\ndata: {"type":"%b",%b"delta":{"message":{%b' % (name, name, index, inside)

@@ -1,4 +1,4 @@
-"""What a server and a caller of Cohere's chat API must know beside its bodies.
+"""The facts of Cohere's chat API beside its bodies, for a server and a caller.
 
 Source: cohere-python 7.3.1, `core/client_wrapper.py`, `core/http_client.py`, `v2/raw_client.py`, `models`; read in
 November 2026.
@@ -24,8 +24,8 @@ def _one(model: ListedModel) -> dict[str, Any]:
 def _whole(models: list[dict[str, Any]], query: dict[str, str]) -> dict[str, Any]:
     size = bounded_number(query, "page_size", 20, most=1_000)
     first = bounded_number(query, "page_token", 0, least=0)
-    wanted = query.get("endpoint", "chat")
-    named = [one for one in models if wanted in one["endpoints"]]
+    endpoint = query.get("endpoint", "chat")
+    named = [one for one in models if endpoint in one["endpoints"]]
     shown: dict[str, Any] = {"models": named[first : first + size]}
     return shown if first + size >= len(named) else {**shown, "next_page_token": str(first + size)}
 

@@ -55,5 +55,5 @@ def encode_usage(usage: Usage, changes: Changes) -> dict[str, Any]:
     extra = dict(usage.extra.get(NAME, {}))
     tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     tokens = {name: count for name, count in tokens.items() if count is not None} | extra.pop("tokens", {})
-    said = {"tokens": tokens or None, "cached_tokens": usage.cache_read_tokens}
-    return {**extra, **{name: value for name, value in said.items() if value is not None}}
+    counts = {"tokens": tokens or None, "cached_tokens": usage.cache_read_tokens}
+    return {**extra, **{name: value for name, value in counts.items() if value is not None}}

@@ -98,7 +98,7 @@ class ToolWire(WireStruct):
 
 
 class ResponseFormatWire(WireStruct):
-    """What binds the answer; `schema` is the older name of the member."""
+    """The format that binds the answer; `schema` is the older name of the member."""
 
     type: str | None = None
     json_schema: JsonObject | None = None
@@ -193,7 +193,7 @@ class DeltaMessageWire(WireStruct):
 
 
 class DeltaWire(WireStruct):
-    """What an event adds to the answer."""
+    """The members that an event adds to the answer."""
 
     message: DeltaMessageWire | None = None
     finish_reason: str | None = None

@@ -46,7 +46,7 @@ __all__ = ["BATCHES"]
 PAGE = 100
 _MARK = ("metadata", "displayName")
 _FIELDS = "operations(name,error,metadata(model,displayName,state,createTime,batchStats)),nextPageToken"
-"""What is wanted of a list: an operation that has ended holds all its results."""
+"""The wanted fields of a list: an operation that has ended holds all its results."""
 _JSON = (("content-type", "application/json"),)
 _MANY = 1_000_000
 """Nulls of a body that was read as JSON are meant."""

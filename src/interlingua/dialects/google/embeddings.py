@@ -78,7 +78,7 @@ class RequestWire(WireStruct):
 
 
 class BatchWire(WireStruct):
-    """What is sent: several requests, or instances with what holds for all of them."""
+    """The body: several requests, or instances with what holds for all of them."""
 
     requests: list[dict[str, Any]] | None = None
     instances: list[dict[str, Any]] | None = None
@@ -181,7 +181,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
 
 
 def _tokens(wire: ReplyWire, vectors: list[VectorWire]) -> int | None:
-    """What was read, where the answer says so: of all of it, or beside each vector."""
+    """The tokens that were read, where the answer says so: of all of it, or beside each vector."""
     if is_object(wire.usageMetadata):
         return _count(wire.usageMetadata.get("promptTokenCount"))
     counts = [_count(each.statistics.get("token_count")) for each in vectors if is_object(each.statistics)]
@@ -198,7 +198,7 @@ def _count(value: object) -> int | None:
 
 @check_request
 def decode_request(http: HttpRequest) -> DecodedEmbed:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place; also for requests of one body that differ in more than their content.
     """

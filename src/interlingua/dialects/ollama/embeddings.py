@@ -104,7 +104,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
 
 @check_request
 def decode_request(http: HttpRequest) -> DecodedEmbed:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place.
     """

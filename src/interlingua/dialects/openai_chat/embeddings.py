@@ -175,7 +175,7 @@ def _vector(wire: VectorWire, place: int) -> Packed:
 
 
 def _tokens(usage: dict[str, Any]) -> int | None:
-    """What was read; some servers count the total alone."""
+    """The tokens that were read; some servers count the total alone."""
     counts = [usage.get(name) for name in ("prompt_tokens", "total_tokens")]
     return next((count for count in counts if type(count) is int and count >= 0), None)
 
@@ -185,7 +185,7 @@ def _tokens(usage: dict[str, Any]) -> int | None:
 
 @check_request
 def decode_request(http: HttpRequest) -> DecodedEmbed:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place.
     """

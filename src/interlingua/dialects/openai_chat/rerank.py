@@ -122,7 +122,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Ranking:
 
 @check_request
 def decode_request(http: HttpRequest) -> DecodedRerank:
-    """What a client asks.
+    """The request of a client.
 
     Raises: DecodeError, with the place.
     """
