@@ -25,17 +25,7 @@ DOCS = ROOT / "docs"
 NEW_PAGES = [path for path in DOCUMENTS if path.parent.name in ("learn", "how-to", "explain", "compare")]
 REAL = re.compile(r"[\"'](?:openai|openai-chat|anthropic|google|groq|mistral|cohere|bedrock)/[\w.-]+")
 """A model of a provider that wants a key."""
-HELPED = {
-    "capabilities",
-    "gateway-state",
-    "gateway",
-    "keys",
-    "observing-gateway",
-    "quickstart",
-    "streaming",
-    "tools",
-    "web",
-}
+HELPED = {"keys", "observing-gateway"}
 """Guides whose preludes still define a name for them; no other page may join."""
 WORDS_BEFORE_CODE = 160
 """At most so many words come before the first block: less than two screens."""

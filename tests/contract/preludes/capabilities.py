@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import interlingua as il
 from tests.support.tiny import PNG
 
-PICTURE = PNG
+Path("picture.png").write_bytes(PNG)
 
 _ANSWER = "A red dot."
 REPLIES: list[str | il.Error] = [_ANSWER] * 6

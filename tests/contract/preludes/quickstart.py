@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from interlingua.testing import tool_call
 from tests.support.tiny import PNG
 
@@ -16,4 +18,4 @@ REPLIES = [
 ]
 """The script of the fake model."""
 
-photo = PNG
+Path("photo.png").write_bytes(PNG)

@@ -14,11 +14,3 @@ REPLIES = [
     "Once upon a time.",
 ]
 """The script of the fake model."""
-
-
-def get_weather(city: str) -> str:
-    """Weather of a city."""
-    return f"4 °C in {city}"
-
-
-tools = il.Toolbox([get_weather])

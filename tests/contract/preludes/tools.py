@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from interlingua.testing import tool_call
 
 REPLIES = [[tool_call("get_weather", city="Oslo"), tool_call("get_weather", city="Bergen", days=2)]]
 """The script of the fake model."""
-
-python = sys.executable
 
 Path("orders_server.py").write_text(
     (Path(__file__).parents[3] / "docs" / "guides" / "tools.md")

@@ -7,8 +7,3 @@ from interlingua.testing import tool_call
 CALL = tool_call("get_weather", city="Oslo")
 REPLIES = ["Hi there.", CALL, "It is cold in Oslo.", CALL, "Hi again."]
 """The script of the fake model."""
-
-
-def get_weather(city: str) -> str:
-    """Weather of a city."""
-    return f"4 °C in {city}"
