@@ -36,7 +36,7 @@ def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers:
     for line in [*_served(gateway), *what_is_on(gateway, options, workers)]:
         note(line, head=_INDENT)
     at = _address(_EVERY_ADDRESS.get(host, host), port)
-    if is_on(gateway):
+    if is_on(gateway.settings):
         note(f"look at it in a browser: {at}/", head=_INDENT)
     note("tell a client:", head=_INDENT)
     key = f"${options.key_env}" if options.key_env else "YOUR_KEY" if gateway.keys else "any"
@@ -57,7 +57,7 @@ def _served(gateway: Gateway) -> list[str]:
     """The providers whose keys are there, and the aliases."""
     from interlingua.gateway.surfaces.health import served_names
 
-    ready = sorted(served_names(gateway))
+    ready = sorted(served_names(gateway.registry))
     aliases = sorted(gateway.registry.aliases())
     lines = [
         f"providers: {', '.join(ready)}" if ready else "no provider has a key yet; `il providers` says what to set"

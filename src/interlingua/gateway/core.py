@@ -235,7 +235,7 @@ class Gateway:
         except Error as error:
             return self.refuse(request, error)
         except asyncio.CancelledError as cancelled:
-            return self.refuse(request, cut_off(self, cancelled))
+            return self.refuse(request, cut_off(cancelled, is_ending=self.is_ending))
         except Exception as error:  # noqa: BLE001 - a fault of ours must reach the client as an error of its dialect
             return self.refuse(request, own_fault(error))
         return self._named(request, reply)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.calls.head import Head
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.keys.grant import Grant
     from interlingua.gateway.settings import GatewayKey
     from interlingua.gateway.state.keep import Keeping
@@ -236,15 +237,15 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     if not head.says_something and http.path not in head.service.silent_paths:
         raise nothing_said(name)
     exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
-    if gateway.guard.has_models or (key is not None and key.models):
-        _take_out_other_models(exchange, partial(_may_use, gateway, key, head.model))
+    if gateway.guard.lists_models(key):
+        _take_out_other_models(exchange, partial(_may_use, gateway.guard, key, head.model))
     return exchange
 
 
-def _may_use(gateway: Gateway, key: GatewayKey | None, model: str, other: str) -> bool:
+def _may_use(guard: Guard, key: GatewayKey | None, model: str, other: str) -> bool:
     """Whether a key that asks for a model may ask for another one, under its own name or that of the same provider."""
     provider, slash, _ = model.partition("/")
-    lets = gateway.guard.lets
+    lets = guard.lets
     return "," not in other and (lets(key, other) or (bool(slash) and lets(key, f"{provider}/{other}")))
 
 

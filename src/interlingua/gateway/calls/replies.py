@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._service import Phrase
     from interlingua.errors import Error
-    from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.types.change import Change
     from interlingua.types.event import Event
@@ -276,13 +275,13 @@ def _phrased(phrase: Phrase, error: Error) -> str:
 # Requests that the end of the gateway cuts off
 
 
-def cut_off(gateway: Gateway, cancelled: asyncio.CancelledError) -> OverloadedError:
+def cut_off(cancelled: asyncio.CancelledError, *, is_ending: bool) -> OverloadedError:
     """The error to tell in the place of a cancellation that is the gateway's own end.
 
     Raises: the cancellation itself where it is anybody else's.
     """
     task = asyncio.current_task()
-    if not gateway.is_ending or task is None:
+    if not is_ending or task is None:
         raise cancelled
     task.uncancel()
     return OverloadedError("this gateway is being stopped, and the time to finish is over; ask again", status=503)

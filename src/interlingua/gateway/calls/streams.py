@@ -228,7 +228,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
     except Error as error:
         yield encode_event(_failure(course, error))
     except asyncio.CancelledError as cancelled:
-        yield encode_event(_failure(course, cut_off(course.exchange.gateway, cancelled)))
+        yield encode_event(_failure(course, cut_off(cancelled, is_ending=course.exchange.gateway.is_ending)))
     except Exception as error:  # noqa: BLE001 - a fault of ours must end the stream as an error of its dialect
         yield _own_failure(course, error)
     finally:
@@ -283,7 +283,7 @@ async def _relayed(course: Course, live: PassedStream) -> AsyncGenerator[bytes]:
     except Error as error:
         yield _break_off(course, live, error)
     except asyncio.CancelledError as cancelled:
-        yield _break_off(course, live, cut_off(course.exchange.gateway, cancelled))
+        yield _break_off(course, live, cut_off(cancelled, is_ending=course.exchange.gateway.is_ending))
     except Exception as error:  # noqa: BLE001 - as above
         yield _own_failure(course, error)
     finally:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Entry, Record
+    from interlingua.gateway.settings import GatewaySettings
 
 __all__ = ["PAGE_HEADER", "Viewer", "check_on", "check_operator", "is_on", "sees_all", "viewer_of"]
 
@@ -40,18 +41,17 @@ class Viewer(NamedTuple):
         return self.sees_all or one.key == self.name
 
 
-def is_on(gateway: Gateway) -> bool:
+def is_on(settings: GatewaySettings) -> bool:
     """Whether there is a console."""
-    settings = gateway.settings
     return not settings.is_open if settings.console is None else settings.console
 
 
-def check_on(gateway: Gateway) -> None:
+def check_on(settings: GatewaySettings) -> None:
     """Nothing, where there is a console.
 
     Raises: NotFoundError.
     """
-    if not is_on(gateway):
+    if not is_on(settings):
         raise NotFoundError(
             "the console is off: [server] console = true, or `il serve` without --no-console", status=404
         )
@@ -62,7 +62,7 @@ def viewer_of(gateway: Gateway, request: GatewayRequest) -> Viewer:
 
     Raises: NotFoundError where there is no console.
     """
-    check_on(gateway)
+    check_on(gateway.settings)
     name = gateway.owner(request)
     return Viewer(name, sees_all(gateway, name))
 

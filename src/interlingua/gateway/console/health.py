@@ -40,20 +40,20 @@ _WELL = TargetHealth("open")
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """Providers, the names that clients may use, and the targets with their health."""
     viewer = viewer_of(gateway, request)
-    healths = await health_of_all(gateway)
+    healths = await health_of_all(gateway.siblings)
     models = known_models(gateway, request)
     specs = dict.fromkeys(endpoint.spec for model in models for endpoint in model.endpoints)
     others = [spec for spec in healths if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
     specs_of = gateway.registry.aliases()
     aliases = [model for model in models if model.id in specs_of]
     content: dict[str, Any] = {
-        "providers": served_names(gateway) if viewer.sees_all else [],
+        "providers": served_names(gateway.registry) if viewer.sees_all else [],
         "aliases": [
             {
                 "name": one.id,
                 "elements": [element.text for element in parse_spec(specs_of[one.id])],
                 "targets": [endpoint.spec for endpoint in one.endpoints],
-                **policy_of(gateway, one.id),
+                **policy_of(gateway.registry, one.id),
             }
             for one in (*aliases, *_beginnings(gateway, request))
         ],
@@ -101,7 +101,7 @@ async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operati
     specs = await _specs(gateway, target)
     store = health_store()
     await store.apply_async([(spec, operation) for spec in specs])
-    await tell_all(gateway, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
+    await tell_all(gateway.siblings, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
     if store.problem:
         raise APIConnectionError(f"only this gateway was told: {store.problem}")
     return GatewayReply(headers=JSON, body=encode({"targets": specs}))
@@ -112,7 +112,7 @@ async def _specs(gateway: Gateway, target: str) -> list[str]:
     try:
         return [lane.endpoint.spec for lane in gateway.targets.lanes(target, DEFAULT_DIALECT, tools=False)]
     except UsageError:
-        if target not in await health_of_all(gateway):
+        if target not in await health_of_all(gateway.siblings):
             raise
         return [target]
 

@@ -66,7 +66,7 @@ async def _told(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed:
     last: dict[int, int] = {}
     before = b""
     while not gateway.draining and _may_look(gateway, request, viewer):
-        glances = await glances_of_all(gateway, viewer, last)
+        glances = await glances_of_all(feed, gateway.siblings, viewer, last)
         last |= {number: glance.batch.last for number, glance in glances.items()}
         latest = glances.values()
         done = sorted([one for glance in latest for one in glance.batch.records], key=_end_of)

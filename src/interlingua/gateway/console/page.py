@@ -55,7 +55,7 @@ _PAGE = (("content-type", "text/html; charset=utf-8"), ("vary", "accept"), *_HEA
 
 async def root(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The page for a browser, a sign of life for everybody else."""
-    if not is_on(gateway) or "text/html" not in (request.header("accept") or ""):
+    if not is_on(gateway.settings) or "text/html" not in (request.header("accept") or ""):
         return await models.greet(gateway, request)
     return GatewayReply(headers=_PAGE, body=_read("index.html"))
 
@@ -65,7 +65,7 @@ async def asset(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: NotFoundError for what is none, and where there is no console.
     """
-    check_on(gateway)
+    check_on(gateway.settings)
     name = request.path.removeprefix("/console/")
     kind = FILES.get(name)
     if kind is None:

@@ -53,7 +53,7 @@ async def sides(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     members = read_object(request.body)
     name = members.get("id")
     if name is not None:
-        record = await found_by_all(gateway, str(name), viewer)
+        record = await found_by_all(gateway.feed, gateway.siblings, str(name), viewer)
         if record is None or record.content is None or not gateway.feed.has_content:
             raise NotFoundError("the content of this request is not kept, or not any more", status=404)
         return _told(record.client, _url_of(record.content), record.content.body, record.content)

@@ -146,5 +146,5 @@ async def _rows(gateway: Gateway, viewer: Viewer) -> tuple[list[Row], float]:
     accounts = gateway.admission.accounts
     if accounts.is_shared:
         return await accounts.used(name, since), begins.timestamp()
-    rows = chosen(await used_of_all(gateway), name, since)  # each worker has its own in memory
+    rows = chosen(await used_of_all(accounts, gateway.siblings), name, since)  # each worker has its own in memory
     return rows, max(begins.timestamp(), gateway.feed.began_s)

@@ -102,12 +102,14 @@ class Guard:
         self._targets_of = targets_of
         self._is_open = settings.is_open
         self._policy = settings.hooks.policy
-        self.has_models: bool = bool(self._policy.models)
-        """Whether the policy lists models; a key may have a list of its own."""
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
         self._asked_last: tuple[Headers, str, str | None] = ((), "", None)
+
+    def lists_models(self, key: GatewayKey | None) -> bool:
+        """Whether the policy, or the key, lists the models that may be asked for."""
+        return bool(self._policy.models) or (key is not None and bool(key.models))
 
     def check(self, request: GatewayRequest, *, is_open: bool = False) -> None:
         """Nothing, for who may ask; `is_open` says that no key is wanted.

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
+    from interlingua.gateway.console.feed import Feed
     from interlingua.gateway.core import Gateway
+    from interlingua.gateway.keys.accounts import Accounts
+    from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.records.metrics import Metrics
 
 __all__ = [
@@ -82,11 +85,11 @@ def join(gateway: Gateway, room: Path) -> Generator[None]:
     """
     siblings = Siblings(room)
     siblings.answers |= {
-        "live": partial(_live, gateway, siblings),
-        "one": partial(_one, gateway),
+        "live": partial(_live, gateway.feed, siblings),
+        "one": partial(_one, gateway.feed),
         "health": _health,
         "change": _change,
-        "used": partial(_used, gateway),
+        "used": partial(_used, gateway.admission),
     }
     if gateway.metrics is not None:
         siblings.keep = partial(_lasting, gateway.metrics, siblings)
@@ -112,14 +115,14 @@ def _page(metrics: Metrics, siblings: Siblings, about: str) -> bytes:  # noqa: A
     return summed([siblings.before, metrics.text(), metrics.health(health_store().snapshot())]).encode()
 
 
-def _live(gateway: Gateway, siblings: Siblings, about: str) -> bytes:
+def _live(feed: Feed, siblings: Siblings, about: str) -> bytes:
     look = msgspec.json.decode(about, type=_Look)
-    return msgspec.json.encode(gateway.feed.glance(look.last.get(siblings.number, 0), look.viewer))
+    return msgspec.json.encode(feed.glance(look.last.get(siblings.number, 0), look.viewer))
 
 
-def _one(gateway: Gateway, about: str) -> bytes:
+def _one(feed: Feed, about: str) -> bytes:
     query = msgspec.json.decode(about, type=_Wanted)
-    record = gateway.feed.find(query.id, query.viewer)
+    record = feed.find(query.id, query.viewer)
     if record is None or record.content is None:
         return b""
     content = msgspec.structs.replace(record.content, passages=())  # they may be long, and are not shown
@@ -137,12 +140,12 @@ def _change(about: str) -> bytes:
     return b"done"
 
 
-def _used(gateway: Gateway, about: str) -> bytes:  # noqa: ARG001 - the form of an answer
-    return msgspec.json.encode(_rows(gateway))
+def _used(admission: Admission, about: str) -> bytes:  # noqa: ARG001 - the form of an answer
+    return msgspec.json.encode(_rows(admission.accounts))
 
 
-def _rows(gateway: Gateway) -> list[Row]:
-    in_memory: list[Row] = getattr(gateway.admission.accounts, "rows", [])
+def _rows(accounts: Accounts) -> list[Row]:
+    in_memory: list[Row] = getattr(accounts, "rows", [])
     return in_memory
 
 
@@ -160,48 +163,49 @@ async def page_of_all(siblings: Siblings, own: str) -> str:
     return summed([siblings.before, own, *others.values()], frozenset(largest))
 
 
-async def glances_of_all(gateway: Gateway, viewer: Viewer, last: dict[int, int]) -> dict[int, Glance]:
+async def glances_of_all(
+    feed: Feed, siblings: Siblings | None, viewer: Viewer, last: dict[int, int]
+) -> dict[int, Glance]:
     """Each worker's requests that a viewer may see, by its number; `last` is the last number of each that is known."""
-    siblings = gateway.siblings
     if siblings is None:
-        return {0: gateway.feed.glance(last.get(0, 0), viewer)}
-    own = gateway.feed.glance(last.get(siblings.number, 0), viewer)
+        return {0: feed.glance(last.get(0, 0), viewer)}
+    own = feed.glance(last.get(siblings.number, 0), viewer)
     return {siblings.number: own, **await _asked(siblings, "live", _Look(viewer, last), Glance)}
 
 
-async def found_by_all(gateway: Gateway, name: str, viewer: Viewer) -> Record | None:
+async def found_by_all(feed: Feed, siblings: Siblings | None, name: str, viewer: Viewer) -> Record | None:
     """The request of an id, with its content, from whichever worker has it; None where a viewer may not see one."""
-    record = gateway.feed.find(name, viewer)
-    if record is not None or gateway.siblings is None:
+    record = feed.find(name, viewer)
+    if record is not None or siblings is None:
         return record
-    answers = await _asked(gateway.siblings, "one", _Wanted(viewer, name), Record)
+    answers = await _asked(siblings, "one", _Wanted(viewer, name), Record)
     return next(iter(answers.values()), None)
 
 
-async def health_of_all(gateway: Gateway) -> dict[str, TargetHealth]:
+async def health_of_all(siblings: Siblings | None) -> dict[str, TargetHealth]:
     """How targets stand; where workers know different things, what the worst of them is."""
     healths = await health_store().snapshot_async()
-    if gateway.siblings is None:
+    if siblings is None:
         return healths
-    for others in (await _asked(gateway.siblings, "health", None, dict[str, TargetHealth])).values():
+    for others in (await _asked(siblings, "health", None, dict[str, TargetHealth])).values():
         for target, health in others.items():
             if target not in healths or _RANKS.index(health.state) > _RANKS.index(healths[target].state):
                 healths[target] = health
     return healths
 
 
-async def tell_all(gateway: Gateway, change: Change) -> None:
+async def tell_all(siblings: Siblings | None, change: Change) -> None:
     """Have the other workers do what an operator has done here."""
-    if gateway.siblings is not None:
-        await gateway.siblings.ask("change", msgspec.json.encode(change).decode())
+    if siblings is not None:
+        await siblings.ask("change", msgspec.json.encode(change).decode())
 
 
-async def used_of_all(gateway: Gateway) -> list[Row]:
+async def used_of_all(accounts: Accounts, siblings: Siblings | None) -> list[Row]:
     """The use of keys that is in no database, of all workers."""
-    rows = _rows(gateway)
-    if gateway.siblings is None:
+    rows = _rows(accounts)
+    if siblings is None:
         return rows
-    others = await _asked(gateway.siblings, "used", None, list[Row])
+    others = await _asked(siblings, "used", None, list[Row])
     return [*rows, *[row for rows_of_one in others.values() for row in rows_of_one]]
 
 

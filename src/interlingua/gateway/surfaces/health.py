@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.settings import GatewayKey
+    from interlingua.registry.resolve import Registry
 
 __all__ = ["live", "policy_of", "ready", "served_names", "targets"]
 
@@ -37,12 +38,13 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     A key with a list of models sees those alone that it may ask for, unless it is an operator's.
     """
-    providers, aliases, key = served_names(gateway), gateway.registry.aliases(), gateway.guard.key(request)
+    registry, key = gateway.registry, gateway.guard.key(request)
+    providers, aliases = served_names(registry), registry.aliases()
     if key is not None and key.models and not sees_all(gateway, key.name):
         lets = gateway.guard.lets
         providers = [name for name in providers if lets(key, f"{name}/*") or _names_one_of(key, name)]
         aliases = {name: elements for name, elements in aliases.items() if lets(key, name)}
-    policies = {name: policy_of(gateway, name) for name in aliases}
+    policies = {name: policy_of(registry, name) for name in aliases}
     others = {name: policy for name, policy in policies.items() if policy["policy"] != "ordered"}
     return _told({"providers": providers, "aliases": aliases, "policies": others})
 
@@ -52,13 +54,13 @@ def _names_one_of(key: GatewayKey, provider: str) -> bool:
     return any([model.startswith(f"{provider}/") for model in key.models])
 
 
-def policy_of(gateway: Gateway, alias: str) -> dict[str, Any]:
+def policy_of(registry: Registry, alias: str) -> dict[str, Any]:
     """How the elements of an alias are put in order: `policy`, and of a weighted one `weights`, one for each."""
-    rule = gateway.registry.rule_of(alias)
+    rule = registry.rule_of(alias)
     return {"policy": rule.policy, "weights": rule.weights} if rule.weights else {"policy": rule.policy}
 
 
-def served_names(gateway: Gateway) -> list[str]:
+def served_names(registry: Registry) -> list[str]:
     """The providers that somebody configured, or that have a key."""
-    usable = [status for status in gateway.registry.providers() if not status.problem]
+    usable = [status for status in registry.providers() if not status.problem]
     return [status.name for status in usable if status.key in ("set", "function") or status.origin != "built in"]

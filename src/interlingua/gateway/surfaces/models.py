@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
+    from interlingua.registry.resolve import Registry
 
 __all__ = [
     "Listed",
@@ -72,17 +73,17 @@ class Listed(NamedTuple):
 def known_models(gateway: Gateway, request: GatewayRequest) -> list[Listed]:
     """Every model that a key may ask for: aliases first, then targets, each once."""
     aliases = [name for name in gateway.registry.aliases() if not name.endswith("*")]
-    aliased = [model for name in sorted(aliases) if (model := _resolved(gateway, name)) is not None]
+    aliased = [model for name in sorted(aliases) if (model := _resolved(gateway.registry, name)) is not None]
     targets = {endpoint.spec: Listed(endpoint.spec, (endpoint,)) for model in aliased for endpoint in model.endpoints}
     names = {model.id for model in aliased}
     rest = [targets[name] for name in sorted(targets) if name not in names]
     return [model for model in (*aliased, *rest) if gateway.may_use(request, model.id)]
 
 
-def _resolved(gateway: Gateway, name: str) -> Listed | None:
+def _resolved(registry: Registry, name: str) -> Listed | None:
     """A model by its name; None where the name leads nowhere."""
     try:
-        endpoints = gateway.registry.resolve(name)
+        endpoints = registry.resolve(name)
     except UsageError:
         return None
     return Listed(name, endpoints) if endpoints else None
@@ -93,7 +94,7 @@ def find_model(gateway: Gateway, request: GatewayRequest, name: str) -> Listed:
 
     Raises: NotFoundError where it leads nowhere, or the key may not ask for it; DecodeError for one that is too long.
     """
-    model = _resolved(gateway, name) if gateway.may_use(request, checked_model(name)) else None
+    model = _resolved(gateway.registry, name) if gateway.may_use(request, checked_model(name)) else None
     if model is None:
         raise NotFoundError(f"there is no model {name[:100]!r}; GET /v1/models lists those there are", status=404)
     return model

@@ -50,15 +50,16 @@ if TYPE_CHECKING:
     from interlingua.dialects._service import ModelReads
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.keys.grant import Grant
-    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.state.ownership import Ownership
     from interlingua.registry.endpoint import Endpoint
-    from interlingua.transport.base import AsyncReply
+    from interlingua.transport.base import AsyncReply, Timeouts
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpRequest
 
-__all__ = ["call_provider", "check_query", "has_models", "pass_on", "passing", "settled_after", "with_model"]
+__all__ = ["call_provider", "check_query", "pass_on", "passing", "settled_after", "with_model"]
 
 _OWN_HEADERS = [name for service in services().values() for name in service.passed_headers]
 REQUEST_HEADERS = ("content-type", "accept", "idempotency-key", "range", *_OWN_HEADERS)
@@ -110,8 +111,8 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
         if request.entry is not None:
             request.entry.asked(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
-        _check_other_models(gateway, request, rewrite)
-        check_query(gateway, request)
+        _check_other_models(gateway.guard, request, rewrite)
+        check_query(gateway.guard, request)
         path = _path(request, endpoint, named)
         grant = await gateway.admission.admit_unread(gateway.guard.key(request), _size(request, rewrite))
         edits: dict[str, bytes] = {}
@@ -142,17 +143,12 @@ def _read_of(rewrite: Rewrite | None) -> Body | None:
     return rewrite.args[0] if isinstance(rewrite, partial) else None
 
 
-def has_models(gateway: Gateway, key: GatewayKey | None) -> bool:
-    """Whether the key, or the policy, lists the models that may be asked for."""
-    return gateway.guard.has_models or (key is not None and bool(key.models))
-
-
-def _check_other_models(gateway: Gateway, request: GatewayRequest, rewrite: Rewrite | None) -> None:
+def _check_other_models(guard: Guard, request: GatewayRequest, rewrite: Rewrite | None) -> None:
     """Raises: PermissionDeniedError for a body with which a key may reach models that it may not ask for."""
-    key = gateway.guard.key(request)
-    if not has_models(gateway, key) or not isinstance(rewrite, partial):
+    key = guard.key(request)
+    if not guard.lists_models(key) or not isinstance(rewrite, partial):
         return
-    others = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
+    others = other_models(rewrite.args[0], PASSED_RULES, DEFAULT_DIALECT, lambda name: guard.lets(key, name))
     if others:
         member = others[0].path.rpartition("/")[2]
         raise PermissionDeniedError(f"/{member}: this key may not choose other models", status=403)
@@ -304,9 +300,9 @@ def _may_be_model(name: bytes) -> bool:
     return _MARKS.sub(b"", unquote_to_bytes(value.rpartition(b"'")[2]).lower()) in _MODEL_FIELDS
 
 
-def check_query(gateway: Gateway, request: GatewayRequest) -> None:
+def check_query(guard: Guard, request: GatewayRequest) -> None:
     """Raises: PermissionDeniedError for a model in a query, for a key with a list: it is passed on as it is."""
-    if not request.query or not has_models(gateway, gateway.guard.key(request)):
+    if not request.query or not guard.lists_models(guard.key(request)):
         return
     for member in re.split("[&;]", request.query):
         name = unquote_plus(member.partition("=")[0])
@@ -381,13 +377,13 @@ async def pass_on(
 
     Raises: TransportError; ConfigError for a missing key.
     """
-    sent, reply = await _open(gateway, request, endpoint, path, body)
+    sent, reply = await _open(gateway.settings.timeouts, request, endpoint, path, body)
     headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
     if reply.status >= FAILED:
         text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
         content = gateway.ids.told(text, request).encode("latin-1")
     else:
-        content = await _signed(reply, endpoint, _signing(gateway, request, endpoint))
+        content = await _signed(reply, endpoint, _signing(gateway.ids, request, endpoint))
     served = ("x-interlingua-target", visible(endpoint.spec))
     return GatewayReply(status=reply.status, headers=(*headers, served), body=content)
 
@@ -399,17 +395,17 @@ async def call_provider(
 
     Raises: as `pass_on`; LimitExceededError for a reply beyond the bound.
     """
-    sent, reply = await _open(gateway, request, endpoint, path, body)
+    sent, reply = await _open(gateway.settings.timeouts, request, endpoint, path, body)
     failed = reply.status >= FAILED
     content = await (_without_secrets(sent, reply, endpoint) if failed else _whole(reply, endpoint))
-    sign = _signing(gateway, request, endpoint)
+    sign = _signing(gateway.ids, request, endpoint)
     if sign is not None and not failed:
         content = sign(content)
     return HttpReply(status=reply.status, headers=reply.headers, body=content)
 
 
 async def _open(
-    gateway: Gateway, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None
+    timeouts: Timeouts, request: GatewayRequest, endpoint: Endpoint, path: str, body: bytes | None
 ) -> tuple[HttpRequest, AsyncReply]:
     whole_path = f"{path}?{request.query}" if request.query and "key=" not in request.query else path
     headers: Headers = tuple([pair for pair in request.headers if pair[0].startswith(REQUEST_HEADERS)])
@@ -421,12 +417,12 @@ async def _open(
         at = urlsplit(sent.url)
         sent = msgspec.structs.replace(sent, url=f"{at.scheme}://{at.netloc}/upload{at.path}?{at.query}".rstrip("?"))
     sent = msgspec.structs.replace(sent, method=request.method)
-    return sent, await async_transport_for(sent.url, endpoint.carrier).open(sent, gateway.settings.timeouts)
+    return sent, await async_transport_for(sent.url, endpoint.carrier).open(sent, timeouts)
 
 
-def _signing(gateway: Gateway, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:
+def _signing(ids: Ownership, request: GatewayRequest, endpoint: Endpoint) -> Callable[[bytes], bytes] | None:
     """The function that signs the ids in a reply; None where nothing is kept, so that the reply goes on as it comes."""
-    return None if root_of(request.path) is None else gateway.ids.signing(request, endpoint.provider)
+    return None if root_of(request.path) is None else ids.signing(request, endpoint.provider)
 
 
 async def _signed(reply: AsyncReply, endpoint: Endpoint, sign: Callable[[bytes], bytes] | None) -> bytes | Closing:

@@ -41,7 +41,7 @@ from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.offload.cost import is_cheap
-from interlingua.gateway.surfaces.passing import check_query, has_models
+from interlingua.gateway.surfaces.passing import check_query
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
 from interlingua.types.content import OpaquePart
@@ -138,9 +138,9 @@ async def _read(gateway: Gateway, request: GatewayRequest, decode: Callable[[Htt
     which a key may reach models that it may not ask for.
     """
     body = await gateway.body_of(request, "")
-    check_query(gateway, request)
+    check_query(gateway.guard, request)
     key = gateway.guard.key(request)
-    if has_models(gateway, key):
+    if gateway.guard.lists_models(key):
         others = other_models(body, PASSED_RULES, DEFAULT_DIALECT, lambda name: gateway.guard.lets(key, name))
         if others:
             member = others[0].path.rpartition("/")[2]

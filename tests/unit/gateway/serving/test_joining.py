@@ -115,12 +115,12 @@ async def test_the_console_shows_requests_of_both(two: tuple[Gateway, Gateway]) 
 async def test_what_another_worker_is_asked_now_is_shown(two: tuple[Gateway, Gateway]) -> None:
     """While it is under way, without content; the page is told of it, too."""
     first, second = two
-    await glances_of_all(first, ALL, {})
+    await glances_of_all(first.feed, first.siblings, ALL, {})
     upstream = Slow(silent_open=True)
     with upstream.standing():
         task = asyncio.ensure_future(second(asking("anthropic", "smart", headers={"x-request-id": "mine"})))
         await asyncio.wait_for(upstream.opened.wait(), 60)
-        (now,) = (await glances_of_all(first, ALL, {}))[1].now
+        (now,) = (await glances_of_all(first.feed, first.siblings, ALL, {}))[1].now
         reply = await first(GatewayRequest(method="GET", path="/console/live", peer="127.0.0.1"))
         assert not isinstance(reply.body, bytes)
         async with aclosing(reply.body):
@@ -133,7 +133,7 @@ async def test_what_another_worker_is_asked_now_is_shown(two: tuple[Gateway, Gat
 
 
 async def _looked(made: Gateway, last: dict[int, int]) -> dict[int, list[str]]:
-    glances = await glances_of_all(made, ALL, last)
+    glances = await glances_of_all(made.feed, made.siblings, ALL, last)
     last |= {number: glance.batch.last for number, glance in glances.items()}
     found = {number: [record.id for record in glance.batch.records] for number, glance in glances.items()}
     return {number: names for number, names in found.items() if names}
@@ -143,14 +143,14 @@ async def test_a_key_sees_its_own_requests_of_the_other_worker(tmp_path: Path) -
     """Rights are those of who looks, also at what another worker answered; content is fetched from there."""
     first, second = _made(keys=KEYS, console_content=True), _made(keys=KEYS, console_content=True)
     with join(first, tmp_path), join(second, tmp_path):
-        await glances_of_all(first, ALL, {})
+        await glances_of_all(first.feed, first.siblings, ALL, {})
         with Upstream("anthropic", "Hello.").standing():
             name = await _ask(second, authorization="Bearer key-of-a")
         own, other = Viewer("a", sees_all=False), Viewer("b", sees_all=False)
-        assert (await glances_of_all(first, own, {}))[1].batch.records[0].id == name
-        assert (await glances_of_all(first, other, {}))[1].batch.records == []
-        assert await found_by_all(first, name, other) is None
-        found = await found_by_all(first, name, own)
+        assert (await glances_of_all(first.feed, first.siblings, own, {}))[1].batch.records[0].id == name
+        assert (await glances_of_all(first.feed, first.siblings, other, {}))[1].batch.records == []
+        assert await found_by_all(first.feed, first.siblings, name, other) is None
+        found = await found_by_all(first.feed, first.siblings, name, own)
         body = json.dumps({"id": name}).encode()
         sides = await _get(first, "/console/sides", body, authorization="Bearer key-of-a")
         used = await _get(first, "/console/keys", authorization="Bearer key-of-a")
