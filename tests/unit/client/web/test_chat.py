@@ -141,7 +141,7 @@ def test_a_secret_lets_signed_calls_run_alone() -> None:
     assert read({"days": 2, "city": "Oslo"}).approvals == {"t1": True}
     for arguments, given, chat_id in (
         ({"city": "Oslo", "days": 3}, signature, "c1"),
-        ({"city": "Oslo", "days": 2}, signature[:-1] + "0", "c1"),
+        ({"city": "Oslo", "days": 2}, signature[:-1] + ("1" if signature.endswith("0") else "0"), "c1"),
         ({"city": "Oslo", "days": 2}, None, "c1"),
         ({"city": "Oslo", "days": 2}, signature, "c2"),
     ):
