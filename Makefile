@@ -25,7 +25,7 @@ CHECKS := check-format check-lint check-words check-types check-public-types che
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist docs docs-serve check-workflows $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist sbom docs docs-serve check-workflows $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -133,6 +133,10 @@ dist: $(READY) $(RELEASE_READY) ## wheel and source archive in dist/, each the s
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation
 	@$(RELEASE)/twine check --strict dist/*
+
+sbom: $(READY) ## the bill of materials of the gateway's image in dist/ (CycloneDX), from its lock
+	@mkdir -p dist
+	@$(BIN)/python requirements/sbom.py > dist/interlingua.cdx.json
 
 check-workflows: $(RELEASE_READY) ## the workflows and issue forms of .github against their schemas, and for what an attacker could use
 	@$(RELEASE)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml

@@ -75,8 +75,9 @@ def register_alias(
     """Make `name` stand for `spec`; a name that ends with `*` stands for every name that begins like it.
 
     `policy` says in which order its targets are asked: `ordered`, as they are named; `weighted`, drawn with `weights`,
-    one for each; `least-busy`, the fewest calls under way first; `fastest`, who answered soonest lately. `require`
-    names what a target must take: one that is known not to is passed over.
+    one for each; `least-busy`, the fewest calls under way first; `fastest`, who answered soonest lately; `prefix`, one
+    target for all turns of a conversation, so that the cache of a self-hosted server hits. `require` names
+    features that a target must take: one that is known not to is passed over.
 
     Raises: UnknownModelError for a malformed spec; ConfigError for a name with a slash or comma, for a policy that
     there is not, weights that do not fit, and what is no feature.

@@ -18,8 +18,9 @@ from interlingua.types.capabilities import FEATURES, Feature
 
 __all__ = ["NOBODY", "ORDERED", "POLICIES", "Policy", "Ranking", "Rule", "ranked", "rule"]
 
-Policy: TypeAlias = Literal["ordered", "weighted", "least-busy", "fastest"]
-"""As they are named; drawn by weight; who has the fewest calls under way; who was the first to answer lately."""
+Policy: TypeAlias = Literal["ordered", "weighted", "least-busy", "fastest", "prefix"]
+"""As they are named; drawn by weight; who has the fewest calls under way; who was the first to answer lately;
+one target for all turns of a conversation."""
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 """Every policy."""
 

@@ -1,8 +1,10 @@
-"""The order in which the targets of a chain are asked now: by rule, by what was measured, and by chance.
+"""The order in which the targets of a chain are asked now: by rule, measurement, chance or the conversation's prefix.
 
 Rules
 - A policy decides the order alone: every target stays in the chain, and health decides whether it is asked.
 - Where an alias stands among others, its first target speaks for it.
+- A prefix goes to the target with the highest digest of both (rendezvous hashing): one target more or less moves only
+  its own share of the conversations, and every process chooses alike.
 - Calls and times are counted in this process, for calls that a policy orders. A time counts for five minutes, and a
   target without one is asked first, so that it gets one.
 """
@@ -10,6 +12,7 @@ Rules
 from __future__ import annotations
 
 from collections import deque
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from interlingua.wire.cache import ByteCache
@@ -65,14 +68,30 @@ class Traffic:
         return seconds if now_s - at_s < FADES_S else None
 
 
-def in_order(ranking: Ranking, traffic: Traffic, chance: Callable[[], float], now_s: float) -> tuple[str, ...]:
-    """The targets, each once, in the order in which they are to be asked now."""
+def in_order(
+    ranking: Ranking,
+    traffic: Traffic,
+    chance: Callable[[], float],
+    now_s: float,
+    prefix: Callable[[], bytes] = lambda: b"",
+) -> tuple[str, ...]:
+    """The targets, each once, in the order in which they are to be asked now; `prefix` gives the digest of one."""
     groups = [
-        (member,) if isinstance(member, str) else in_order(member, traffic, chance, now_s) for member in ranking.members
+        (member,) if isinstance(member, str) else in_order(member, traffic, chance, now_s, prefix)
+        for member in ranking.members
     ]
-    keys = _keys(ranking.rule, groups, traffic, chance, now_s)
+    if ranking.rule.policy == "prefix":
+        keys = _rendezvous(prefix(), groups)
+    else:
+        keys = _keys(ranking.rule, groups, traffic, chance, now_s)
     places = sorted(range(len(groups)), key=keys.__getitem__)
     return tuple(dict.fromkeys(target for place in places for target in groups[place]))
+
+
+def _rendezvous(prefix: bytes, groups: list[tuple[str, ...]]) -> list[float]:
+    """The sort keys of the groups for a prefix; each prefix has an order of its own."""
+    digests = [sha256(prefix + "".join(group[:1]).encode()).digest() for group in groups]
+    return [-float(int.from_bytes(digest[:6], "big")) for digest in digests]
 
 
 def _keys(
@@ -81,7 +100,7 @@ def _keys(
     """The sort keys of the groups, the least first; what is equal stays in its order."""
     firsts = [group[0] if group else "" for group in groups]
     match rule.policy:
-        case "ordered":
+        case "ordered" | "prefix":
             return [0.0] * len(groups)
         case "weighted":
             weights = rule.weights or (1.0,) * len(groups)

@@ -122,7 +122,7 @@ def test_bad_dsns_are_reported_with_their_table(tmp_path: Path) -> None:
         ),
         (
             '[aliases]\n"c-*" = { targets = ["x/y"], policy = "random" }\n',
-            "line 2: the alias 'c-*': policy takes ordered, weighted, least-busy, fastest, not 'random'",
+            "line 2: the alias 'c-*': policy takes ordered, weighted, least-busy, fastest, prefix, not 'random'",
         ),
         (
             '[aliases]\na = { targets = ["x/y", "x/z"], policy = "weighted", weights = [3] }\n',

@@ -97,7 +97,7 @@ def test_a_ranking_is_remembered_until_something_changes() -> None:
 @pytest.mark.parametrize(
     ("policy", "weights", "message"),
     [
-        ("random", None, "policy takes ordered, weighted, least-busy, fastest, not 'random'"),
+        ("random", None, "policy takes ordered, weighted, least-busy, fastest, prefix, not 'random'"),
         ("fastest", [1, 2], "weights go with policy 'weighted', not with 'fastest'"),
         ("weighted", [1], "1 weights for 2 targets; each has one"),
         ("weighted", [0, 0], "weights are numbers from 0 on, at least one of them above it"),

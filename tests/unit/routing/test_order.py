@@ -77,3 +77,20 @@ def test_groups_stay_together_and_targets_come_once() -> None:
     inner = _of("ordered", "a", "b")
     assert _ordered(_of("least-busy", inner, "c", "b"), traffic) == ("c", "b", "a")
     assert _ordered(_of("least-busy", inner, Ranking(ORDERED)), traffic) == ("a", "b")
+
+
+def test_a_prefix_has_one_target_and_a_target_more_moves_only_its_share() -> None:
+    """Every prefix has an order that stays; shares are alike; a fourth target takes a quarter and no more."""
+
+    def first(number: int, *members: str) -> str:
+        return in_order(_of("prefix", *members), Traffic(), random.Random(number).random, 0.0, lambda: b"%d" % number)[
+            0
+        ]
+
+    three = [first(number, "a", "b", "c") for number in range(3_000)]
+    assert three == [first(number, "c", "a", "b") for number in range(3_000)]
+    assert all(900 < count < 1_100 for count in Counter(three).values())
+    four = [first(number, "a", "b", "c", "d") for number in range(3_000)]
+    moved = [after for before, after in zip(three, four, strict=True) if before != after]
+    assert set(moved) == {"d"}
+    assert 650 < len(moved) < 850

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
+from interlingua.client.call.affinity import prefix_digest
 from interlingua.client.call.effect import Enter, Race, Sleep
 from interlingua.client.call.job import later
 from interlingua.client.call.needs import has_need, is_required, narrowed, shortfall
@@ -152,7 +153,7 @@ def lanes_in_order(job: Job, chance: Callable[[], float] = lambda: 0.5) -> tuple
     """The targets in the order of the job's rules now; what they do not name comes last."""
     if job.ranking is None:
         return job.lanes
-    specs = in_order(job.ranking, job.traffic or _TRAFFIC, chance, job.clock())
+    specs = in_order(job.ranking, job.traffic or _TRAFFIC, chance, job.clock(), partial(prefix_digest, job.request))
     places = {spec: place for place, spec in enumerate(specs)}
     return tuple(sorted(job.lanes, key=lambda lane: places.get(lane.endpoint.spec, len(places))))
 

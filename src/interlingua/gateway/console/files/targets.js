@@ -48,6 +48,8 @@ function order(elements, policy, weights) {
       return elements.join(", ") + " (least busy first)";
     case "fastest":
       return elements.join(", ") + " (fastest first)";
+    case "prefix":
+      return elements.join(", ") + " (one for each conversation)";
     default:
       return elements.join(", then ");
   }
