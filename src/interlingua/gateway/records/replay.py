@@ -171,7 +171,8 @@ def meaning_of(dialect: str, status: int, headers: Headers, body: bytes) -> Resp
     reply = HttpReply(status=status, headers=headers, body=body)
     if status >= _FAILED:
         return spoken.decode_error(reply, context)
-    if not _is_stream(headers):
+    kind = (header(headers, "content-type") or "").partition(";")[0].strip()
+    if kind != spoken.service.stream_type:
         return spoken.decode_response(reply, context)
     decoder = spoken.stream_decoder(context)
     events = [*decoder.feed(body), *decoder.close()]
@@ -182,8 +183,3 @@ def meaning_of(dialect: str, status: int, headers: Headers, body: bytes) -> Resp
             return error_of(error)
         case _:
             return IncompleteStreamError("the recording ends before its end")
-
-
-def _is_stream(headers: Headers) -> bool:
-    kind = (header(headers, "content-type") or "").partition(";")[0].strip()
-    return kind in ("text/event-stream", "application/x-ndjson")
