@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.records.record import Sink
+    from interlingua.gateway.records.recorder import Recorder
 
 __all__ = ["MetricsAccess", "Observing", "observed"]
 
@@ -59,36 +60,36 @@ def observed(gateway: Gateway) -> tuple[Callable[[], None], ...]:
         return ()
     return (
         gateway.recorder.close,
-        *(_log(gateway, observing) if observing.log != "off" else ()),
-        *(_logbook(gateway, observing) if observing.store else ()),
-        *(_cassettes(gateway, observing) if observing.record else ()),
+        *(_log(gateway.recorder, observing) if observing.log != "off" else ()),
+        *(_logbook(gateway.recorder, observing, gateway.now) if observing.store else ()),
+        *(_cassettes(gateway.recorder, observing) if observing.record else ()),
         *(_metrics(gateway) if observing.metrics != "off" else ()),
         *(_spans(gateway) if observing.otel else ()),
     )
 
 
-def _listen(gateway: Gateway, sink: Sink) -> None:
-    gateway.recorder.late_sinks = (*gateway.recorder.late_sinks, sink)
+def _listen(recorder: Recorder, sink: Sink) -> None:
+    recorder.late_sinks = (*recorder.late_sinks, sink)
 
 
-def _listen_to_content(gateway: Gateway, sink: Sink) -> None:
-    gateway.recorder.content_sinks = (*gateway.recorder.content_sinks, sink)
+def _listen_to_content(recorder: Recorder, sink: Sink) -> None:
+    recorder.content_sinks = (*recorder.content_sinks, sink)
 
 
-def _log(gateway: Gateway, observing: Observing) -> tuple[Callable[[], None], ...]:
+def _log(recorder: Recorder, observing: Observing) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.batches import Batches
     from interlingua.gateway.records.log import line_of, log_writer, write_lines
 
     if observing.log_content:  # it takes long to write what was asked and answered: the thread does it all
         contents = Batches(log_writer(observing.log), name="log")
-        _listen_to_content(gateway, contents.put)
+        _listen_to_content(recorder, contents.put)
         return (contents.close,)
     lines, line = Batches(write_lines, name="log"), line_of(observing.log)
-    _listen(gateway, lambda record: lines.put(line(record)))
+    _listen(recorder, lambda record: lines.put(line(record)))
     return (lines.close,)
 
 
-def _logbook(gateway: Gateway, observing: Observing) -> tuple[Callable[[], None], ...]:
+def _logbook(recorder: Recorder, observing: Observing, now: Callable[[], float]) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.batches import Batches
     from interlingua.gateway.records.logbook import Logbook
 
@@ -97,19 +98,19 @@ def _logbook(gateway: Gateway, observing: Observing) -> tuple[Callable[[], None]
         days=observing.store_days,
         max_bytes=observing.store_mb * MEGABYTE,
         content=observing.log_content,
-        now=gateway.now,
+        now=now,
     )
     rows = Batches(book.write, name="logbook")
-    _listen(gateway, rows.put)
+    _listen(recorder, rows.put)
     return rows.close, book.close
 
 
-def _cassettes(gateway: Gateway, observing: Observing) -> tuple[Callable[[], None], ...]:
+def _cassettes(recorder: Recorder, observing: Observing) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.batches import Batches
     from interlingua.gateway.records.cassettes import Cassettes
 
     cassettes = Batches(Cassettes(observing.record, max_bytes=observing.record_mb * MEGABYTE).write, name="cassettes")
-    _listen_to_content(gateway, cassettes.put)
+    _listen_to_content(recorder, cassettes.put)
     return (cassettes.close,)
 
 
@@ -117,7 +118,7 @@ def _metrics(gateway: Gateway) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.metrics import Metrics
 
     gateway.metrics = Metrics(gateway)
-    _listen(gateway, gateway.metrics)
+    _listen(gateway.recorder, gateway.metrics)
     return ()
 
 
@@ -125,5 +126,5 @@ def _spans(gateway: Gateway) -> tuple[Callable[[], None], ...]:
     from interlingua.gateway.records.spans import Spans
 
     gateway.spans = Spans()
-    _listen(gateway, gateway.spans.count)
+    _listen(gateway.recorder, gateway.spans.count)
     return (gateway.spans.close,)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.state.ownership import Ownership
     from interlingua.gateway.state.stored import Held
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
@@ -87,7 +88,7 @@ async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         return await _elsewhere(gateway, request, stored.spec)
     if "stream=true" in request.query.split("&"):
         raise BadRequestError("stream: an answer that is kept here is told as a whole", status=400)
-    return _kept_reply(gateway, request, stored, stored.answer)
+    return _kept_reply(gateway.ids, request, stored, stored.answer)
 
 
 async def delete(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -130,12 +131,12 @@ async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply
         limit=max(1, min(100, int(limit))) if limit.isascii() and limit.isdigit() and len(limit) < 9 else 20,
         order=query.get("order", "desc"),
     )
-    return _kept_reply(gateway, request, stored, encode(content, nulls=1 << 20))
+    return _kept_reply(gateway.ids, request, stored, encode(content, nulls=1 << 20))
 
 
-def _kept_reply(gateway: Gateway, request: GatewayRequest, stored: KeptAnswer, body: bytes) -> GatewayReply:
+def _kept_reply(ids: Ownership, request: GatewayRequest, stored: KeptAnswer, body: bytes) -> GatewayReply:
     """The reply with an answer that is kept here, with its provider's ids signed as the answer itself had them."""
-    sign = gateway.ids.signing(request, stored.provider, is_here=True) if stored.provider else None
+    sign = ids.signing(request, stored.provider, is_here=True) if stored.provider else None
     return GatewayReply(headers=JSON, body=body if sign is None else sign(body))
 
 
