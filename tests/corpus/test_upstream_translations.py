@@ -51,6 +51,8 @@ EMPTY = "a request with system text alone, or with an empty text, has nothing th
 KNOWN: dict[tuple[str, str, str], str] = {
     ("anthropic", "missing_member", "messages"): EMPTY,
     ("openai-responses", "nothing_asked", "input"): EMPTY,
+    ("bedrock", "empty_message", "messages"): EMPTY,
+    ("bedrock", "unsupported_by_model", "video"): "Claude takes no films, and no fact of a family says so yet",
 }
 """Target, rule and last member of what is refused all the same, and why."""
 

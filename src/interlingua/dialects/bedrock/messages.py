@@ -4,7 +4,7 @@ Rules
 - Neighbours of one role are one message, as the service takes them; in it the results of tools stand first.
 - The results of a step are one canonical message of role tool; what stands beside them is a user message after it.
 - System text before all messages is `Request.system`; later it stays where it is, as marked user text.
-- A turn that says nothing is left out, since the service refuses it.
+- A turn that says nothing is left out, since the service refuses it; a document without a text beside it gets one.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["MessageEncoder", "decode_messages", "decode_system", "split_system"]
 
 Members: TypeAlias = dict[str, dict[str, Any]]
+ATTACHED = "See attached document(s)."
+"""The text beside a document without one, as recorded clients have it."""
 
 
 # Reading
@@ -198,6 +200,12 @@ def split_system(system: tuple[TextPart, ...], messages: tuple[Message, ...]) ->
     return texts, len(messages)
 
 
+def _is_document_alone(wires: Sequence[BlockWire]) -> bool:
+    """Whether a document is among these blocks, and no text."""
+    has_text = any([wire.text or wire.guardContent for wire in wires])
+    return not has_text and any([wire.document is not None for wire in wires])
+
+
 class MessageEncoder:
     """Writes a history; `names` and `ids` map the caller's own names and ids to those of the wire."""
 
@@ -231,6 +239,9 @@ class MessageEncoder:
             for wire in wires:
                 if wire.text is not None:
                     wire.text = f"<system>\n{wire.text}\n</system>"
+        if not is_turn and _is_document_alone(wires):
+            self.changes.add("parameter_added", path, f"the service insists on a text beside a document: {ATTACHED}")
+            wires.append(BlockWire(text=ATTACHED))
         if message.name is not None:
             self.changes.add("name_unsupported", f"{path}/name")
         if wires:

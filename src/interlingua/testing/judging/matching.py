@@ -345,6 +345,8 @@ def _pieces(placed: PlacedRequest, excuses: Excuses) -> list[Fact | None]:
             continue
         if fact.place in texts:
             pieces.append(texts[fact.place])
+        if excuses.has("parameter_added", fact.place.partition("/parts/")[0]):
+            pieces.append(None)  # a text beside a document
         if excuses.at(fact.place, AS_TEXT):
             pieces += _told_step(placed, fact)
     return [None, *pieces, None] if in_system else pieces
