@@ -128,9 +128,13 @@ class _RequestEncoder(RequestWriter):
             self.wire.messages = [MessageWire(role="user", content=system)]
         else:
             self.wire.system = system or None
-        if self.facts.prefill is False and history and history[-1].role == "assistant":
+        wires = self.wire.messages
+        if (
+            self.facts.prefill is False and wires and wires[-1].role == "assistant"
+        ):  # a blank turn behind it is left out
+            begun = max([place for place, message in enumerate(history) if message.role == "assistant"])
             why = f"{self.target.model} finishes no turn that was begun for it"
-            self.changes.add("prefill", f"/messages/{len(history) - 1}", why)
+            self.changes.add("prefill", f"/messages/{begun}", why)
 
     def _whole_mark(self, system: list[BlockWire]) -> None:
         """A mark for the request as a whole: where the conversation begins, unless something is marked there."""

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
+from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, Facts, ServerContext, Target
 from interlingua.dialects.bedrock.client_stream import ConverseStreamDecoder
 from interlingua.dialects.table import get_dialect
-from interlingua.errors import DecodeError
-from interlingua.types.content import Sealed, ThinkingPart
+from interlingua.errors import DecodeError, UnsupportedError
+from interlingua.types.content import DocumentPart, Sealed, ThinkingPart
 from interlingua.types.event import StreamEnd, StreamError
+from interlingua.types.message import assistant, user
+from interlingua.types.request import Request
 from interlingua.wire.eventstream import encode_event_frame
 from interlingua.wire.http import HttpReply, HttpRequest
 
@@ -139,3 +141,23 @@ def test_an_exception_of_the_service_keeps_its_name(exception: str, status: int,
     assert (reply.status, dict(reply.headers)["x-amzn-errortype"]) == (status, exception)
     event = StreamError(type(error).__name__, error.message, error.status, error.code)
     assert streamed.encode() in dialect.stream_encoder(ServerContext()).encode(event)
+
+
+def test_a_blank_turn_hides_no_turn_that_was_begun() -> None:
+    """What is left out behind an assistant's turn leaves it the last one, which newer Claude does not finish."""
+    messages = (user("Hi"), assistant("Once"), user(" "))
+    target = Target(model="m", facts=Facts(prefill=False))
+    with pytest.raises(UnsupportedError) as caught:
+        get_dialect("bedrock").encode_request(Request(messages=messages), EncodeOptions(target=target))
+    assert [(change.code, change.path) for change in caught.value.changes if change.action == "refused"] == [
+        ("prefill", "/messages/1")
+    ]
+
+
+def test_a_document_alone_gets_a_text() -> None:
+    """The service insists on one, and an entry says so."""
+    request = Request(messages=(user(DocumentPart(b"%PDF", "application/pdf", "a")),))
+    encoded = get_dialect("bedrock").encode_request(request, EncodeOptions(target=Target(model="m")))
+    [message] = json.loads(encoded.body)["messages"]
+    assert [next(iter(block)) for block in message["content"]] == ["document", "text"]
+    assert [(change.code, change.path) for change in encoded.changes] == [("parameter_added", "/messages/0")]
