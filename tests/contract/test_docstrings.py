@@ -102,7 +102,7 @@ def test_docstrings_stand_alone() -> None:
     assert texts == []
 
 
-RIDDLE = re.compile(r"(?:What|Who|Whom|Whose)\b")
+RIDDLE = re.compile(r"(?:What|Who|Whom|Whose)\b|(?:How|Where|Which|Why|When|Of whom)\.|Where it is\.")
 """A text that begins so makes a reader guess the noun: `The fields that …`, not `What …`."""
 
 

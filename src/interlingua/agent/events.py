@@ -85,7 +85,7 @@ class RunFinished(msgspec.Struct, frozen=True):
     """The run has ended; nothing comes after it. Of a run that an error ended only observers see it."""
 
     stop_reason: StopReason
-    """Why."""
+    """The reason of the end."""
     step: int
     """How many steps it took."""
 

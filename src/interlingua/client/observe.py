@@ -163,7 +163,7 @@ class TargetBenched(Observed, frozen=True, kw_only=True):
     for_s: float
     """How long."""
     reason: str
-    """Why."""
+    """The reason."""
 
 
 class RetryScheduled(Observed, frozen=True, kw_only=True):
@@ -238,7 +238,7 @@ class AgentFinished(Observed, frozen=True, kw_only=True):
     """A run of an agent has ended."""
 
     stop_reason: StopReason
-    """Why."""
+    """The reason of the end."""
     steps: int
     """How many answers of the model it took, those before it was resumed included."""
     duration_s: float

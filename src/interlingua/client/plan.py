@@ -50,7 +50,7 @@ class PlannedTarget(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str
     """The dialect spoken to it."""
     base_url: str
-    """Where it is."""
+    """Its address, without the operation."""
     chosen: bool = False
     """Whether the call would go there first."""
     reason: str = ""

@@ -49,7 +49,7 @@ class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Its name."""
     url: str
-    """Where it is."""
+    """Its address."""
     key_env: str = ""
     """The variable with its key, read for each request; empty: it wants none."""
     timeout_s: float = 2.0

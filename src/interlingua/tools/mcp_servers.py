@@ -46,7 +46,7 @@ class Address(NamedTuple):
     name: str
     """The name of the server here."""
     url: str
-    """Where it is."""
+    """The address of the server."""
     headers: dict[str, str]
     """Further headers of each request."""
     is_sse: bool = False

@@ -83,7 +83,7 @@ class Place(NamedTuple):
     """One input."""
 
     position: int
-    """Which one it is."""
+    """The position of the input among all."""
     task: Task
     """The question."""
     hooked: Hooked | None = None

@@ -57,7 +57,7 @@ class Sent(NamedTuple):
     job: Job
     """The job of the call."""
     lane: Lane
-    """Of whom."""
+    """The target."""
     encoded: Encoded
     """The encoded request."""
     reply: Reply | AsyncReply

@@ -32,22 +32,22 @@ class Lane(Struct, frozen=True):
     """One target, with the dialect that is spoken to it."""
 
     endpoint: Endpoint
-    """Where it is."""
+    """The address, the key and the model."""
     dialect: Dialect
-    """How it is spoken to."""
+    """The codec of the dialect."""
     said: frozenset[str] = frozenset()
     """Features that the target has refused, where nobody has read the request yet that may need them."""
 
 
 class Job(Struct, frozen=True, eq=False):
-    """One call: what is asked, of whom, and how."""
+    """One call: its request, its settings and its targets."""
 
     request: Request
     """The request."""
     settings: Settings
-    """How."""
+    """The settings."""
     lanes: tuple[Lane, ...]
-    """Of whom, in the order in which they are named."""
+    """The targets, in the order in which they are named."""
     clock: Callable[[], float]
     """Seconds that only grow."""
     with_credential: bool = True

@@ -70,7 +70,7 @@ class Change(msgspec.Struct, frozen=True):
     """Targets that an operator takes out, or puts back."""
 
     targets: list[str]
-    """Which."""
+    """The targets."""
     resumed: bool = False
     """Whether they are put back."""
     for_s: float | None = None
