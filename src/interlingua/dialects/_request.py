@@ -200,7 +200,7 @@ class RequestWriter:
     def map_names(self) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
         rule = self.name_rule if self.quirks.name_rule == "free" else self.quirks.name_rule
-        if rule == "free":
+        if rule == "free" or not (self.request.tools or self.calls):
             return
         declared = [tool.name for tool in self.request.tools if isinstance(tool, Tool)]
         names = dict.fromkeys((*declared, *self.calls.values()))
@@ -215,6 +215,8 @@ class RequestWriter:
 
     def map_ids(self) -> dict[str, str]:
         """Call ids fitted to the rule of server and wire; empty where any id is taken."""
+        if not self.calls:
+            return {}
         rule = self._id_rule()
         return {} if fit_as_they_are(self.calls, rule) else map_call_ids(self.calls, rule)
 
