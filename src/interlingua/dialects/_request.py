@@ -71,6 +71,7 @@ FILMS = ("video/", "audio/")
 
 _FIELDS = tuple([(name, getattr(Request(), name)) for name in Request.__struct_fields__])
 """The fields of a request, each with its value where it is not set."""
+_NO_NAMES: frozenset[str] = frozenset()
 
 
 class RequestWriter:
@@ -157,23 +158,24 @@ class RequestWriter:
         return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
 
     def _undo(self) -> Undo:
+        names, freeform, entries = _NO_NAMES, _NO_NAMES, self.changes.entries
         if self.cached is not None:
             names, freeform = self.cached.names, self.cached.freeform
         elif self._plain:
-            names, freeform = frozenset([tool.name for tool, _ in self._plain]), frozenset[str]()
-        else:
+            names = frozenset([tool.name for tool, _ in self._plain])
+        elif self.request.tools:
             own = [tool for tool in self.request.tools if isinstance(tool, Tool)]
             names = frozenset([tool.name for tool in own])
             freeform = frozenset([tool.name for tool in own if tool.freeform])
         return Undo(
-            names={wire: own for own, wire in self.names.items()},
+            names={wire: own for own, wire in self.names.items()} if self.names else {},
             tool_names=names,
             freeform=freeform,
             first_index=len(self.calls),
-            taken_ids=frozenset(self.calls),
+            taken_ids=frozenset(self.calls) if self.calls else _NO_NAMES,
             arguments=self.arguments,
             output=self.output,
-            fenced=any([entry.code == "output_schema_prompted" for entry in self.changes.entries]),
+            fenced=bool(entries) and any([entry.code == "output_schema_prompted" for entry in entries]),
         )
 
     # The history
