@@ -101,6 +101,13 @@ class OwnRedis(RedisServer):
         """Have it lose everything."""
         with closing(self._client()) as client:
             client.flushall()
+            client.config_resetstat()
+
+    def command_count(self) -> int:
+        """How many commands it has carried out since it was cleared, those inside of scripts among them."""
+        with closing(self._client()) as client:
+            stats = client.info("commandstats")
+        return sum([each["calls"] for name, each in stats.items() if name not in ("cmdstat_info", "cmdstat_client")])
 
 
 class RoomOfPostgres:
