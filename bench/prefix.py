@@ -1,7 +1,7 @@
 """`python -m bench.prefix`: tokens read from the cache of two llama.cpp servers, by the policy of their alias.
 
-Method: three conversations of four turns, interleaved, each with an opening of its own; the servers are started anew for
-each policy. A token counts as cached where the server's own usage says so. Round robin is both orders of the two
+Method: three conversations of four turns, interleaved, each with an opening of its own; the servers are started anew
+for each policy. A token counts as cached where the server's own usage says so. Round robin is both orders of the two
 targets, taken in turn. It needs the engine and the small weights; about a minute on one core.
 """
 
