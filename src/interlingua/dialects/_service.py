@@ -44,6 +44,7 @@ __all__ = [
 PathKind: TypeAlias = Literal[
     "conversation", "load", "count", "compact", "socket", "answer", "answer_delete", "answer_cancel", "answer_items",
     "models", "model", "tags", "show", "loaded", "version", "passed", "embed", "rerank",
+    "hosted",
 ]  # fmt: skip
 """Kinds of paths: an answer of a model, its count of tokens, stored state, the list of models, …"""
 EVENT_STREAM = "text/event-stream"

@@ -51,7 +51,7 @@ __all__ = [
 T = TypeVar("T")
 _MOST_TOKENS = 2**53
 """The most tokens that an answer may count."""
-VectorForm: TypeAlias = Literal["float", "base64", "single"]
+VectorForm: TypeAlias = Literal["float", "base64", "single", "predict"]
 """How a client wants its vectors: as numbers, packed, or the only one by itself."""
 
 

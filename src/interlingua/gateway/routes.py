@@ -31,6 +31,7 @@ from interlingua.gateway.surfaces import models, responses
 from interlingua.gateway.surfaces.counting import counting
 from interlingua.gateway.surfaces.explaining import explain, explain_path
 from interlingua.gateway.surfaces.health import live, ready, targets
+from interlingua.gateway.surfaces.hosted import hosted
 from interlingua.gateway.surfaces.loading import loading
 from interlingua.gateway.surfaces.openapi import openapi
 from interlingua.gateway.surfaces.passing import passing
@@ -83,6 +84,7 @@ _HANDLERS: dict[str, Callable[[str], Handler]] = {
     "version": lambda _: models.version,
     "embed": embedding,
     "rerank": reranking,
+    "hosted": lambda _: hosted,
 }
 """The handlers of each kind of path that dialects declare, by the dialect; models and passed calls need more."""
 _CONVERSATIONS = frozenset({"conversation", "load", "count", "compact"})

@@ -94,6 +94,11 @@ SERVICE = Service(
         ServicePath("conversation", "/messages"),
         ServicePath("count", "/v1/messages/count_tokens"),
         ServicePath("count", "/messages/count_tokens"),
+        *[
+            ServicePath("hosted", f"/{version}/projects/{{place:path}}/models/{{model}}:{method}")
+            for version in ("v1", "v1beta1")
+            for method in ("rawPredict", "streamRawPredict")
+        ],
         *passed_on([("POST", "/v1/messages/batches")], "unread"),
         *passed_on([("GET", "/v1/messages/batches"), ("GET POST DELETE", "/v1/messages/batches/{rest:path}")]),
     ),

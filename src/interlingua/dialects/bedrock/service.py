@@ -76,6 +76,8 @@ SERVICE = Service(
     paths=(
         ServicePath("conversation", "/model/{model:path}/converse"),
         ServicePath("conversation", "/model/{model:path}/converse-stream"),
+        ServicePath("hosted", "/model/{model:path}/invoke"),
+        ServicePath("hosted", "/model/{model:path}/invoke-with-response-stream"),
     ),
     prefixes=("/model/",),
     read_path=read_path,

@@ -7,6 +7,7 @@ Shape: `{"requests": [{"model", "content": {"parts": [{"text"}]}, "taskType", "o
 
 Rules
 - The requests of one body are one request: they must agree in everything but their content.
+- At `:predict` vectors of texts alone are read; a body of another kind is refused at its place, and never passed on.
 - A content of one text is that text. Any other one (pictures, several parts) is for this dialect alone.
 Source: official client `google-genai` 3.4, its mappers of embedContent; vendor pages "Embeddings", "Text embeddings
 API"; read in November 2026.
@@ -75,6 +76,8 @@ class RequestWire(WireStruct):
     model: Any = None
     requests: list[dict[str, Any]] | None = None
     content: dict[str, Any] | None = None
+    instances: list[dict[str, Any]] | None = None
+    parameters: dict[str, Any] | None = None
 
 
 class BatchWire(WireStruct):
@@ -206,7 +209,9 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
     model = "" if path is None else path.model
     wire = decode_wire(http.body, RequestWire, repairs=[])
     is_single = path is not None and path.method == "embedContent"
-    if is_single:
+    if path is not None and path.method == "predict":
+        contents, members, where = _predicted(wire)
+    elif is_single:
         contents, members, where = [wire.content], _flat(dict(wire.extra or {})), [""]
         _check_model(wire.model, model, "")
     else:
@@ -230,8 +235,26 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
     return DecodedEmbed(
         model=model,
         request=EmbedRequest(inputs=inputs, dimensions=size, input_type=kind, extra=extra_of(NAME, members)),
-        form="single" if is_single else "float",
+        form="single" if is_single else "predict" if wire.instances is not None else "float",
     )
+
+
+def _predicted(wire: RequestWire) -> tuple[list[Any], dict[str, Any], list[str]]:
+    """The texts of a `:predict`, what holds for all of them, and their places.
+
+    Raises: DecodeError for a body that does not ask for vectors of texts: nothing else is read at this path.
+    """
+    instances = wire.instances or []
+    if not instances:
+        raise DecodeError("/instances: a list of texts is missing; vectors alone are made here", path="/instances")
+    where = [f"/instances/{place}" for place in range(len(instances))]
+    members = _agreed([{name: each[name] for name in each if name != "content"} for each in instances], "/instances")
+    for each, at in zip(instances, where, strict=True):
+        odd = sorted(each.keys() - {"content", "task_type", "taskType"})
+        if odd or not isinstance(each.get("content"), str):
+            path = f"{at}/{odd[0] if odd else 'content'}"
+            raise DecodeError(f"{path}: only texts with a task are read here, for their vectors", path=path)
+    return [each["content"] for each in instances], {**members, **(wire.parameters or {}), **(wire.extra or {})}, where
 
 
 _OWN = frozenset({"model", "content"})
@@ -256,14 +279,14 @@ def _check_model(named: object, model: str, at: str) -> None:
         raise DecodeError(f"{path}: the path names {model[:100]!r}, and this another model", path=path)
 
 
-def _agreed(requests: list[dict[str, Any]]) -> dict[str, Any]:
+def _agreed(requests: list[dict[str, Any]], at: str = "/requests") -> dict[str, Any]:
     """The members that all requests of a body have beside their content.
 
     Raises: DecodeError for one that differs.
     """
     for place, each in enumerate(requests):
         if each != requests[0]:
-            path = f"/requests/{place}"
+            path = f"{at}/{place}"
             raise DecodeError(f"{path}: it differs from the first one in more than its content", path=path)
     return requests[0]
 
@@ -288,6 +311,12 @@ def encode_response(embeddings: Embeddings, decoded: DecodedEmbed, context: Serv
     hand_over(changes, context)
     vectors = [{"values": floats_of(each)} for each in embeddings.packed]
     tokens = embeddings.usage.input_tokens
+    if decoded.form == "predict":
+        statistics: dict[str, Any] = (
+            {} if tokens is None or len(vectors) > 1 else {"statistics": {"token_count": tokens}}
+        )
+        predictions = [{"embeddings": {**vector, **statistics}} for vector in vectors]
+        return HttpReply(status=200, headers=JSON_HEADERS, body=encode({"predictions": predictions, **members}))
     counts = {} if tokens is None else {"usageMetadata": {"promptTokenCount": tokens}}
     body = {"embedding": vectors[0]} if decoded.form == "single" else {"embeddings": vectors}
     return HttpReply(status=200, headers=JSON_HEADERS, body=encode({**body, **counts, **members}))

@@ -99,6 +99,11 @@ SERVICE = Service(
             for before in _BEFORE_MODELS
             for method in ("embedContent", "batchEmbedContents")
         ],
+        *[
+            ServicePath("embed", f"/{before}/{{model:path}}:predict")
+            for before in _BEFORE_MODELS
+            if "publisher" in before
+        ],
         ServicePath("models", "/v1beta/models", "GET"),
         ServicePath("model", "/v1beta/models/{model:path}", "GET"),
         *passed_on(

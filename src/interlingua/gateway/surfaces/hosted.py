@@ -1,0 +1,65 @@
+"""Messages of clients that ask a cloud for them: answered as the dialect's own request, by its own route.
+
+Rules
+- The path and the body of the cloud become those of the dialect; whatever holds for its conversations holds then.
+- A whole answer and server-sent events are what such clients read; frames of Bedrock's are made of the events.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from interlingua.errors import NotFoundError
+from interlingua.gateway.http import Closing, GatewayReply, Seen
+from interlingua.gateway.offload.cost import CHEAP_BYTES
+from interlingua.wire.body import edited_body
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from interlingua.dialects._hosted import ChunkFrames
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.http import GatewayRequest, Pieces
+
+__all__ = ["hosted"]
+
+
+async def hosted(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+    """The reply to a request for Messages under a path of a cloud.
+
+    Raises: DecodeError for a body of another model; as the handler of the dialect's conversations.
+    """
+    from interlingua.dialects._hosted import STREAM_TYPE, ChunkFrames, hosted_request  # few clients ask so
+    from interlingua.gateway.routes import find_route
+
+    body = await gateway.body_of(request, "")
+    asked = hosted_request(request.path, body)
+    route = find_route("POST", asked.path)
+    if route is None:  # an installed dialect may have taken its place
+        raise NotFoundError(f"nothing is answered at {asked.path}")
+    names = [name for name, _ in asked.headers]
+    headers = (*[pair for pair in request.headers if pair[0] not in names], *asked.headers)
+    own = msgspec.structs.replace(
+        request, path=asked.path, query="", headers=headers, body=edited_body(body, asked.edits), read=None,
+        seen=Seen(route=route),
+    )  # fmt: skip
+    if len(own.body) > CHEAP_BYTES:
+        await gateway.ids.read_costly(own)
+    reply = await route.handler(gateway, gateway.ids.opened(own))
+    if not asked.framed or isinstance(reply.body, bytes):
+        return reply
+    kept = [pair for pair in reply.headers if pair[0] != "content-type"]
+    types = (("content-type", STREAM_TYPE), ("x-amzn-bedrock-content-type", "application/json"))
+    pieces = reply.body
+    return GatewayReply(
+        status=reply.status, headers=(*kept, *types), body=Closing(_framed(pieces, ChunkFrames()), pieces.aclose)
+    )
+
+
+async def _framed(pieces: Pieces, frames: ChunkFrames) -> AsyncGenerator[bytes]:
+    async for piece in pieces:
+        framed = frames.feed(piece)
+        if framed:
+            yield framed
