@@ -31,7 +31,7 @@ STREAM_TYPE = AMAZON_STREAM
 COUNTED = "count-tokens"
 """The name that stands for a model where Vertex AI counts tokens; the body has the model."""
 _PATH = re.compile(
-    r"/models/(?P<vertex>[^/:]+):(?P<streams>stream)?[rR]awPredict|/model/(?P<bedrock>.+)/invoke(?P<framed>-with.*)?"
+    r"/models/(?P<vertex>.+):(?P<streams>stream)?[rR]awPredict$|/model/(?P<bedrock>.+)/invoke(?P<framed>-with.*)?$"
 )
 _VERSION, _BETAS = "anthropic_version", "anthropic_beta"
 _EVENT = {":event-type": "chunk", ":content-type": "application/json", ":message-type": "event"}

@@ -95,7 +95,7 @@ SERVICE = Service(
         ServicePath("count", "/v1/messages/count_tokens"),
         ServicePath("count", "/messages/count_tokens"),
         *[
-            ServicePath("hosted", f"/{version}/projects/{{place:path}}/models/{{model}}:{method}")
+            ServicePath("hosted", f"/{version}/projects/{{place:path}}/models/{{model:path}}:{method}")
             for version in ("v1", "v1beta1")
             for method in ("rawPredict", "streamRawPredict")
         ],

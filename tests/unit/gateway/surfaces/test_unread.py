@@ -22,7 +22,7 @@ from interlingua.wire.json import decode_any
 from tests.support.gateway import asking, body_of
 from tests.support.server import Answer, reply, serving
 
-HOOKED = frozenset({"conversation", "load", "count", "compact", "embed", "rerank", "socket"})
+HOOKED = frozenset({"conversation", "load", "count", "compact", "embed", "rerank", "socket", "hosted"})
 """Kinds of paths whose handlers run hooks, or send nothing out where there are some."""
 UNREAD = {
     "/v1/images/{rest}", "/v1/audio/{rest}", "/v1/batches", "/v1/messages/batches",
@@ -68,6 +68,18 @@ def test_every_surface_that_reaches_a_model_is_listed() -> None:
     others = {pattern for pattern, kind in posts if kind not in HOOKED}
     assert others == UNREAD | REACHES_NO_MODEL | {"/v1/completions"}
     assert {"/v1/chat/completions", "/v1/responses", "/v1/messages", "/api/chat", "/v1/embeddings"} <= hooked
+
+
+@pytest.mark.parametrize(
+    "path", ["/model/claude/m/invoke", "/v1/projects/p/locations/l/publishers/anthropic/models/claude/m:rawPredict"]
+)
+async def test_a_policy_reads_messages_under_the_paths_of_clouds(path: str) -> None:
+    """A denied word is refused, and nothing goes out."""
+    members = {"anthropic_version": "v", "max_tokens": 9, "messages": [{"role": "user", "content": "swordfish"}]}
+    with serving([]) as server:
+        refused = await post(gateway(server.port, policy=POLICY), path, members)
+    assert (refused.status, server.seen) == (400, [])
+    assert b"policy" in await body_of(refused)
 
 
 @pytest.mark.parametrize("pattern", sorted(UNREAD))
