@@ -35,26 +35,26 @@ async def hosted(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     from interlingua.gateway.routes import find_route
 
     body = await gateway.body_of(request, "")
-    asked = hosted_request(request.path, body)
-    route = find_route("POST", asked.path)
+    translated = hosted_request(request.path, body)
+    route = find_route("POST", translated.path)
     if route is None:  # an installed dialect may have taken its place
-        raise NotFoundError(f"nothing is answered at {asked.path}")
-    names = [name for name, _ in asked.headers]
-    headers = (*[pair for pair in request.headers if pair[0] not in names], *asked.headers)
+        raise NotFoundError(f"nothing is answered at {translated.path}")
+    names = [name for name, _ in translated.headers]
+    headers = (*[pair for pair in request.headers if pair[0] not in names], *translated.headers)
     own = msgspec.structs.replace(
-        request, path=asked.path, query="", headers=headers, body=edited_body(body, asked.edits), read=None,
+        request, path=translated.path, query="", headers=headers, body=edited_body(body, translated.edits), read=None,
         seen=Seen(route=route),
     )  # fmt: skip
     if len(own.body) > CHEAP_BYTES:
         await gateway.ids.read_costly(own)
     reply = await route.handler(gateway, gateway.ids.opened(own))
-    if not asked.framed or isinstance(reply.body, bytes):
+    if not translated.framed or isinstance(reply.body, bytes):
         return reply
-    kept = [pair for pair in reply.headers if pair[0] != "content-type"]
+    others = [pair for pair in reply.headers if pair[0] != "content-type"]
     types = (("content-type", STREAM_TYPE), ("x-amzn-bedrock-content-type", "application/json"))
     pieces = reply.body
     return GatewayReply(
-        status=reply.status, headers=(*kept, *types), body=Closing(_framed(pieces, ChunkFrames()), pieces.aclose)
+        status=reply.status, headers=(*others, *types), body=Closing(_framed(pieces, ChunkFrames()), pieces.aclose)
     )
 
 
