@@ -66,8 +66,9 @@ SPOKEN: dict[str, Spoken] = {
     "unified": Spoken("interlingua/smart", "/unified/v1/generate", "/unified/v1/generate", {"stream": True}),
 }
 """Dialect -> how it is spoken."""
-SEALED_CHAT = "openrouter/anthropic/claude-opus-5"
-"""Who gives sealed reasoning in Chat; OpenAI itself keeps it for Responses."""
+THINKERS = {"openai-chat": "openrouter/anthropic/claude-opus-5", "cohere": "cohere/command-a-reasoning-08-2025"}
+"""The targets of the case of thinking, where the usual one has none: OpenAI keeps sealed reasoning for Responses, and of
+Cohere's models some think."""
 
 
 class Case(NamedTuple):
@@ -112,7 +113,8 @@ class Cell(NamedTuple):
 
 def endpoint(dialect: str, case: str) -> Endpoint:
     """Where a request of that case goes when it is sent in `dialect`."""
-    (found,) = _registry().resolve(SEALED_CHAT if is_sealed_chat(dialect, case) else SPOKEN[dialect].spec)
+    spec = SPOKEN[dialect].spec
+    (found,) = _registry().resolve(THINKERS.get(dialect, spec) if case == "thinking" else spec)
     return found
 
 
