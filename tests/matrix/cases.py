@@ -67,8 +67,8 @@ SPOKEN: dict[str, Spoken] = {
 }
 """Dialect -> how it is spoken."""
 THINKERS = {"openai-chat": "openrouter/anthropic/claude-opus-5", "cohere": "cohere/command-a-reasoning-08-2025"}
-"""The targets of the case of thinking, where the usual one has none: OpenAI keeps sealed reasoning for Responses, and of
-Cohere's models some think."""
+"""The targets of the case of thinking, where the usual one has none: OpenAI keeps sealed reasoning for Responses, and
+some of Cohere's models think."""
 
 
 class Case(NamedTuple):
