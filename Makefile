@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready-for-development
 DEMO_READY := .venv/.ready-for-demo
+SCALE_READY := .venv-scale/.ready
 RELEASE := .venv-release/bin
 RELEASE_READY := .venv-release/.ready
 DOCS_READY := .venv-docs/.ready
@@ -19,13 +20,14 @@ SOAK_REQUESTS ?= 100000
 SOAK_ABORTED ?= 1000
 SOAK_STREAMS ?= 1000
 PYTEST_ARGS ?=
+SCALE_ARGS ?=
 # Where this is set, every process compiles what it imports anew: minutes, over the programs that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 CHECKS := check-format check-lint check-words check-types check-public-types check-typing check-contract
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update dist sbom docs docs-serve check-workflows $(CHECKS)
+.PHONY: help setup lock demo test check test-js test-agents test-clients test-comply test-local-tools fuzz mutants sabotage scoreboard soak bench bench-full golden-update scale test-scale dist sbom docs docs-serve check-workflows $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -142,6 +144,18 @@ check-workflows: $(RELEASE_READY) ## the workflows and issue forms of .github ag
 	@$(RELEASE)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	@$(RELEASE)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
 	@$(RELEASE)/zizmor --offline --quiet .github
+
+$(SCALE_READY): requirements/scale.lock | $(BIN)/python
+	@echo "== the engines of a cluster (requirements/scale.lock, 600 MB)"
+	@$(BIN)/python -m venv .venv-scale
+	@.venv-scale/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements/scale.lock
+	@touch $@
+
+test-scale: $(READY) $(SCALE_READY) ## `map` on real Ray and Dask, killed workers and drivers among it; on Spark where it is in .venv-scale
+	@$(BIN)/python -m pytest -n0 tests/e2e/scale.py $(PYTEST_ARGS)
+
+scale: $(READY) $(SCALE_READY) ## a map on Ray with killed workers and drivers, ten minutes: writes bench/SCALE.md; SCALE_ARGS="--inputs 100000 map"
+	@$(BIN)/python -m bench.scale $(SCALE_ARGS)
 
 test-js: $(READY) ## the official JavaScript SDKs and the AI SDK through the gateway; installs them by npm
 	@$(BIN)/python -m pytest tests/e2e/js_sdks.py $(PYTEST_ARGS)

@@ -44,6 +44,7 @@ __all__ = [
     "grown_gateway",
     "load",
     "nginx",
+    "reply_mock",
     "serve",
     "stop",
     "upstream",
@@ -169,6 +170,12 @@ def _failed(told: dict[str, Any], asked: Load) -> str:
 def upstream(pace_ms: int = 0, events: int = EVENTS) -> int:
     """The port of a mock upstream whose streams come at once, or an event every so many milliseconds."""
     return _mock(answers(events), pace_ms)
+
+
+@contextmanager
+def reply_mock(path: str, body: bytes) -> Iterator[int]:
+    """The port of a mock upstream that answers whatever begins with `path` with one body."""
+    yield _mock({path: (body, body)})
 
 
 def _mock(told: dict[str, tuple[bytes, bytes]], pace_ms: int = 0) -> int:

@@ -28,6 +28,7 @@ LOCKS: dict[str, dict[str, tuple[str, ...] | None]] = {
     "dev": {"dev": None, "gateway": ("interlingua[gateway,postgres,redis]",), "build": ("hatchling", "build")},
     "release": {"release": None},
     "docs": {"docs": None},
+    "scale": {"scale": None},
 }
 """The locks of each file of pins, with the names each begins with; None is every pin."""
 NOTE = """\

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from interlingua.client.batch.batch import Batch
     from interlingua.client.call.report import ChangeWarning
     from interlingua.client.capabilities import capabilities
+    from interlingua.client.cluster.cluster import Cluster
     from interlingua.client.embed import embed, rerank
     from interlingua.client.health import health
     from interlingua.client.hooks.cache import ResponseCache
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from interlingua.media.fetch import fetch
     from interlingua.media.files import InputFile, files
     from interlingua.media.parts import audio, document, file, image
+    from interlingua.media.rows import InputRow, rows
     from interlingua.providers.code import CodeProvider, ProviderCall
     from interlingua.providers.price import Price
     from interlingua.providers.row import Provider
@@ -219,6 +221,7 @@ __all__ = [
     "Change",
     "ChangeWarning",
     "Citation",
+    "Cluster",
     "CodeProvider",
     "ConfigError",
     "ContentPolicyViolationError",
@@ -249,6 +252,7 @@ __all__ = [
     "IncompleteStreamError",
     "Input",
     "InputFile",
+    "InputRow",
     "InputType",
     "Instrumentation",
     "InternalServerError",
@@ -372,6 +376,7 @@ __all__ = [
     "register_resolver",
     "register_scheme",
     "rerank",
+    "rows",
     "serve_mcp",
     "system",
     "tool",
@@ -389,6 +394,7 @@ _NAMES = {
     "agent.setup": "AgentOptions",
     "client.batch.batch": "Batch",
     "client.capabilities": "capabilities",
+    "client.cluster.cluster": "Cluster",
     "client.embed": "embed rerank",
     "client.health": "health",
     "client.hooks.cache": "ResponseCache",
@@ -421,6 +427,7 @@ _NAMES = {
     ),
     "media.fetch": "fetch",
     "media.files": "InputFile files",
+    "media.rows": "InputRow rows",
     "media.parts": "audio document file image",
     "providers.code": "CodeProvider ProviderCall",
     "providers.price": "Price",

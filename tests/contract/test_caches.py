@@ -84,6 +84,8 @@ PROGRAM = frozenset(
         "client.call.reply_head:_places",
         "client.call.transports:_inside",
         "client.call.transports:_inside_async",
+        "client.cluster.frames:_index_of",
+        "client.cluster.shard:_limit",
         "client.web.accepted:accepted_in",
         "dialects.openai_responses.server_stream:_ends",
         "dialects._installed:_entries",

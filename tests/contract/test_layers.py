@@ -54,7 +54,7 @@ LAYERS: dict[str, int] = {
 }
 """Layer of each package or module under `interlingua`; the longest name that fits a module decides."""
 
-FACES = frozenset({"__init__", "aio", "__main__"})
+FACES = frozenset({"__init__", "aio", "__main__", "ray", "dask", "spark"})
 """Modules that only gather names; they may reach everything but the testing kit."""
 
 HIGHEST_PURE_LAYER = 3

@@ -19,6 +19,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["BatchRecord", "Entry", "Fault", "Journal", "Known", "read_batches", "read_known"]
+__all__ = ["BatchRecord", "Entry", "Fault", "Journal", "Known", "read_batches", "read_entry", "read_known"]
 
 VERSION = 1
 _BATCH = "batch "
 """How the ids of lines of batches begin."""
 _BEGINNING = b'{"journal":'
+_LOCK_POLL_S = 0.1
 _MAX_DEPTH = MAX_DEPTH + 16
 """A value of an answer that was as deep as a body may be lies a few levels deeper in here."""
 
@@ -134,8 +136,8 @@ class Known(NamedTuple):
 class Journal:
     """An open journal, locked."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """The journal at `path`, made when there is none.
+    def __init__(self, path: str | os.PathLike[str], *, wait_s: float = 0.0) -> None:
+        """The journal at `path`, made when there is none; another writer's lock is waited for at most `wait_s` seconds.
 
         Raises: UsageError for a file that cannot be opened, is in use, or is no journal.
         """
@@ -149,7 +151,7 @@ class Journal:
         except OSError as error:
             raise UsageError(f"the journal {self._name} cannot be opened: {error.strerror}") from None
         try:
-            _lock_file(self._file, self._name)
+            _await_lock(self._file, self._name, wait_s)
             self._known = self._read()
         except BaseException:
             os.close(self._file)
@@ -170,7 +172,7 @@ class Journal:
         place = self._known.get(identity)
         if place is None or (place.failed and not failed):
             return None
-        return decode(self._line(place), Entry, max_depth=_MAX_DEPTH)
+        return read_entry(self._line(place))
 
     def is_settled(self, identity: str, record: BatchRecord) -> bool:
         """Whether an input of a batch was finished since that was written down; a failure before it is an older one."""
@@ -237,6 +239,11 @@ class Journal:
                 raise UsageError(f"{self._name} ends with something that no journal holds; give another file")
             os.ftruncate(self._file, place)
         return entries
+
+
+def read_entry(line: bytes) -> Entry:
+    """The entry of a line that an index names."""
+    return decode(line, Entry, max_depth=_MAX_DEPTH)
 
 
 def read_known(path: str | os.PathLike[str]) -> dict[str, Known]:
@@ -308,6 +315,21 @@ def _unlock_file(file: int) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _await_lock(file: int, name: str, wait_s: float) -> None:
+    """Lock a file until it is closed.
+
+    Raises: UsageError when another writer has it for longer than `wait_s` seconds.
+    """
+    deadline_s = monotonic() + wait_s
+    while True:
+        try:
+            return _lock_file(file, name)
+        except UsageError:
+            if monotonic() >= deadline_s:
+                raise
+            sleep(_LOCK_POLL_S)
 
 
 def _lock_file(file: int, name: str) -> None:

@@ -51,7 +51,19 @@ if TYPE_CHECKING:
     from interlingua.client.prompt import Prompt
     from interlingua.types.response import Response
 
-__all__ = ["MAX_CONCURRENCY", "Queue", "Task", "Terms", "Work", "check_inputs", "flow", "mapped", "window_of"]
+__all__ = [
+    "MAX_CONCURRENCY",
+    "Queue",
+    "Task",
+    "Terms",
+    "Work",
+    "check_inputs",
+    "entry_of",
+    "flow",
+    "key_of",
+    "mapped",
+    "window_of",
+]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -97,8 +109,8 @@ class Task(NamedTuple):
 class Work(Generic[T]):
     """The work to be done with each input."""
 
-    def __init__(self, face: Face, terms: Terms) -> None:
-        """The work of one map.
+    def __init__(self, face: Face, terms: Terms, open_journal: Callable[[], Journal] | None = None) -> None:
+        """The work of one map; `open_journal` opens its journal, else that is the file that the terms name.
 
         Raises: UsageError and its kinds, for whatever would fail every input alike.
         """
@@ -113,6 +125,7 @@ class Work(Generic[T]):
         self._face = face
         self._terms = terms
         self._journal: Journal | None = None
+        self._open_journal = open_journal
         self._equals: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -122,7 +135,7 @@ class Work(Generic[T]):
         Raises: UsageError for a journal that cannot be used.
         """
         if self._terms.journal is not None:
-            self._journal = Journal(self._terms.journal)
+            self._journal = self._open_journal() if self._open_journal else Journal(self._terms.journal)
         return self
 
     def __enter__(self) -> Self:
@@ -136,7 +149,7 @@ class Work(Generic[T]):
         """The task of an input; its item, where nothing has to be or can be asked."""
         name, key = f"input {position}", None
         try:
-            key = name = _key_of(source, position, self._terms.key)
+            key = name = key_of(source, position, self._terms.key)
             prompt: Prompt = source.parts() if isinstance(source, InputFile) else source
             job = self.job(prompt)
             identity = self._identify([self._face.spec, dump(job.request), *_steering(job.settings)])
@@ -191,15 +204,20 @@ class Work(Generic[T]):
     def _recorded(self, identity: str, key: str, *, again: bool) -> Item[T] | None:
         """The item that the journal has; None for one that has to be asked for."""
         entry = None if self._journal is None else self._journal.find(identity, failed=not again)
-        if entry is None:
-            return None
-        error = None if entry.error is None else _error(entry.error, entry.response)
         try:
-            output: Any = None if error else self._output(entry)
+            return None if entry is None else self.item_of(entry, key, recorded=True)
         except Error:  # the type takes less than it took then: that is another question, to be asked again
             return None
+
+    def item_of(self, entry: Entry, key: str, *, recorded: bool) -> Item[T]:
+        """The item that the entry of a journal holds.
+
+        Raises: Error for an output that the type does not take any more.
+        """
+        error = None if entry.error is None else _error(entry.error, entry.response)
+        output: Any = None if error else self._output(entry)
         return Item(
-            key=key, output=output, response=entry.response, error=error, cost_usd=entry.cost_usd, recorded=True
+            key=key, output=output, response=entry.response, error=error, cost_usd=entry.cost_usd, recorded=recorded
         )
 
     def _output(self, entry: Entry) -> Any:
@@ -214,19 +232,22 @@ class Work(Generic[T]):
         return decode_output(encode(entry.output).decode(), cast("Any", kind))
 
     def _record(self, task: Task, item: Item[T]) -> None:
-        if self._journal is None:
-            return
-        bare = item.response and msgspec.structs.replace(item.response, request=None, raw_reply=None, output=None)
-        entry = Entry(
-            journal=1,
-            id=task.identity,
-            key=task.key,
-            output=_plain(item.output),
-            error=None if item.error is None else _fault(item.error),
-            cost_usd=item.cost_usd,
-            response=bare,
-        )
-        self._journal.add(entry)
+        if self._journal is not None:
+            self._journal.add(entry_of(item, task.identity))
+
+
+def entry_of(item: Item[Any], identity: str) -> Entry:
+    """The entry of an item, as a journal keeps it."""
+    bare = item.response and msgspec.structs.replace(item.response, request=None, raw_reply=None, output=None)
+    return Entry(
+        journal=1,
+        id=identity,
+        key=item.key,
+        output=_plain(item.output),
+        error=None if item.error is None else _fault(item.error),
+        cost_usd=item.cost_usd,
+        response=bare,
+    )
 
 
 def window_of(concurrency: int) -> int:
@@ -244,8 +265,8 @@ def check_inputs(inputs: object) -> None:
         raise UsageError(f"map takes several inputs, not {kind_of(inputs)}; one alone is [input]")
 
 
-def mapped(work: Work[T], model: Model, inputs: Iterable[Input], terms: Terms) -> Generator[Item[T]]:
-    """The items of `inputs`, asked for in threads that end with it.
+def mapped(work: Work[T], model: Model, inputs: Iterable[Input], terms: Terms, first: int = 0) -> Generator[Item[T]]:
+    """The items of `inputs`, asked for in threads that end with it; `first` is the position of the first input.
 
     Raises: what the inputs raise; UsageError for a journal that cannot be used; Error when it cannot be written.
     """
@@ -269,7 +290,7 @@ def mapped(work: Work[T], model: Model, inputs: Iterable[Input], terms: Terms) -
         pool = ThreadPoolExecutor(terms.concurrency, thread_name_prefix="interlingua-map")
         ending.callback(pool.shutdown, wait=True, cancel_futures=True)
         begin = Queue(pool, carry_out, ordered=terms.ordered)
-        yield from flow(begin, enumerate(inputs), window_of(terms.concurrency))
+        yield from flow(begin, enumerate(inputs, first), window_of(terms.concurrency))
 
 
 def flow(queue: Queue[S, R], inputs: Iterator[tuple[int, S]], window: int) -> Iterator[R]:
@@ -328,7 +349,8 @@ def _check(terms: Terms) -> None:
         raise UsageError("map has no history: each input is a conversation of its own, and may be a list of messages")
 
 
-def _key_of(source: Input, position: int, make: Callable[[Any], str] | None) -> str:
+def key_of(source: Input, position: int, make: Callable[[Any], str] | None) -> str:
+    """The name of an input."""
     if make is not None:
         return str(make(source))
     if isinstance(source, InputFile):

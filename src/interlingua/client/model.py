@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
 
     from interlingua.client.batch.batch import Batch
+    from interlingua.client.cluster.cluster import Cluster
     from interlingua.client.item import Input, Item
     from interlingua.client.keywords import Options
     from interlingua.client.plan import Plan
@@ -176,6 +177,7 @@ class Model(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -191,6 +193,7 @@ class Model(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -206,6 +209,7 @@ class Model(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -220,6 +224,7 @@ class Model(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -229,6 +234,7 @@ class Model(Face):
         Inputs are taken as they are needed and asked for in threads that end with the iteration; leaving it early waits
         for the calls under way. `journal` is a file in which every finished input is kept: a rerun takes those from
         there, and the failed ones are only tried again with `retry_failed`. `key` says what an input is called.
+        With `engine="ray"` the workers of a cluster ask, `concurrency` calls at once each, and `journal` is a folder.
 
         Raises: UsageError and its kinds for what would fail all inputs alike; what the inputs raise.
         """
@@ -236,7 +242,13 @@ class Model(Face):
 
         check_inputs(inputs)
         terms = Terms(output, concurrency, journal, ordered, batch, key, retry_failed, options)
-        return mapped(Work[Any](self, terms), self, inputs, terms)
+        work = Work[Any](self, terms)
+        if engine is None:
+            return mapped(work, self, inputs, terms)
+        from interlingua.client.cluster.cluster import cluster_of  # only who has a cluster needs it
+        from interlingua.client.cluster.engine import mapped_on_ray
+
+        return mapped_on_ray(work, self, inputs, terms, cluster_of(engine, terms))
 
     def explain(
         self,

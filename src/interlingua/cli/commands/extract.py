@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of, repair_argument
@@ -17,10 +18,12 @@ from interlingua.client.map import Task, Terms, Work, mapped
 from interlingua.client.options import CONCURRENCY
 from interlingua.errors import OutputError, UsageError
 from interlingua.media.files import files
+from interlingua.media.rows import rows
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
 
     from interlingua.client.batch.batch import Batch
     from interlingua.client.item import Item
@@ -41,6 +44,7 @@ examples:
   il extract 'scans/**/*.pdf' --schema invoice.json -o scans.jsonl -s "Amounts are in euros." --concurrency 32
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --batch       half the price, within a day
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --dry-run     says what would be asked
+  il extract reviews.parquet --rows text --schema models:Review -o reviews/ --engine ray      each row, on a cluster
   jq -c 'select(.output) | [.key, .output.total]' invoices.jsonl
 
 {EXIT_CODES}"""
@@ -75,6 +79,12 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--keep", action="store_true", help="with --batch: leave the batch and its files at the provider afterwards"
     )
+    parser.add_argument(
+        "--rows", metavar="COLUMN", help="the files are .jsonl or .parquet: each row's text in that column is an input"
+    )
+    parser.add_argument(
+        "--engine", metavar="ENGINE", help="ray, or ray://host:10001: on a cluster, and -o is a folder of journals"
+    )
     parser.add_argument("--retry-failed", action="store_true", help="retry items that failed in an earlier run")
     parser.add_argument("--dry-run", action="store_true", help="print how each file would be sent, and send nothing")
 
@@ -83,6 +93,8 @@ def run(options: Namespace) -> int:
     """Extract."""
     model = model_of(options)
     schema = load_schema(options.schema)
+    if options.dry_run and (options.engine or options.rows):
+        raise UsageError("extract: --dry-run shows files, without --engine and --rows")
     inputs = list(files(options.patterns))
     terms = Terms(
         output=schema,
@@ -95,7 +107,27 @@ def run(options: Namespace) -> int:
         options={},
     )
     work = Work[Any](model, terms)
-    return _survey(work, terms, inputs) if options.dry_run else _extract(work, terms, model, inputs)
+    if options.dry_run:
+        return _survey(work, terms, inputs)
+    if options.rows:
+        sources = chain.from_iterable([rows(file.path, options.rows) for file in inputs])
+        return _extract(work, _items(work, terms, model, sources, options.engine), model, None)
+    return _extract(work, _items(work, terms, model, inputs, options.engine), model, len(inputs))
+
+
+def _items(
+    work: Work[Any], terms: Terms, model: Model, inputs: Iterable[InputFile], engine: str | None
+) -> Iterable[Item[Any]]:
+    """The items, of this process or of a cluster.
+
+    Raises: UsageError for an engine that there is not.
+    """
+    if engine is None:
+        return mapped(work, model, inputs, terms)
+    from interlingua.client.cluster.cluster import cluster_of  # only who has a cluster needs it
+    from interlingua.client.cluster.engine import mapped_on_ray
+
+    return mapped_on_ray(work, model, inputs, terms, cluster_of(engine, terms))
 
 
 def _batch(options: Namespace) -> bool | Batch:
@@ -116,15 +148,15 @@ def _batch(options: Namespace) -> bool | Batch:
 # What is done
 
 
-def _extract(work: Work[Any], terms: Terms, model: Model, inputs: list[InputFile]) -> int:
-    tally = _Tally(len(inputs))
+def _extract(work: Work[Any], items: Iterable[Item[Any]], model: Model, total: int | None) -> int:
+    tally = _Tally(total)
     if work.is_batched:
         note("by batches: they may take a day, and `il batches` shows how far they are")
         note("Ctrl-C leaves them running; the same command takes their results")
     with warnings.catch_warnings(), failovers_told(model):
         warnings.simplefilter("ignore", ChangeWarning)  # one for each of thousands of files helps nobody
         try:
-            for item in mapped(work, model, inputs, terms):
+            for item in items:
                 tally.add(item)
         except KeyboardInterrupt:
             if work.is_batched:
@@ -138,7 +170,7 @@ def _extract(work: Work[Any], terms: Terms, model: Model, inputs: list[InputFile
 class _Tally:
     """How far it is, on stderr; a bar where that is a terminal."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int | None) -> None:
         self._total = total
         self._bar = sys.stderr.isatty()
         self._shown = 0.0
@@ -173,7 +205,7 @@ class _Tally:
         if left > 0:
             note(f"and {left} more failures")
         done = self._seen - len(self._failures)
-        phrases = [f"{done} of {self._total} done"]
+        phrases = [f"{done} of {self._total or self._seen} done"]
         phrases += [f"{self._recorded} were there before"] if self._recorded else []
         phrases += [f"${self._cost:.4f}"] if self._cost and self._seen > self._recorded else []
         phrases += [f"{len(self._failures)} failed (--retry-failed tries those again)"] if self._failures else []
@@ -187,10 +219,12 @@ class _Tally:
 
     def _show(self) -> None:
         self._shown = time.monotonic()
-        filled = _BAR * self._seen // self._total
+        filled = _BAR * self._seen // (self._total or self._seen)
         failed = f", {len(self._failures)} failed" if self._failures else ""
         cost = f", ${self._cost:.2f}" if self._cost else ""
-        sys.stderr.write(f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {self._seen}/{self._total}{failed}{cost}")
+        sys.stderr.write(
+            f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {self._seen}/{self._total or '?'}{failed}{cost}"
+        )
         sys.stderr.flush()
 
     def _clear(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from interlingua.client.aio.pump import carried_out
@@ -14,12 +15,13 @@ from interlingua.types.request import Request
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable
     from typing import Self
 
     from typing_extensions import TypeForm  # what type checkers know it as before Python 3.15
 
     from interlingua.client.batch.batch import Batch
+    from interlingua.client.cluster.cluster import Cluster
     from interlingua.client.item import Input, Item
     from interlingua.client.keywords import Options
     from interlingua.client.plan import Plan
@@ -173,6 +175,7 @@ class AsyncModel(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -188,6 +191,7 @@ class AsyncModel(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -203,6 +207,7 @@ class AsyncModel(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -217,6 +222,7 @@ class AsyncModel(Face):
         journal: str | os.PathLike[str] | None = None,
         ordered: bool = True,
         batch: bool | Batch = False,
+        engine: str | Cluster | None = None,
         key: Callable[[Any], str] | None = None,
         retry_failed: bool = False,
         **options: Unpack[Options],
@@ -226,7 +232,8 @@ class AsyncModel(Face):
         Inputs are taken as they are needed and asked for in tasks. Those under way are cancelled when the iteration
         ends before its inputs; `contextlib.aclosing` ends it at once. `journal` is a file in which every finished input
         is kept: a rerun takes those from there, and the failed ones are only tried again with `retry_failed`. `key`
-        says what an input is called.
+        says what an input is called. With `engine="ray"` the workers of a cluster ask, `concurrency` calls at once
+        each, and `journal` is a folder.
 
         Raises: UsageError and its kinds for what would fail all inputs alike; what the inputs raise.
         """
@@ -235,7 +242,15 @@ class AsyncModel(Face):
 
         check_inputs(inputs)
         terms = Terms(output, concurrency, journal, ordered, batch, key, retry_failed, options)
-        return mapped(Work[Any](self, terms), self, inputs, terms)
+        work = Work[Any](self, terms)
+        if engine is None:
+            return mapped(work, self, inputs, terms)
+        from interlingua.client.cluster.aio import mapped_async  # only who has a cluster needs it
+        from interlingua.client.cluster.cluster import cluster_of
+
+        if not isinstance(inputs, Iterable):
+            raise UsageError("engine takes inputs that are no asynchronous iterable: its driver takes them in a thread")
+        return mapped_async(work, self, inputs, terms, cluster_of(engine, terms))
 
     def explain(
         self,

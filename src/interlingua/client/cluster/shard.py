@@ -1,0 +1,122 @@
+"""One shard of inputs in one worker: the map of one process over a part of the inputs, with a journal of its own.
+
+Rules
+- A worker is any process that has the same providers in its environment: a question is pickled without keys.
+- A worker that is interrupted takes no further inputs, and ends when the calls under way have ended and are in the
+  journal; one that dies loses the calls under way and nothing else.
+- Limits hold for all workers together where their state is in Redis; elsewhere each worker has an equal part of them.
+"""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextvars import copy_context
+from functools import lru_cache
+from hashlib import sha256
+from itertools import takewhile
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from interlingua.client.cluster.segments import place_of
+from interlingua.client.map import Terms, Work, entry_of, mapped
+from interlingua.client.model import Model
+from interlingua.client.state import limiter, shared_link
+from interlingua.registry.allowance import Allowance
+from interlingua.wire.json import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from interlingua.client.cluster.index import Index
+    from interlingua.client.cluster.segments import Segment
+    from interlingua.client.face import Face
+    from interlingua.client.item import Input, Item
+    from interlingua.client.options import Settings
+
+__all__ = ["Question", "answered", "answered_lines", "question_of"]
+
+_INTERRUPT_POLL_S = 0.05
+"""How often an interrupt is looked for: engines set a flag, and wake nobody."""
+
+
+class Question(NamedTuple):
+    """The request about every input, as it goes to a worker."""
+
+    spec: str
+    """The spec of the model."""
+    settings: Settings
+    """The options of the model."""
+    terms: Terms
+    """How the map is to go."""
+    limits: tuple[tuple[str, Allowance], ...] = ()
+    """The limits that hold for all workers, by pattern."""
+    workers: int = 1
+    """How many workers there are at most."""
+
+
+def question_of(face: Face, terms: Terms, workers: int = 1) -> Question:
+    """The question of a map.
+
+    Raises: TypeError for a model with a registry, a transport or a clock of its own; ConfigError without a model.
+    """
+    face.__reduce__()  # what cannot be pickled says why
+    limits = tuple([(pattern, load.allowance) for pattern, load in limiter().loads().items()])
+    return Question(face.spec, face.settings, terms, limits, workers)
+
+
+def answered_lines(question: Question, pickled: bytes, position: int, index: Index | None) -> list[tuple[bool, bytes]]:
+    """The items of a shard as lines of a journal, each with whether it was in one before; for another process."""
+    items = answered(question, pickle.loads(pickled), position, index, pickled)  # noqa: S301 - this program's own inputs
+    return [(item.recorded, encode(entry_of(item, ""))) for item in items]
+
+
+def answered(
+    question: Question, inputs: Sequence[Input], position: int, index: Index | None, pickled: bytes | None = None
+) -> list[Item[Any]]:
+    """The items of a shard whose first input has that position among all; `pickled` are the inputs, for their name.
+
+    Raises: UsageError and its kinds for what would fail every input alike; Error when the journal cannot be written.
+    """
+    _limit(question.limits, question.workers)
+    spec, settings, terms, *_ = question
+
+    def open_segment() -> Segment:
+        name = sha256(pickled or pickle.dumps(list(inputs), 5)).hexdigest()[:32]
+        return place_of(terms.journal or "").open(name, index)
+
+    model = Model(spec, settings)
+    is_stopping = Event()
+
+    def taken() -> Iterator[Input]:
+        return takewhile(lambda _: not is_stopping.is_set(), inputs)
+
+    def carry_out() -> list[Item[Any]]:
+        return list(mapped(Work[Any](model, terms, open_segment), model, taken(), terms, position))
+
+    with ThreadPoolExecutor(1, thread_name_prefix="interlingua-shard") as pool:
+        future = pool.submit(copy_context().run, carry_out)
+        while True:
+            try:
+                wait([future], timeout=_INTERRUPT_POLL_S)
+                if future.done():
+                    break
+            except KeyboardInterrupt:  # engines repeat it while a task goes on
+                is_stopping.set()
+    if is_stopping.is_set():
+        raise KeyboardInterrupt
+    return future.result()
+
+
+@lru_cache(maxsize=1)
+def _limit(limits: tuple[tuple[str, Allowance], ...], workers: int) -> None:
+    """Limit the calls of this process, once."""
+    parts = 1 if shared_link() is not None else workers
+    for pattern, allowed in limits:
+        limiter().set(pattern, _part(allowed, parts))
+
+
+def _part(allowed: Allowance, parts: int) -> Allowance:
+    counts = [allowed.concurrency, allowed.rpm, allowed.tpm]
+    concurrency, rpm, tpm = [None if count is None else max(1, count // parts) for count in counts]
+    return Allowance(concurrency=concurrency, rpm=rpm, tpm=tpm)

@@ -1,0 +1,15 @@
+"""Names that `docs/guides/cluster.md` uses: a provider, and a Ray that carries everything out in this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, cast
+
+from tests.support.ray_in_place import RayInPlace
+
+os.environ["LLM_WORK"] = "openai://tok-1234@gateway.example/v1"
+sys.modules["ray"] = cast("Any", RayInPlace())
+
+REPLIES = ["Small."]
+"""The script of the fake model; the last one is said for ever."""
