@@ -1,8 +1,8 @@
 """Shared state of gateways in Redis or Postgres: the vault, stored responses, and the accounts of keys.
 
-Strategy: a value lies under a key of its own as JSON, for as long as it would lie in memory. Accounts are read, changed
-by the same `budget.step` as everywhere, and written by a script if nobody else was faster. Operations that wait in one
-gateway at the same time are one such change.
+Strategy: a value lies under a key of its own as JSON, for as long as it would lie in memory. Accounts are
+changed by the same `budget.step` as everywhere, from what this gateway wrote last, and written by a script if that is
+still there; else from what is. Operations that wait in one gateway at the same time are one such change.
 
 Rules
 - Owners are kept apart: a key is made of the digest of its owner and that of its kind and name, so that no name can
@@ -239,6 +239,7 @@ class SharedAccounts:
         self._batches = Batches(self._write)
         self._damaged: set[str] = set()
         self._known: dict[str, Account] = {}
+        self._written: dict[str, bytes] = {}
         self._alone: dict[str, Account] = {}
         self._missed: list[Operation] = []
         self._uncounted: dict[tuple[str, str, str], Row] = {}
@@ -332,31 +333,51 @@ class SharedAccounts:
         if not names:
             return outcomes
         keys = tuple([self._room + name for name in names])
-        values, *_ = yield [Read(keys), *count_commands(self._link, self._uncounted.values())]
-        self._uncounted.clear()
-        stored: tuple[bytes, ...] = tuple([value or b"" for value in values])
+        counts = count_commands(self._link, self._uncounted.values())
+        # The values as this gateway wrote them last are a guess: a swap that succeeds proves it, and one that fails
+        # says what is there. Where nothing is to be written, they are read, for a refusal has to be that of now.
+        stored: tuple[bytes, ...] | None = None
+        if all([name in self._written for name in names]):
+            stored = tuple([self._written[name] for name in names])
+        is_current = False
         for _ in range(MAX_TRIES):
+            if stored is None:
+                values, *_ = yield [Read(keys), *counts]
+                counts = self._heard()
+                stored, is_current = tuple([value or b"" for value in values]), True
             accounts = self._read(names, stored)
             tallies = Tallies(accounts)
             self._charge_gone(tallies, operations)
             for place, operation in enumerate(operations):
                 if not _is_done(operation, tallies, retried=place < retried):
                     outcomes[place] = self._outcome(operation, tallies)
-            accounts |= {name: tallies.value(name) or EMPTY for name in tallies.changed}
-            written = tuple(
-                [
-                    encode(accounts[name]) if name in tallies.changed else value
-                    for name, value in zip(names, stored, strict=True)
-                ]
-            )
-            if written == stored:
+            written = self._encoded(names, stored, accounts, tallies)
+            if written != stored:
+                reply, *_ = yield [Swap(keys, stored, written), *counts]
+                counts = self._heard()
+                if reply == 1:
+                    self._known |= accounts
+                    self._written |= zip(names, written, strict=True)
+                    return outcomes
+                stored, is_current = tuple(reply), True
+            elif is_current:
                 return outcomes
-            (reply,) = yield [Swap(keys, stored, written)]
-            if reply == 1:
-                self._known |= accounts
-                return outcomes
-            stored = tuple(reply)
+            else:
+                stored, outcomes = None, [None for _ in operations]
         return None
+
+    def _heard(self) -> list[Command]:
+        """No rows are left to be counted: the store has heard of all."""
+        self._uncounted.clear()
+        return []
+
+    def _encoded(
+        self, names: Sequence[str], stored: Sequence[bytes], accounts: dict[str, Account], tallies: Tallies
+    ) -> tuple[bytes, ...]:
+        """The values to write: of a changed account its new one, which is put into `accounts`, too."""
+        accounts |= {name: tallies.value(name) or EMPTY for name in tallies.changed}
+        pairs = zip(names, stored, strict=True)
+        return tuple([encode(accounts[name]) if name in tallies.changed else value for name, value in pairs])
 
     def _outcome(self, operation: Operation, tallies: Tallies) -> Outcome:
         """Do an operation; an account that is damaged lets nobody in and stays as it is."""
