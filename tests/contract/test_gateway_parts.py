@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-MOST = 90
-"""The functions that take the whole gateway; there were 116. Lower it when there are fewer."""
+MOST = 56
+"""The functions that take the whole gateway and are no handlers. Lower it when there are fewer."""
 
 
 def _takers(tree: ast.Module) -> Iterator[tuple[Function, str]]:
@@ -58,8 +58,9 @@ def test_nobody_takes_the_gateway_for_one_thing() -> None:
 
 
 def test_few_functions_take_the_gateway() -> None:
-    """The number of functions that take the whole gateway only falls."""
-    takers = [function for module in MODULES if module.room == "gateway" for function, _ in _takers(module.tree)]
+    """The number of functions that take the whole gateway, handlers aside, only falls."""
+    rooms = [module for module in MODULES if module.room == "gateway"]
+    takers = [one for module in rooms for one, name in _takers(module.tree) if not _is_handler(one, name)]
     assert len(takers) <= MOST
 
 
