@@ -63,7 +63,7 @@ SIDES: dict[str, Side] = {
     "anthropic": Side("anthropic", "claude-opus-5", {"signature": _seal("anthropic")}),
     "google": Side("google", "gemini-3-pro", None, {"thoughtSignature": _seal("google")}),
     "ollama": Side("ollama", "qwen3-vl"),
-    "cohere": Side("cohere", "command-a-vision-07-2025"),
+    "cohere": Side("cohere", "command-a-reasoning-08-2025"),
     "unified": Side("interlingua", "smart"),
     "bedrock": Side("bedrock", "us.anthropic.claude-opus-5", {"signature": _seal("bedrock")}),
 }
@@ -195,8 +195,9 @@ SPECS = {
     "anthropic": "anthropic/claude-opus-5",
     "google": "google/gemini-3-pro",
     "ollama": "ollama/qwen3-vl",
-    "cohere": "cohere/command-a-vision-07-2025",
+    "cohere": "cohere/command-a-reasoning-08-2025",
     "unified": "interlingua/smart",
+    "bedrock": "bedrock/us.anthropic.claude-opus-5-v1:0",
 }
 """Dialect -> a model of the service that the strict upstream imitates."""
 STRICT = list(permutations(SPECS, 2))

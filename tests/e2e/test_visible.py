@@ -166,7 +166,6 @@ def test_help_lists_every_option(face: type) -> None:
         ("awaited", "chat", "'AsyncModel' object has no attribute 'chat': generate asks, history= goes on"),
         ("il", "completion", "'interlingua' has no attribute 'completion': il.model"),
         ("aio", "completion", "'interlingua.aio' has no attribute 'completion': il.model"),
-        ("compat", "embedding", "no attribute 'embedding': il.embed"),
         ("compat", "Router", "no attribute 'Router': a chain 'a/b,c/d' as the model's name"),
     ],
 )

@@ -193,7 +193,9 @@ class MessageEncoder:
         if not blocks and len(self.documents) > before:
             if message.extra.get(NAME, {}).get("field") == DOCUMENTS:
                 return  # it stands for what a client of this dialect brought beside its messages
-            self.changes.add("media_as_text", path + within, "a message has to say something beside documents")
+            for place in [place for place, part in enumerate(message.parts) if isinstance(part, DocumentPart)]:
+                detail = "a message has to say something beside documents"
+                self.changes.add("media_as_text", f"{path}{within}/{place}", detail)
             blocks = [BlockWire(type="text", text=document_text(document)) for document in self.documents[before:]]
             self.documents = self.documents[:before]
         wire = MessageWire(role=message.role, content=_content(blocks))

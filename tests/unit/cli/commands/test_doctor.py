@@ -35,8 +35,8 @@ def test_every_extra_is_told() -> None:
     """Those of one platform alone, too."""
     told = {finding.text.partition(":")[0] for finding in checkup.extras()}
     assert told == {
-        "aws", "azure", "gateway", "google", "http", "local", "mcp", "media", "numpy", "otel", "prices", "redis",
-        "websocket", "yaml",
+        "aws", "azure", "gateway", "google", "http", "local", "mcp", "media", "numpy", "otel", "postgres", "prices",
+        "ray", "redis", "websocket", "yaml",
     }  # fmt: skip
 
 

@@ -13,6 +13,8 @@ from interlingua.wire.json import decode_any, encode
 from tests.support.upstream_requests import LOOSE, PNG, changed, whole_request
 
 DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
+ERRORS = {"cohere": "message"}
+"""The member of a refusal that says what is wrong, where it is not `error`."""
 MODELS = {"google": "gemini-3-pro"}
 
 GIF = f"data:image/bmp;base64,{PNG}"
@@ -194,6 +196,14 @@ ROWS: tuple[Row, ...] = (
     ("ollama", {"think": "very"}, "bad_think", "/think"),
     ("ollama", {"messages.0.role": "developer"}, "bad_role", "/messages/0/role"),
     ("ollama", {"tools.0.function.parameters": ...}, "missing_parameters", "/tools/0/function/parameters"),
+    # Cohere
+    ("cohere", {"messages.3.tool_call_id": "other"}, "bad_pairing", "/messages/3/tool_call_id"),
+    ("cohere", {"messages.2.tool_calls.+": {"id": "time_a", "function": {"name": "time", "arguments": "{}"}}},
+     "repeated_call_id", "/messages/2/tool_calls/1/id"),
+    ("cohere", {"tools": ..., "tool_choice": "REQUIRED"}, "choice_without_tools", "/tool_choice"),
+    ("cohere", {"response_format": {"type": "json_object"}}, "schema_beside_tools", "/response_format"),
+    ("cohere", {"messages.1.content.1.image_url.url": GIF}, "bad_image", "/messages/1/content/1/image_url/url"),
+    ("cohere", {"model": "command-a-03-2025", "thinking": {"type": "enabled"}}, "unsupported_by_model", "/thinking"),
 )  # fmt: skip
 """Dialect, changes to a good request, the rule that refuses it, the place it names."""
 
@@ -228,7 +238,7 @@ def test_one_change_breaks_one_rule(dialect: str, changes: dict[str, Any], rule:
     assert all(problem.source for problem in verdict.problems)
     assert verdict.reply is not None
     assert verdict.reply.status == 400
-    assert "error" in decode_any(verdict.reply.body)
+    assert ERRORS.get(dialect, "error") in decode_any(verdict.reply.body)
 
 
 def test_every_rule_has_a_row() -> None:
