@@ -80,9 +80,7 @@ class _Question:
     def __init__(self, name: str, provider: CodeProvider, request: HttpRequest, timeouts: Timeouts) -> None:
         self.spec = request.target or name
         if request.url.partition("?")[0].endswith(("/embeddings", "/rerank")):
-            raise UnsupportedError(
-                f"{self.spec} makes no vectors and ranks no documents: {name} is code, which answers"
-            )
+            raise UnsupportedError(f"{self.spec} has no embeddings and no rerank: {name} is a provider in code")
         self.dialect: Dialect = get_dialect(request.dialect or "unified")
         try:
             decoded = self.dialect.decode_request(request, DecodeOptions())
