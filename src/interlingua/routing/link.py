@@ -14,12 +14,13 @@ Rules
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode
 
 from interlingua.errors import ConfigError, redact
 from interlingua.routing.commands import Command, LinkGone, Steps
@@ -69,9 +70,9 @@ class Link(ABC):
 
     @property
     def address(self) -> str:
-        """Where it leads, without user and password."""
-        parts = urlsplit(self._url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        """Where it leads, without user, password and query."""
+        scheme, _, rest = self._url.partition("?")[0].partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2]}"
 
     def run(self, steps: Steps[R]) -> R:
         """The result of the steps.
@@ -207,16 +208,23 @@ def own_members(url: str, kind: str, timeout_s: float) -> tuple[str, str, float]
 
     Raises: ConfigError for an address that is none.
     """
+    scheme, _, rest = url.partition("://")
+    place, _, query = rest.partition("?")
+    host, *behind = re.split("[/?#]", rest, maxsplit=1)
+    if host and "@" in "".join(behind):  # nothing of such an address can be shown: it may be its password
+        raise ConfigError(
+            f"not an address of {kind}: in a password / is written %2F, ? %3F, # %23, and @ elsewhere %40"
+        )
+    members = dict(parse_qsl(query, keep_blank_values=True))
+    prefix = members.pop("prefix", "interlingua:")
     try:
-        parts = urlsplit(url)
-        members = dict(parse_qsl(parts.query, keep_blank_values=True))
-        prefix = members.pop("prefix", "interlingua:")
         timeout_s = float(members.pop("timeout_s", timeout_s))
-    except ValueError as error:
-        raise ConfigError(f"not an address of {kind}: {redact(str(error))}") from None
+    except ValueError:
+        raise ConfigError(f"timeout_s of an address of {kind} is no number of seconds") from None
     if not 0 < timeout_s <= 10:
         raise ConfigError(f"timeout_s of an address of {kind} is more than 0 and at most 10")
-    return urlunsplit(parts._replace(query=urlencode(members, quote_via=quote))), prefix, timeout_s
+    left = urlencode(members, quote_via=quote)
+    return f"{scheme}://{place}{'?' if left else ''}{left}", prefix, timeout_s
 
 
 def _reason(error: Exception) -> str:

@@ -199,14 +199,15 @@ class RedisLink(Link):
     def _open(self) -> Any:
         from redis.retry import Retry
 
-        # A connection that broke while it was idle is made again, once; what takes too long is not asked again.
-        retry = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
+        # Nothing is sent twice by itself: a settlement whose reply was lost would count again. A connection that broke
+        # while it was idle is made anew by the pool.
+        retry = Retry(NoBackoff(), 0)
         return _blocking.Redis.from_url(self._url, retry=retry, **self._options())
 
     def _open_async(self) -> Any:
         from redis.asyncio.retry import Retry
 
-        retry = Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,))
+        retry = Retry(NoBackoff(), 0)
         return _awaited.Redis.from_url(self._url, retry=retry, **self._options())
 
     def _exchange(self, client: Any, commands: list[Command]) -> list[Any]:

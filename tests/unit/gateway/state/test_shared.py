@@ -28,6 +28,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.json import decode
 from tests.support.gateway import remembered
+from tests.support.relay import relayed
 from tests.support.shared_servers import SharedServer
 
 
@@ -337,6 +338,49 @@ def test_an_account_that_is_damaged_lets_nobody_in_and_is_not_written_over(
             assert values.pop() == [b"nonsense"]
             await link.run_async(run(Drop((name,))))
             assert await gate.enter(_enter(1, Terms(rpm=1))) is None
+        assert len([record for record in caplog.records if "damaged" in record.getMessage()]) == 1
+
+    _run(work())
+
+
+def test_a_settlement_whose_reply_is_lost_counts_once(server: SharedServer) -> None:
+    """A connection breaks between its writing and the reply; whoever sends it again knows that it may be done."""
+
+    async def work() -> None:
+        clock = Clock()
+        async with relayed(server.url) as relay:
+            gate = SharedAccounts(open_link(relay.url, clock=clock))
+            terms = Terms(budgets=(Budget(amount=2_000, unit="tokens", period="total"),))
+            for number in range(3):
+                entered = _enter(number, terms)
+                assert await gate.enter(entered) is None
+                relay.loses = number == 1
+                await gate.leave(_leave(entered, 4))
+                clock.now_s += 10  # the outage is over
+            (account,) = await gate.accounts(["key:k"])
+            assert account is not None
+            assert account.spent.in_total == Used(12)
+            assert account.held == ()
+            await gate.close()
+
+    _run(work())
+
+
+def test_an_account_that_is_damaged_later_is_said_once(server: SharedServer, caplog: pytest.LogCaptureFixture) -> None:
+    """Also where this gateway wrote it well before."""
+
+    async def work() -> None:
+        link = open_link(server.url, clock=Clock())
+
+        def run(command: Command) -> Generator[list[Command], list[Any], None]:
+            yield [command]
+
+        async with _accounts(server, Clock(), 1) as (gate,):
+            assert await gate.enter(_enter(1, Terms(rpm=9))) is None
+            await link.run_async(run(Put(f"{link.prefix}{{accounts}}:key:k", b"nonsense", 600_000)))
+            for number in range(2, 5):
+                with pytest.raises(InternalServerError, match="what the account key:k has used cannot be read"):
+                    await gate.enter(_enter(number, Terms(rpm=9)))
         assert len([record for record in caplog.records if "damaged" in record.getMessage()]) == 1
 
     _run(work())
