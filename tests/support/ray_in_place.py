@@ -110,7 +110,9 @@ class RayInPlace:
         """What a task came to."""
         return reference.value()
 
-    def wait(self, references: list[_Reference], num_returns: int) -> tuple[list[_Reference], list[_Reference]]:
+    def wait(
+        self, references: list[_Reference], num_returns: int, timeout: float | None = None
+    ) -> tuple[list[_Reference], list[_Reference]]:
         """The last of the tasks first, as another order than theirs."""
         done = references[-num_returns:]
         for reference in done:

@@ -33,7 +33,17 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-__all__ = ["BatchRecord", "Entry", "Fault", "Journal", "Known", "read_batches", "read_entry", "read_known"]
+__all__ = [
+    "BatchRecord",
+    "Entry",
+    "Fault",
+    "Journal",
+    "JournalInUseError",
+    "Known",
+    "read_batches",
+    "read_entry",
+    "read_known",
+]
 
 VERSION = 1
 _BATCH = "batch "
@@ -131,6 +141,10 @@ class Known(NamedTuple):
     """How many bytes it has."""
     failed: bool
     """Whether its input failed."""
+
+
+class JournalInUseError(UsageError):
+    """A journal has another writer."""
 
 
 class Journal:
@@ -335,7 +349,7 @@ def _await_lock(file: int, name: str, wait_s: float) -> None:
 def _lock_file(file: int, name: str) -> None:
     """Lock a file until it is closed.
 
-    Raises: UsageError when somebody else has it.
+    Raises: JournalInUseError when somebody else has it.
     """
     try:
         if sys.platform == "win32":
@@ -348,4 +362,6 @@ def _lock_file(file: int, name: str) -> None:
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        raise UsageError(f"the journal {name} is in use by another map; wait for it, or give another file") from None
+        raise JournalInUseError(
+            f"the journal {name} is in use by another map; wait for it, or give another file"
+        ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 from interlingua.client.cluster.engine import mapped_on_ray
@@ -27,9 +28,19 @@ async def mapped_async(
 
     Raises: as `mapped_on_ray`.
     """
-    items = mapped_on_ray(work, face, inputs, terms, cluster)
+    is_stopping = Event()
+    items = mapped_on_ray(work, face, inputs, terms, cluster, is_stopping=is_stopping.is_set)
+    step: asyncio.Future[Item[T] | None] | None = None
     try:
-        while (item := await asyncio.to_thread(next, items, None)) is not None:
+        while True:
+            step = asyncio.ensure_future(asyncio.to_thread(next, items, None))
+            item = await asyncio.shield(step)
+            if item is None:
+                return
             yield item
     finally:
+        is_stopping.set()
+        if step is not None and not step.done():  # the thread of a step that nobody waits for any more
+            await asyncio.wait([step])
+            step.exception()
         await asyncio.to_thread(items.close)

@@ -1,6 +1,7 @@
 """A map on Ray: shards of inputs go out as tasks, lines of journals come back as items.
 
-Strategy: the driver cuts the inputs into shards and holds two for each worker; a task is the map of one process over a
+Strategy: the driver cuts the inputs into shards and holds two for each worker, or one where the cluster has more
+processors than workers may be: it would carry out both. A task is the map of one process over a
 shard (`shard`). Ray carries a shard out again whose worker or machine died, and its journal says where to go on.
 
 Rules
@@ -31,7 +32,7 @@ from interlingua.client.meter import count
 from interlingua.errors import ConfigError, Error, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from interlingua.client.cluster.cluster import Cluster
     from interlingua.client.cluster.shard import Question
@@ -45,6 +46,8 @@ T = TypeVar("T")
 
 SHARDS_PER_WORKER = 2
 """How many shards are out for each worker: the one that it works on, and the next one."""
+_STOP_POLL_S = 0.2
+"""How often a map that waits for a shard looks whether it is to stop."""
 
 
 class _Shard(NamedTuple):
@@ -59,9 +62,17 @@ class _Shard(NamedTuple):
 
 
 def mapped_on_ray(
-    work: Work[T], face: Face, inputs: Iterable[Input], terms: Terms, cluster: Cluster
+    work: Work[T],
+    face: Face,
+    inputs: Iterable[Input],
+    terms: Terms,
+    cluster: Cluster,
+    *,
+    is_stopping: Callable[[], bool] = bool,
 ) -> Generator[Item[T]]:
     """The items of `inputs`, asked for by the workers of a cluster; a shard's items come when it is finished.
+
+    Where another thread wants it to end, `is_stopping` says so: it ends as if it had been left.
 
     Raises: what the inputs raise; UsageError for a journal that cannot be used and for what would fail every input;
         ConfigError where Ray is not installed; Error when a journal cannot be written.
@@ -76,7 +87,9 @@ def mapped_on_ray(
                 out.append(run.begin(sources, position))
             if not out:
                 return
-            shard = run.next(out, ordered=terms.ordered)
+            shard = run.next(out, is_stopping, ordered=terms.ordered)
+            if shard is None:
+                return
             for item in run.items(work, shard):
                 if item.response is not None and not item.recorded:
                     count(item.response)
@@ -100,9 +113,9 @@ class _Run:
         self._ray = ray
         self._key = terms.key
         question = question_of(face, terms)
-        workers = cluster.workers or max(1, int(ray.cluster_resources().get("CPU", 1) / cluster.processors))
-        workers = min([workers, *_counts(question)])  # each has a part of every limit
-        self.room: int = workers * SHARDS_PER_WORKER
+        slots = max(1, int(ray.cluster_resources().get("CPU", 1) / cluster.processors))
+        workers = min([cluster.workers or slots, *_counts(question)])  # each has a part of every limit
+        self.room: int = workers * SHARDS_PER_WORKER if workers >= slots else workers
         """How many shards may be out."""
         try:
             self._question = ray.put(question._replace(workers=workers))
@@ -110,7 +123,8 @@ class _Run:
             raise UsageError(f"engine: this map cannot go to another process: {error}") from None
         remote = ray.remote(num_cpus=cluster.processors, max_retries=cluster.retries, retry_exceptions=False)
         self._carry_out: Any = remote(_carried_out)
-        self._index = None if terms.journal is None else self._value(remote(_read_index).remote(str(terms.journal)))
+        journal = question.terms.journal
+        self._index = None if journal is None else self._value(remote(_read_index).remote(journal))
         if self._index is not None:
             self._index = ray.put(self._index)
 
@@ -122,14 +136,16 @@ class _Run:
             raise UsageError(f"engine: an input cannot go to another process: {error}") from None
         return _Shard(self._carry_out.remote(self._question, pickled, position, self._index), inputs, position)
 
-    def next(self, out: deque[_Shard], *, ordered: bool) -> _Shard:
-        """Take the shard whose items come next, once it is finished."""
-        if not ordered:
-            ready, _ = self._ray.wait([shard.reference for shard in out], num_returns=1)
-            while out[0].reference != ready[0]:
-                out.rotate(-1)
-        shard = out[0]
-        self._ray.wait([shard.reference], num_returns=1)
+    def next(self, out: deque[_Shard], is_stopping: Callable[[], bool], *, ordered: bool) -> _Shard | None:
+        """Take the shard whose items come next, once it is finished; None where the map is to stop."""
+        references = [shard.reference for shard in islice(out, 1 if ordered else None)]
+        ready: list[Any] = []
+        while not ready:
+            if is_stopping():
+                return None
+            ready, _ = self._ray.wait(references, num_returns=1, timeout=_STOP_POLL_S)
+        while out[0].reference != ready[0]:
+            out.rotate(-1)
         return out.popleft()
 
     def items(self, work: Work[T], shard: _Shard) -> Iterator[Item[T]]:

@@ -7,6 +7,8 @@ errors of `map`.
 Rules
 - Columns are plain: `answer` is the text, or the typed answer as JSON; `error` is empty where there is none; `cost_usd`
   is NaN where the price is unknown. Every part has the same columns, also an empty one.
+- A cell without a value is not asked about, and is an error of its row.
+- Limits that are not in Redis hold in each process by itself, since nobody knows how many there are.
 - What other parts have finished is read once in each process, when it gets its first part of a mapper.
 """
 
@@ -40,6 +42,8 @@ F = TypeVar("F")
 
 COLUMNS = {"answer": "str", "error": "str", "cost_usd": "float64"}
 """The columns that a mapper adds, and their types."""
+_NO_TEXT = "", "UsageError: there is no text in the cell", math.nan
+"""The columns beside a cell without a value."""
 
 
 class Mapper:
@@ -61,9 +65,10 @@ class Mapper:
             raise UsageError(
                 f"there is no column {self._column!r} of inputs; there are {', '.join(map(str, table.columns))}"
             )
-        texts = [str(text) for text in table[self._column]]
-        items = answered(self._question, texts, 0, _index_of(self._question.terms.journal, self._run))
-        rows = [_row(item) for item in items]
+        cells = list(table[self._column])
+        texts = [str(cell) for cell in cells if not _is_empty(cell)]
+        items = iter(answered(self._question, texts, 0, _index_of(self._question.terms.journal, self._run)))
+        rows = [_NO_TEXT if _is_empty(cell) else _row(next(items)) for cell in cells]
         columns = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
         return table.assign(**columns).astype(COLUMNS)
 
@@ -96,6 +101,13 @@ def mapper(
     journal = None if journal is None else str(journal)
     terms = Terms(output, concurrency, journal, True, False, None, retry_failed, options)
     return Mapper(column, question_of(face, terms))
+
+
+def _is_empty(cell: object) -> bool:
+    """Whether a cell has no value: None, NaN, and the signs of pandas for that."""
+    return (
+        cell is None or (isinstance(cell, float) and math.isnan(cell)) or type(cell).__name__ in ("NAType", "NaTType")
+    )
 
 
 def _row(item: Item[Any]) -> tuple[str, str, float]:

@@ -6,10 +6,11 @@ found by an index that was read when the run began. So a shard may be cut differ
 that is moved into the folder counts.
 
 Rules
-- One writer at a time for a journal: on a disk its lock is waited for, since a worker ends soon after its driver.
-- In a bucket nothing is locked and nothing is appended: a worker writes to a file of its own, which becomes an object
-  of its own at least once a second, and begins with the objects that others left of the same shard. A machine that is
-  lost loses at most the last second.
+- One writer at a time for a journal: on a disk its lock is waited for, since a worker ends soon after its driver; who
+  still has not got it then, as of two parts of a table with the same texts, writes to a journal of its own beside it.
+- In a bucket nothing is locked and nothing is appended: a worker writes to a file of its own, which begins with what
+  others left of the same shard; the lines behind that become an object of its own at least once a second. A machine
+  that is lost loses at most the last second. Where the bucket does not answer at the end, the file stays.
 - Of the same id, an answer in any journal counts before a failure in another one.
 """
 
@@ -22,11 +23,12 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
+from time import sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.client.cluster.index import make_index
-from interlingua.client.journal import Entry, Journal, read_entry, read_known
-from interlingua.errors import ConfigError, UsageError, kind_of
+from interlingua.client.journal import Entry, Journal, JournalInUseError, read_entry, read_known
+from interlingua.errors import ConfigError, Error, UsageError, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +37,15 @@ if TYPE_CHECKING:
     from interlingua.client.cluster.index import Index, Location
     from interlingua.client.journal import Known
 
-__all__ = ["FLUSH_S", "LOCK_WAIT_S", "Bucket", "Folder", "Segment", "place_of"]
+__all__ = ["FLUSH_S", "LOCK_WAIT_S", "Bucket", "Folder", "Segment", "absolute", "place_of"]
 
 ENDING = ".jsonl"
 LOCK_WAIT_S = 120.0
 """How long another writer of a shard is waited for."""
 FLUSH_S = 1.0
 """How often a journal in a bucket is handed over."""
+LAST_TRIES = 5
+"""How often the last lines are handed over before their file is left where it is, a second apart."""
 
 
 def place_of(journal: str | os.PathLike[str]) -> Folder | Bucket:
@@ -57,6 +61,12 @@ def place_of(journal: str | os.PathLike[str]) -> Folder | Bucket:
     if Path(name).is_file():
         raise UsageError(f"the journal of a cluster is a folder and {name} is a file; move the file into a folder")
     return Folder(name)
+
+
+def absolute(journal: str | os.PathLike[str]) -> str:
+    """A journal as every worker is to find it: each has a working directory of its own."""
+    name = os.fspath(journal)
+    return name if "://" in name else str(Path(name).absolute())
 
 
 class Segment(Journal):
@@ -104,22 +114,32 @@ class Folder(NamedTuple):
         return make_index(self.journals())
 
     def line(self, location: Location) -> bytes:
-        """One line of a journal."""
-        with (Path(self.path) / location.name).open("rb") as opened:
-            opened.seek(location.place)
-            return opened.read(location.size)
+        """One line of a journal.
+
+        Raises: UsageError for a journal that this machine does not see.
+        """
+        try:
+            with (Path(self.path) / location.name).open("rb") as opened:
+                opened.seek(location.place)
+                return opened.read(location.size)
+        except OSError as error:
+            why = f"{self.path}/{location.name} cannot be read here ({error.strerror})"
+            raise UsageError(f"{why}: all workers of a cluster need the same folder") from None
 
     def open(self, name: str, index: Index | None) -> Segment:
         """The journal of a shard.
 
-        Raises: UsageError where it cannot be opened, or has another writer.
+        Raises: UsageError where it cannot be opened.
         """
         folder = Path(self.path)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"the folder {self.path} cannot be made: {error.strerror}") from None
-        return Segment(str(folder / f"{name}{ENDING}"), self, index)
+        try:
+            return Segment(str(folder / f"{name}{ENDING}"), self, index)
+        except JournalInUseError:
+            return Segment(str(folder / f"{name}-{token_hex(4)}{ENDING}"), self, index)
 
 
 class Bucket(NamedTuple):
@@ -164,7 +184,8 @@ class Bucket(NamedTuple):
             for before in self._names(f"{name}-"):
                 whole, _, _ = system.cat_file(f"{root}/{before}").rpartition(b"\n")
                 opened.write(whole + b"\n" if whole else b"")
-        return _Uploaded(path, self, index, f"{root}/{name}-{token_hex(4)}{ENDING}")
+            size = opened.tell()
+        return _Uploaded(path, size, self, index, f"{root}/{name}-{token_hex(4)}{ENDING}")
 
     def _names(self, beginning: str) -> list[str]:
         system, root = self._system()
@@ -190,10 +211,11 @@ class Bucket(NamedTuple):
 
 
 class _Uploaded(Segment):
-    """A journal in a file of its own, handed over as one object while it grows and when it is closed."""
+    """A journal in a file of its own, whose new lines are handed over as one object while it grows and at its end."""
 
-    def __init__(self, path: str, place: Bucket, index: Index | None, target: str) -> None:
-        self._path, self._target, self._size = path, target, -1
+    def __init__(self, path: str, size: int, place: Bucket, index: Index | None, target: str) -> None:
+        self._path, self._target = path, target
+        self._begins, self._handed = size, size  # before that are the lines of others
         self._bucket = place
         super().__init__(path, place, index)
         self._ended = threading.Event()
@@ -206,10 +228,21 @@ class _Uploaded(Segment):
         self._ended.set()
         self._worker.join()
         try:
-            self._flush()
+            self._flush_last()
         finally:
             super().__exit__(kind, error, traceback)
-            Path(self._path).unlink(missing_ok=True)
+        Path(self._path).unlink(missing_ok=True)
+
+    def _flush_last(self) -> None:
+        for left in reversed(range(LAST_TRIES)):
+            try:
+                return self._flush()
+            except Exception as error:  # whatever a store raises
+                if not left:
+                    why = f"{self._target} cannot be written ({type(error).__name__})"
+                    raise Error(f"{why}; the answers are in {self._path}: copy it into the journal's folder") from error
+            sleep(FLUSH_S)
+        return None
 
     def _flush_often(self) -> None:
         while not self._ended.wait(FLUSH_S):
@@ -218,7 +251,11 @@ class _Uploaded(Segment):
 
     def _flush(self) -> None:
         size = Path(self._path).stat().st_size
-        if size and size != self._size:
-            system, _ = self._bucket._system()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same module
-            system.put_file(self._path, self._target)
-            self._size = size
+        if size == self._handed:
+            return
+        with Path(self._path).open("rb") as opened:
+            opened.seek(self._begins)
+            lines = opened.read(size - self._begins)
+        system, _ = self._bucket._system()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same module
+        system.pipe_file(self._target, lines)
+        self._handed = size

@@ -18,7 +18,7 @@ from itertools import takewhile
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interlingua.client.cluster.segments import place_of
+from interlingua.client.cluster.segments import absolute, place_of
 from interlingua.client.map import Terms, Work, entry_of, mapped
 from interlingua.client.model import Model
 from interlingua.client.state import limiter, shared_link
@@ -58,9 +58,13 @@ class Question(NamedTuple):
 def question_of(face: Face, terms: Terms, workers: int = 1) -> Question:
     """The question of a map.
 
-    Raises: TypeError for a model with a registry, a transport or a clock of its own; ConfigError without a model.
+    Raises: TypeError for a model with a registry, a transport or a clock of its own; ConfigError without a model;
+        UsageError for a journal that is no folder and no address.
     """
     face.__reduce__()  # what cannot be pickled says why
+    if terms.journal is not None:
+        place_of(terms.journal)
+        terms = terms._replace(journal=absolute(terms.journal))
     limits = tuple([(pattern, load.allowance) for pattern, load in limiter().loads().items()])
     return Question(face.spec, face.settings, terms, limits, workers)
 
@@ -82,7 +86,8 @@ def answered(
     spec, settings, terms, *_ = question
 
     def open_segment() -> Segment:
-        name = sha256(pickled or pickle.dumps(list(inputs), 5)).hexdigest()[:32]
+        shard = pickled or pickle.dumps(list(inputs), 5)
+        name = sha256(b"%d %b" % (position, shard)).hexdigest()[:32]  # the same inputs may stand in two places
         return place_of(terms.journal or "").open(name, index)
 
     model = Model(spec, settings)

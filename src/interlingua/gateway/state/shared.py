@@ -17,7 +17,9 @@ Rules
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
+from contextlib import nullcontext
 from hashlib import sha256
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -55,6 +57,9 @@ KEEP_S = 24 * 3600.0
 """How long a value is kept."""
 MAX_ENTRY_BYTES = 8 * 1024 * 1024
 """The largest value that is kept."""
+LARGE_BYTES = 256 * 1024
+"""Values of more than this are put one after the other, `MAX_LARGE` at once."""
+MAX_LARGE = 2
 MEMORY_BYTES = 64 * 1024 * 1024
 """How much a gateway holds by itself while the store is away."""
 MEMORY_ENTRIES = 100_000
@@ -115,6 +120,7 @@ class SharedStore(Generic[V]):
             max_bytes=MEMORY_BYTES, max_entries=MEMORY_ENTRIES, keep_s=keep_s, clock=clock
         )
         self._to_drop: OrderedDict[str, None] = OrderedDict()
+        self._large = asyncio.Semaphore(MAX_LARGE)
 
     async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None."""
@@ -134,8 +140,10 @@ class SharedStore(Generic[V]):
         written = {entry.key: self._write(entry.value) for entry in entries}
         if self._mirrors:
             await self._memory.put(entries)
+        is_large = sum(map(len, written.values())) > LARGE_BYTES
         try:
-            await self._link.run_async(self._put(written))
+            async with self._large if is_large else nullcontext():  # others would wait for them, and call it an outage
+                await self._link.run_async(self._put(written))
         except LinkGone:
             if not self._mirrors:
                 await self._memory.put(entries)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class Count:
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch) -> RayInPlace:
     """A Ray in this process."""
-    return _installed(monkeypatch, RayInPlace())
+    return _installed(monkeypatch, RayInPlace(1))
 
 
 def _installed(monkeypatch: pytest.MonkeyPatch, ray: RayInPlace) -> RayInPlace:
@@ -134,6 +135,48 @@ def test_leaving_early_stops_the_workers(ray: RayInPlace) -> None:
         items.close()
     assert ray.cancelled == 1
     assert len(taken) == 4
+
+
+def test_no_more_shards_are_out_than_workers_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster with more processors would carry out the next one of each worker, too."""
+    ray = _installed(monkeypatch, RayInPlace(16))
+    with use(FakeModel("ok")):
+        items = il.model("openai-chat/gpt-4.1").map(TEXTS, engine=il.Cluster(inputs_per_shard=1, workers=2))
+        next(items)
+        assert ray.positions == [0, 1]
+        items.close()
+
+
+def test_shards_of_equal_inputs_have_journals_of_their_own(ray: RayInPlace, tmp_path: Path) -> None:
+    """They may be carried out at once, and a journal has one writer."""
+    with use(FakeModel("ok")):
+        list(il.model("openai-chat/gpt-4.1").map(["a", "a"], engine=il.Cluster(inputs_per_shard=1), journal=tmp_path))
+    assert len(list(tmp_path.glob("*.jsonl"))) == 2
+
+
+class _Slow(RayInPlace):
+    """A Ray whose tasks never end by themselves."""
+
+    def wait(
+        self, references: list[Any], num_returns: int, timeout: float | None = None
+    ) -> tuple[list[Any], list[Any]]:
+        """Nothing, unless what was cancelled is waited for."""
+        if timeout is None:
+            return references, []
+        time.sleep(timeout)
+        return [], references
+
+
+async def test_leaving_an_awaited_map_early_stops_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exception of the caller comes through, and nothing goes on behind it."""
+    ray = _installed(monkeypatch, _Slow(1))
+
+    async def run() -> list[str]:
+        return [item.key async for item in aio.model("openai-chat/gpt-4.1").map(TEXTS, engine=SMALL)]
+
+    with use(FakeModel("ok")), pytest.raises(TimeoutError):
+        await asyncio.wait_for(run(), 0.3)
+    assert ray.cancelled == 2
 
 
 async def test_awaited(ray: RayInPlace) -> None:

@@ -71,6 +71,31 @@ def test_r69_a_mapper_adds_answers_errors_and_costs(tmp_path: Path) -> None:
     assert len(fake.requests) == 3
 
 
+@pytest.mark.parametrize("empty", [None, math.nan, type("NAType", (), {})()])
+def test_a_cell_without_a_value_is_not_asked_about(empty: object) -> None:
+    """It is an error of its row; the others keep their places."""
+    with use(FakeModel(["one", "two"])) as fake:
+        table = mapper("openai-chat/gpt-4.1", column="text", concurrency=1)(Frame(text=["a", empty, "b"]))
+    assert (table["answer"], table["error"]) == (
+        ["one", "", "two"],
+        ["", "UsageError: there is no text in the cell", ""],
+    )
+    assert len(fake.requests) == 2
+
+
+def test_a_relative_journal_is_the_same_folder_in_each_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine gives each a working directory of its own."""
+    monkeypatch.chdir(tmp_path)
+    function = mapper("openai-chat/gpt-4.1", column="text", journal="run")
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        with use(FakeModel("ok")):
+            function(Frame(text=["a"]))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "run", "second"]
+    assert list((tmp_path / "first").iterdir()) == list((tmp_path / "second").iterdir()) == []
+
+
 def test_a_frame_without_the_column() -> None:
     """The error names those that there are; what is no option is one before that."""
     with use(FakeModel("ok")), pytest.raises(il.UsageError, match="there is no column 'text' of inputs; there are id"):

@@ -86,6 +86,7 @@ class _Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.puts: list[str] = []
+        self.is_away = False
 
     def url_to_fs(self, url: str) -> tuple[_Store, str]:
         scheme, _, path = url.partition("://")
@@ -109,9 +110,11 @@ class _Store:
     def cat_file(self, path: str, start: int | None = None, end: int | None = None) -> bytes:
         return (self.folder / path).read_bytes()[start:end]
 
-    def put_file(self, local: str, path: str) -> None:
+    def pipe_file(self, path: str, value: bytes) -> None:
+        if self.is_away:
+            raise OSError("the store is away")
         self.puts.append(path)
-        (self.folder / path).write_bytes(Path(local).read_bytes())
+        (self.folder / path).write_bytes(value)
 
 
 @pytest.fixture
@@ -148,6 +151,63 @@ def test_r69_journals_in_a_bucket(store: _Store, monkeypatch: pytest.MonkeyPatch
     assert len(list((tmp_path / "bucket" / "run").iterdir())) == 2  # what has no line is no object
     with pytest.raises(il.ConfigError, match="fsspec knows no such address: Protocol not known: s4"):
         place_of("s4://bucket/run").read_index()
+
+
+def test_a_bucket_does_not_grow_with_reruns(store: _Store, tmp_path: Path) -> None:
+    """A rerun that asks nothing hands nothing over; one that asks hands its own lines over, and no others."""
+    bucket = Bucket("s3://bucket/run")
+    for names in ("ab", "", "", "c", ""):
+        with bucket.open("one", None) as segment:
+            for name in names:
+                segment.add(_entry(name))
+    files = sorted((tmp_path / "bucket" / "run").iterdir(), key=lambda path: path.stat().st_size)
+    assert [file.read_bytes().count(b"\n") for file in files] == [1, 2]
+    with bucket.open("one", None) as segment:
+        assert [segment.find(name) for name in "abc"] == [_entry(name) for name in "abc"]
+
+
+def test_lines_that_a_bucket_does_not_take_stay_where_they_are(
+    store: _Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The error names the file; a bucket that is back in time takes them."""
+    monkeypatch.setattr("interlingua.client.cluster.segments.FLUSH_S", 0.01)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    store.is_away = True
+    bucket = Bucket("s3://bucket/run")
+    why = r"bucket/run/one-\w+\.jsonl cannot be written \(OSError\); the answers are in "
+    with pytest.raises(il.Error, match=why), bucket.open("one", None) as segment:
+        segment.add(_entry("a"))
+    (left,) = tmp_path.glob("interlingua-*.jsonl")
+    assert left.read_bytes().count(b"\n") == 1
+    with bucket.open("one", None) as segment:
+        segment.add(_entry("b"))
+        store.is_away = False
+    assert len(store.puts) == 1
+
+
+def test_a_segment_whose_writer_does_not_end_gets_a_journal_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two parts of a table may have the same texts."""
+    monkeypatch.setattr("interlingua.client.cluster.segments.LOCK_WAIT_S", 0.05)
+    folder = Folder(str(tmp_path))
+    with folder.open("one", None) as first, folder.open("one", None) as second:
+        first.add(_entry("a"))
+        second.add(_entry("b"))
+    assert len(list(tmp_path.iterdir())) == 2
+    with folder.open("two", folder.read_index()) as two:
+        assert [two.find(name) for name in "ab"] == [_entry(name) for name in "ab"]
+
+
+def test_a_journal_that_this_machine_does_not_see_is_named(tmp_path: Path) -> None:
+    """An index that another machine read names it."""
+    folder = Folder(str(tmp_path / "run"))
+    with folder.open("one", None) as one:
+        one.add(_entry("a"))
+    index = folder.read_index()
+    (tmp_path / "run" / "one.jsonl").unlink()
+    with folder.open("two", index) as two, pytest.raises(il.UsageError, match=r"one\.jsonl cannot be read here"):
+        two.find("a")
 
 
 def test_what_is_no_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

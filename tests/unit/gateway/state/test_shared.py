@@ -75,6 +75,31 @@ def test_two_gateways_have_one_store(server: SharedServer) -> None:
     _run(work())
 
 
+def test_few_large_values_are_put_at_once(server: SharedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else small ones of others would wait for them, and take that for an outage."""
+
+    async def work() -> None:
+        store, under_way, most = _store(server, Clock()), 0, 0
+        run = store._link.run_async
+
+        async def counted(steps: Any) -> Any:
+            nonlocal under_way, most
+            under_way += 1
+            most = max(most, under_way)
+            try:
+                return await run(steps)
+            finally:
+                under_way -= 1
+
+        monkeypatch.setattr(store._link, "run_async", counted)
+        entries = [Entry(("me", "call", str(number)), "x" * 300_000, 300_000) for number in range(6)]
+        await asyncio.gather(*[store.put([entry]) for entry in entries])
+        assert most == 2
+        assert await store.get([entry.key for entry in entries]) == ["x" * 300_000] * 6
+
+    _run(work())
+
+
 def test_sec_11_no_name_reaches_the_key_of_another_owner(server: SharedServer) -> None:
     """Owner, kind and name are never written into one another, and none of them can be read from a key."""
 
