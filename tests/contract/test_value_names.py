@@ -1,4 +1,4 @@
-"""Names of values are nouns: no variable of a function has a bare participle for its name."""
+"""Names of values are nouns: no variable of a function and no field of a class has a bare participle for its name."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PARTICIPLES = frozenset(
 
 def _bare(module: Module) -> Iterator[str]:
     """Each value with such a name: its line and the name."""
-    for function in ast.walk(module.tree):
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+    for scope in ast.walk(module.tree):
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
-        for node in ast.walk(function):
+        for node in ast.walk(scope):
             match node:
                 case ast.Name(id=name, ctx=ast.Store()) | ast.MatchAs(name=str(name)) if name in PARTICIPLES:
                     yield f"line {node.lineno}: {name}"

@@ -99,7 +99,7 @@ def test_a_field_that_no_dialect_knows_is_noted(monkeypatch: pytest.MonkeyPatch)
     class Forgetful(chat._RequestEncoder):
         """A writer that declares what every dialect says, and nothing else."""
 
-        said = CORE
+        written_fields = CORE
 
     monkeypatch.setattr(chat, "_RequestEncoder", Forgetful)
     encoded = get_dialect("openai-chat").encode_request(

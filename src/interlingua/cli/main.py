@@ -64,7 +64,7 @@ CHAPTERS: dict[str, dict[str, str]] = {
 """The commands, each in one line, in the order of the help; its module is `interlingua.cli.commands.<name>`."""
 _WITHOUT_KEYS = frozenset({"auth", "completion", "history", "templates", "version"})
 """Commands that ask no provider; the others read the key ring where the environment has no key."""
-COMMANDS = {name: said for chapter in CHAPTERS.values() for name, said in chapter.items()}
+COMMANDS = {name: line for chapter in CHAPTERS.values() for name, line in chapter.items()}
 HEAD = """\
 il: one command for every model. `il` is short for `interlingua`.
 

@@ -67,7 +67,7 @@ class _Card(NamedTuple):
 
     at_s: float
     """When, on this process's clock."""
-    told: Capabilities
+    capabilities: Capabilities
     """The capabilities on it."""
 
 
@@ -152,7 +152,7 @@ def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
             raise refusal(Lane(endpoint, dialect), reply, DecodeContext(target=endpoint.target))
         card = _Card(now_s, read_card(endpoint.card, endpoint.model, reply.body))
         _cards.put(key, card)
-    return card.told
+    return card.capabilities
 
 
 # What is known without asking
@@ -161,7 +161,7 @@ def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
 def known_capabilities(endpoint: Endpoint, dialect: Dialect, denied: Collection[str] = ()) -> Capabilities:
     """The capabilities of a target; `said` are the features that it has refused or denied lately."""
     card = _cards.get((endpoint.spec, endpoint.base_url))
-    answer = Capabilities() if card is None or time.monotonic() - card.at_s >= CARD_S else card.told
+    answer = Capabilities() if card is None or time.monotonic() - card.at_s >= CARD_S else card.capabilities
     refused = [name for name in denied if getattr(answer, name) is not False]
     learned: Any = dict.fromkeys(refused, False)
     capabilities = (

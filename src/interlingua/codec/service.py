@@ -125,7 +125,7 @@ def _row(provider: str | Provider) -> Provider:
 
 def history_of(dialect: Dialect) -> str:
     """The name of the member that holds the conversation."""
-    return dialect.service.said_in[0]
+    return dialect.service.message_members[0]
 
 
 def tools_in(dialect: Dialect, body: JsonObject) -> list[JsonObject]:

@@ -83,9 +83,9 @@ class RequestWriter:
     """Which tool names the wire takes where the server's row says nothing."""
     call_id_rule: ClassVar[CallIdRule] = "any"
     """Which call ids the wire takes where the server's row says nothing."""
-    said: ClassVar[frozenset[str]] = CORE
-    """The fields of a request that the dialect says, or has an entry of its own for; `note_others` notes each other."""
-    unsaid: ClassVar[tuple[tuple[str, Any], ...]] = ()
+    written_fields: ClassVar[frozenset[str]] = CORE
+    """The fields of a request that the dialect writes, or has an entry of its own for; `note_others` notes the rest."""
+    other_fields: ClassVar[tuple[tuple[str, Any], ...]] = ()
     """The other fields, each with its value where it is not set."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
@@ -401,12 +401,12 @@ class RequestWriter:
 
     def __init_subclass__(cls) -> None:
         """Tell the fields that a dialect does not say from those that it says."""
-        cls.unsaid = tuple([(name, unset) for name, unset in _FIELDS if name not in cls.said])
+        cls.other_fields = tuple([(name, unset) for name, unset in _FIELDS if name not in cls.written_fields])
 
     def note_others(self) -> None:
         """Note every field that is set and that the dialect does not say."""
         request = self.request
-        self.note_unsaid([name for name, unset in self.unsaid if getattr(request, name) != unset])
+        self.note_unsaid([name for name, unset in self.other_fields if getattr(request, name) != unset])
 
     def note_unsaid(self, names: Iterable[str]) -> None:
         """Note the knobs that are turned although the wire has no member for them."""

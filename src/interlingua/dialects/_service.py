@@ -247,7 +247,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     needs: dict[str, Any] = msgspec.field(default_factory=lambda: {"messages": MESSAGE_LIST})
     """The JSON Schema of each member that a request must have, the model aside."""
-    said_in: tuple[str, ...] = ("messages",)
+    message_members: tuple[str, ...] = ("messages",)
     """The members that say something to the model, the history first."""
     tools_inside: str = ""
     """The member that the tools are in; empty for the top."""

@@ -162,7 +162,7 @@ class Gateway:
 
         The refusal of who may not ask; None for who may. Who serves it tells the entry its end.
         """
-        memo, recorder = request.seen, self.recorder
+        memo, recorder = request.facts, self.recorder
         welcome = request.welcome = self.guard.welcome(request)
         if memo.route is None:
             route = memo.route = find_route(request.method, request.path)
@@ -198,9 +198,9 @@ class Gateway:
             request.entry = self.recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)
 
     def _origin_of(self, request: GatewayRequest) -> Origin:
-        route = request.seen.route
+        route = request.facts.route
         pattern, client = ("", dialect_of(request)) if route is None else (route.pattern, route.dialect)
-        origin = request.seen.origin = origin_of(
+        origin = request.facts.origin = origin_of(
             request,
             route=pattern,
             client=client or dialect_by_headers(request),
@@ -210,7 +210,7 @@ class Gateway:
 
     def screen(self, request: GatewayRequest) -> GatewayReply | None:
         """The refusal of who may not ask, from the head of a request alone; None for who may."""
-        route = request.seen.route
+        route = request.facts.route
         try:
             self.guard.check(request, is_open=route is not None and route.is_open)
         except Error as error:
@@ -220,7 +220,7 @@ class Gateway:
 
     async def answer(self, request: GatewayRequest) -> GatewayReply:
         """The reply to a request that has begun."""
-        route, entry = request.seen.route, request.entry
+        route, entry = request.facts.route, request.entry
         try:
             if route is None:
                 raise _unknown(request)
@@ -319,7 +319,7 @@ class Gateway:
 
     def refuse(self, request: GatewayRequest, error: Error) -> GatewayReply:
         """The reply that tells an error in the dialect of whoever asked."""
-        route = request.seen.route
+        route = request.facts.route
         dialect = dialect_of(request) if route is None else route.dialect or dialect_by_headers(request)
         if request.entry is not None:
             request.entry.failed(error)
@@ -336,7 +336,7 @@ class Gateway:
         """The reply with the id of the request: the client's own where it brought one."""
         entry = request.entry
         if entry is None:
-            own_id = request.seen.given_id
+            own_id = request.facts.given_id
             name = (_given_id(request) if own_id is None else own_id) or f"req_il{self._random()}"
         else:
             name = entry.id
@@ -361,7 +361,7 @@ def _let_go(error: BaseException | None) -> None:
 def _given_id(request: GatewayRequest) -> str:
     """The id that a client brought for its request; empty for none that is taken."""
     header = request.header("x-request-id")
-    checked = request.seen.given_id = header if header is not None and _ID.fullmatch(header) else ""
+    checked = request.facts.given_id = header if header is not None and _ID.fullmatch(header) else ""
     return checked
 
 

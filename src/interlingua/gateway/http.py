@@ -130,7 +130,7 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     entry: Entry | None = None
     """The record of it; None where nobody wants to know. It must not lead back to this: requests are not
     looked at by the collector of garbage."""
-    seen: Seen = msgspec.field(default_factory=Seen)
+    facts: Seen = msgspec.field(default_factory=Seen)
     """The facts of its head; a request with other headers or another query begins anew."""
     welcome: Welcome | None = None
     """That it may ask, where it is all there and has just begun; None has whoever wants to know look."""
@@ -150,14 +150,14 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     @property
     def named(self) -> dict[str, str]:
         """The first value of each header by its name."""
-        named = self.seen.named
+        named = self.facts.named
         if named is None:
-            named = self.seen.named = dict(reversed(self.headers))
+            named = self.facts.named = dict(reversed(self.headers))
         return named
 
     def header(self, name: str) -> str | None:
         """The first value of the header `name` (lower case), or None."""
-        named = self.seen.named
+        named = self.facts.named
         return (self.named if named is None else named).get(name)
 
     def __repr__(self) -> str:
@@ -186,7 +186,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether the client waits to be told that it may send the body."""
     upgrades: bool = False
     """Whether the client would go on with another protocol."""
-    seen: Seen = msgspec.field(default_factory=Seen)
+    facts: Seen = msgspec.field(default_factory=Seen)
     """The facts of it."""
 
     def request(self, peer: str, body: bytes = b"") -> GatewayRequest:
@@ -198,7 +198,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             headers=self.headers,
             body=body,
             peer=peer,
-            seen=self.seen,
+            facts=self.facts,
         )
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ class _Constraint(NamedTuple):
     """Whether a value keeps to the limit."""
     words: str
     """The words for a value that does not."""
-    told: str = ""
+    note: str = ""
     """The words for the model where no keyword says it."""
 
 
@@ -101,13 +101,13 @@ def text_bounds(constraints: Mapping[str, Any], schema: Schema) -> dict[str, Any
     return {
         name: limit
         for name, limit in constraints.items()
-        if _CONSTRAINTS[name].told and schema.keys().isdisjoint(_CONSTRAINTS[name].keywords.values())
+        if _CONSTRAINTS[name].note and schema.keys().isdisjoint(_CONSTRAINTS[name].keywords.values())
     }
 
 
 def bounds_told(bounds: Mapping[str, Any]) -> str:
     """Bounds in words: `at least 0, less than 2026-01-31`."""
-    return ", ".join(f"{_CONSTRAINTS[name].told} {_said(limit)}" for name, limit in bounds.items())
+    return ", ".join(f"{_CONSTRAINTS[name].note} {_said(limit)}" for name, limit in bounds.items())
 
 
 def check_bounds(bounds: Mapping[str, Any], made: Any) -> None:

@@ -26,7 +26,7 @@ class Members(msgspec.Struct, eq=False):
 
     kind: type
     """The struct."""
-    known: frozenset[str]
+    fields: frozenset[str]
     """Names that have a field, the tag included."""
     children: dict[str, tuple[Shape, object]]
     """Fields under which more structs lie, with their types."""

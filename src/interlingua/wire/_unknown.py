@@ -125,7 +125,7 @@ def _along_members(text: bytes, shape: Members, turn: _Turn, repairs: list[str] 
         if not turn.is_settled(below, kind):
             members[name] = _along(below, child, turn, repairs)
     if shape.keeps_extra:
-        turn.move(members, shape.known)
+        turn.move(members, shape.fields)
     return members
 
 

@@ -76,7 +76,7 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 class BodyRules(msgspec.Struct, frozen=True):
     """The rules by which a reader understands bodies of one kind."""
 
-    known: frozenset[str] = frozenset()
+    members: frozenset[str] = frozenset()
     """The member names that the format defines at the top level."""
     data: frozenset[str] = frozenset()
     """The members whose inside is somebody else's: schemas, arguments, metadata."""
@@ -88,10 +88,10 @@ class BodyRules(msgspec.Struct, frozen=True):
 
 
 def body_rules(
-    known: Iterable[str] = (), data: Iterable[str] = (), shapes: Mapping[str, object] | None = None
+    members: Iterable[str] = (), data: Iterable[str] = (), shapes: Mapping[str, object] | None = None
 ) -> BodyRules:
     """The rules of a format that defines these names, has these data members, and usual types for some members."""
-    names = frozenset(known)
+    names = frozenset(members)
     by_reading = {folded(name): name for name in sorted(names)}
     decoders = {name: decoder_of(shape) for name, shape in (shapes or {}).items()}
     return BodyRules(names, frozenset(data), by_reading, decoders)
@@ -251,7 +251,7 @@ def _read(text: bytes, rules: BodyRules, repairs: tuple[str, ...]) -> Body:
         members: dict[str, msgspec.Raw] = _MEMBERS.decode(text)
     except msgspec.ValidationError:
         raise DecodeError("the body is no JSON object") from None
-    if len(members) > MAX_UNKNOWN_MEMBERS + len(rules.known):
+    if len(members) > MAX_UNKNOWN_MEMBERS + len(rules.members):
         raise _too_many(())
     places = _places(text, members)
     if places is None:
@@ -397,7 +397,7 @@ def _check_names(body: Body, rules: BodyRules) -> None:
     all_names = "\n".join(names)
     if all_names.casefold() != all_names:
         _check_twins(body.value, rules)
-    for name in body.members.keys() - rules.known:
+    for name in body.members.keys() - rules.members:
         meant = rules.folded.get(folded(name))
         if meant is not None and (meant in body.members or meant.casefold() == name.casefold()):
             raise _refusal((name,), f"the member differs only in spelling from {meant!r}", "ambiguous_member")
@@ -443,7 +443,7 @@ def _check_twins(value: dict[str, Any], rules: BodyRules) -> None:
 def _check_numbers(value: dict[str, Any], rules: BodyRules) -> None:
     """Raises: DecodeError for an object with too many members that are not known."""
     for steps, node in _objects(value, rules.data):
-        if len(node) > MAX_UNKNOWN_MEMBERS and len(node.keys() - rules.known) > MAX_UNKNOWN_MEMBERS:
+        if len(node) > MAX_UNKNOWN_MEMBERS and len(node.keys() - rules.members) > MAX_UNKNOWN_MEMBERS:
             raise _too_many(steps)
 
 

@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     """Where it stands, as `model_list[0].litellm_params.model`."""
     fate: Fate
     """Its fate."""
-    told: str
+    detail: str
     """Its fate, in words."""
 
 
@@ -59,5 +59,5 @@ class Report:
     def _closest(self, path: str) -> Entry:
         for end in range(len(path), 0, -1):
             if (end == len(path) or path[end] in ".[") and (entry := self._said.get(path[:end])) is not None:
-                return Entry(path, entry.fate, entry.told)
+                return Entry(path, entry.fate, entry.detail)
         return Entry(path, "unknown", UNKNOWN)

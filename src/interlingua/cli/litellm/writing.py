@@ -100,7 +100,11 @@ def report_lines(entries: list[Entry], report: Report, command: str) -> list[str
         if not of_fate:
             continue
         width = min(60, max(len(_comment(entry.path)) for entry in of_fate))
-        lines += [f"{head}:", *[f"  {_comment(entry.path):<{width}}  {_comment(entry.told)}" for entry in of_fate], ""]
+        lines += [
+            f"{head}:",
+            *[f"  {_comment(entry.path):<{width}}  {_comment(entry.detail)}" for entry in of_fate],
+            "",
+        ]
     if report.variables:
         width = max(len(name) for name in report.variables)
         variables = [

@@ -548,7 +548,7 @@ def _told(spec: str, error: Error) -> str:
 
 def _seen_by_health(job: Job, lane: Lane, lacking: frozenset[str]) -> Lane:
     """The target without what it has said that it lacks; a request that nobody read is checked by who sends it."""
-    return narrowed(lane, lacking) if job.request.messages else replace(lane, said=lacking)
+    return narrowed(lane, lacking) if job.request.messages else replace(lane, refused_features=lacking)
 
 
 def _has_used_its_share(job: Job, now_s: float) -> bool:

@@ -35,7 +35,7 @@ class Lane(Struct, frozen=True):
     """The address, the key and the model."""
     dialect: Dialect
     """The codec of the dialect."""
-    said: frozenset[str] = frozenset()
+    refused_features: frozenset[str] = frozenset()
     """Features that the target has refused, where nobody has read the request yet that may need them."""
 
 

@@ -67,7 +67,7 @@ BETAS = "betas"
 """The member of `Request.extra` that becomes the beta header."""
 BETA_MEMBERS = {"context-management-": "context_management", "compact-": "context_management", "skills-": "container"}
 """How a beta feature begins -> the member that needs it: both travel, or neither."""
-SAID = CORE | {"top_k", "thinking_summary", "thinking_budget", "service_tier", "user", "schema_strict"}
+WRITTEN_FIELDS = CORE | {"top_k", "thinking_summary", "thinking_budget", "service_tier", "user", "schema_strict"}
 """The fields of a request that are said, or have an entry of their own."""
 SAMPLING = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
 SERVICE_TIERS = frozenset({"auto", "standard_only"})
@@ -91,7 +91,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = SAID
+    written_fields = WRITTEN_FIELDS
     name_rule = "anthropic"
     call_id_rule = "anthropic"
     sampling = frozenset(SAMPLING)

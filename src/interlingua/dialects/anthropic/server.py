@@ -102,7 +102,7 @@ class _RequestDecoder:
             top_k=wire.top_k,
             stop=tuple(wire.stop_sequences or ()),
             effort=thinking.effort,
-            thinking=thinking.wanted,
+            thinking=thinking.enabled,
             thinking_summary=thinking.summary,
             thinking_budget=thinking.budget,
             parallel_tool_calls=parallel,

@@ -63,7 +63,7 @@ class ThinkingAsked(NamedTuple):
 
     effort: Effort | None = None
     """How hard to think."""
-    wanted: bool | None = None
+    enabled: bool | None = None
     """Whether to think at all."""
     summary: ThinkingSummary | None = None
     """Whether to show it."""
@@ -100,9 +100,9 @@ def _read(thinking: dict[str, Any]) -> tuple[ThinkingAsked, dict[str, Any]]:
         case {"type": "enabled", "budget_tokens": int(budget), **rest} if budget > 0 and type(budget) is int:
             return ThinkingAsked(budget=budget, summary=summary), rest
         case {"type": "adaptive", **rest}:
-            return ThinkingAsked(wanted=True, summary=summary), rest
+            return ThinkingAsked(enabled=True, summary=summary), rest
         case {"type": "disabled", **rest}:
-            return ThinkingAsked(wanted=False, summary=summary), rest
+            return ThinkingAsked(enabled=False, summary=summary), rest
         case rest:
             return ThinkingAsked(summary=summary), rest
 

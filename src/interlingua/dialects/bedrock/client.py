@@ -5,7 +5,7 @@ Rules
 - What no member says goes to the model itself, in `additionalModelRequestFields`: thinking, `top_k`, and for Claude the
   choice that forbids parallel calls.
 - Nobody can be kept from calling a tool: no tools are sent then, unless the history calls some.
-Loss: see the support matrix; a field that is not in `SAID` has no member.
+Loss: see the support matrix; a field that is not in `WRITTEN_FIELDS` has no member.
 Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44; recorded traffic, November 2026.
 """
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["FIELDS", "answer_members", "decode_error", "decode_response", "encode_request"]
 
 FIELDS = "additionalModelRequestFields"
-SAID = CORE | {"top_k", "thinking_budget", "metadata", "service_tier", "schema_strict"}
+WRITTEN_FIELDS = CORE | {"top_k", "thinking_budget", "metadata", "service_tier", "schema_strict"}
 """The fields of a request that are said, or have an entry of their own."""
 KNOBS = {"max_tokens": "maxTokens", "temperature": "temperature", "top_p": "topP"}
 """Knobs of `inferenceConfig`."""
@@ -83,7 +83,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = SAID
+    written_fields = WRITTEN_FIELDS
     name_rule = "openai"
     call_id_rule = "bedrock"
     sampling = SAMPLING

@@ -121,7 +121,7 @@ class _RequestDecoder:
             stop=self._stop(),
             top_k=top_k,
             effort=effort,
-            thinking=thinking.wanted,
+            thinking=thinking.enabled,
             thinking_budget=thinking.budget,
             service_tier=self._tier(),
             metadata=wire.requestMetadata or None,

@@ -36,7 +36,7 @@ _EFFORTS = frozenset(get_args(Effort))
 class ThinkingAsked(NamedTuple):
     """The thinking of a request."""
 
-    wanted: bool | None = None
+    enabled: bool | None = None
     """Whether to think at all."""
     budget: int | None = None
     """How many tokens it may take."""

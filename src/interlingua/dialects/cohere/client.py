@@ -64,7 +64,7 @@ KNOBS: dict[str, str] = {
 """Field of a request -> member, where both are one number."""
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs"})
 """Parameters that models without sampling refuse."""
-SAID = CORE | {
+WRITTEN_FIELDS = CORE | {
     "top_k", "seed", "presence_penalty", "frequency_penalty", "logprobs", "schema_strict", "thinking_budget",
 }  # fmt: skip
 """The fields of a request that are said, or have an entry of their own."""
@@ -98,7 +98,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = SAID
+    written_fields = WRITTEN_FIELDS
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:

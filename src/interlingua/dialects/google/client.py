@@ -1,6 +1,6 @@
 """The client's role: a request for a generateContent server, and what it answers.
 
-Loss: see the support matrix; a field that is not in `SAID` has no member.
+Loss: see the support matrix; a field that is not in `WRITTEN_FIELDS` has no member.
 Source: vendor reference "models.generateContent", official SDK types, November 2026.
 """
 
@@ -80,7 +80,7 @@ KNOBS = {
     "n": "candidateCount",
 }
 """Knobs that the wire has under another name."""
-SAID = CORE | {
+WRITTEN_FIELDS = CORE | {
     "top_k", "seed", "presence_penalty", "frequency_penalty", "logprobs", "thinking_summary", "thinking_budget",
     "metadata",
 }  # fmt: skip
@@ -109,7 +109,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = SAID
+    written_fields = WRITTEN_FIELDS
     name_rule = "google"
     sampling = SAMPLING
 

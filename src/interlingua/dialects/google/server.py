@@ -145,7 +145,7 @@ class _RequestDecoder:
             logprobs=(config.logprobs or 0) if config.responseLogprobs else None,
             n=config.candidateCount,
             effort=thinking.effort,
-            thinking=thinking.wanted,
+            thinking=thinking.enabled,
             thinking_budget=thinking.budget,
             thinking_summary=thinking.summary,
             metadata=wire.labels,

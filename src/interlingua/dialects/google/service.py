@@ -137,7 +137,7 @@ SERVICE = Service(
     prefixes=("/v1beta", "/v1/models/"),
     header="x-goog-api-key",
     needs={"contents": MESSAGE_LIST},
-    said_in=("contents",),
+    message_members=("contents",),
     read_path=read_path,
     data=(
         *("args", "response", "parametersJsonSchema", "responseSchema", "responseJsonSchema"),

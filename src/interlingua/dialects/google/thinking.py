@@ -41,7 +41,7 @@ class ThinkingAsked(NamedTuple):
 
     effort: Effort | None = None
     """How hard to think."""
-    wanted: bool | None = None
+    enabled: bool | None = None
     """Whether to think at all."""
     budget: int | None = None
     """How many tokens it may take."""

@@ -61,7 +61,7 @@ OPTIONS: dict[str, str] = {
 """Member of `options` -> field of a request, where both are one number."""
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logprobs"})
 """Parameters that models without sampling refuse."""
-SAID = CORE | {
+WRITTEN_FIELDS = CORE | {
     "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logprobs", "schema_strict",
 }  # fmt: skip
 """The fields of a request that are said, or have an entry of their own."""
@@ -97,7 +97,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = SAID
+    written_fields = WRITTEN_FIELDS
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:

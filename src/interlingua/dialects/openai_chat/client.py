@@ -76,7 +76,7 @@ KNOBS: dict[str, str] = {
     )
 } | {"cache_key": "prompt_cache_key"}  # fmt: skip
 """Knobs and the members for them."""
-SAID = CORE | {
+WRITTEN_FIELDS = CORE | {
     *KNOBS, "schema_description", "schema_strict", "seed", "logprobs", "thinking_summary", "thinking_budget",
     "service_tier",
 }  # fmt: skip
@@ -112,7 +112,7 @@ class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = SAID
+    written_fields = WRITTEN_FIELDS
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:

@@ -66,7 +66,7 @@ KNOBS: dict[str, str] = {
     for name in ("temperature", "top_p", "user", "metadata", "store")
 } | {"cache_key": "prompt_cache_key"}  # fmt: skip
 """Knobs and the members for them."""
-SAID = CORE - {"thinking"} | {
+WRITTEN_FIELDS = CORE - {"thinking"} | {
     "schema_description", "schema_strict", "logprobs", "thinking_summary", "thinking_budget", "verbosity",
     "service_tier", "user", "metadata", "store", "cache_key",
 }  # fmt: skip
@@ -97,7 +97,7 @@ class _RequestEncoder(OpenAIRequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = SAID
+    written_fields = WRITTEN_FIELDS
     sampling = SAMPLING
 
     def __init__(self, request: Request, options: EncodeOptions) -> None:

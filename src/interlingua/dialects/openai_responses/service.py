@@ -52,7 +52,7 @@ SERVICE = Service(
     ),
     prefixes=("/v1/responses",),
     needs={"input": {"anyOf": [{"type": "string", "minLength": 1}, MESSAGE_LIST]}},
-    said_in=("input", "previous_response_id", "conversation", "prompt"),
+    message_members=("input", "previous_response_id", "conversation", "prompt"),
     kept_objects=("prompt",),
     data=("output_schema",),
     limits=LimitFields(("max_output_tokens",)),

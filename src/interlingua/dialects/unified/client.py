@@ -83,7 +83,7 @@ class _RequestEncoder(RequestWriter):
     """Writes one request; every method writes what its name says."""
 
     dialect = NAME
-    said = CORE.union(KNOBS)
+    written_fields = CORE.union(KNOBS)
     name_rule = "unified"
 
     def encode(self) -> Encoded:

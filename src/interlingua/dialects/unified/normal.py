@@ -21,7 +21,7 @@ FREE = frozenset(
     }
 )
 """Members whose values are free, or said as they are: nothing in them is absent."""
-SAID = FREE - {"extra", "changes", "attempts"} | {"freeform"}
+ALWAYS_WRITTEN = FREE - {"extra", "changes", "attempts"} | {"freeform"}
 """Members that are said even when they are empty."""
 SWITCHES = frozenset({"store", "thinking", "parallel_tool_calls", "strict", "schema_strict"})
 """Members whose false is said, and not what is meant by nothing."""
@@ -41,7 +41,7 @@ def absent_members(body: object) -> object:
 
 
 def _is_said(name: str, value: object, body: dict[str, Any]) -> bool:
-    if name in SAID:
+    if name in ALWAYS_WRITTEN:
         is_message = name == "content" and "role" in body
         return not (is_message and value in (None, "")) and (value is not None or name in ("content", "value", "raw"))
     if name in SWITCHES and value is False:

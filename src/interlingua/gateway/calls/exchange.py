@@ -262,13 +262,13 @@ async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
     if reply is None:
         await exchange.remember(response)
         shown = response if exchange.keeping is None else exchange.keeping.answer(response, lane)
-        if exchange.http.seen.names_provider:
+        if exchange.http.facts.names_provider:
             shown = with_provider(shown, lane.endpoint.provider, exchange.dialect.name)
         status, headers, body = _translated(exchange, shown, lane)
     else:
         shown = (
             with_provider(response, lane.endpoint.provider, exchange.dialect.name)
-            if exchange.http.seen.names_provider
+            if exchange.http.facts.names_provider
             else response
         )
         context = partial(exchange.context, lane.dialect.name)
@@ -373,7 +373,7 @@ def _continued(
 
 def _answer(exchange: ClientExchange, job: Job, lane: Lane) -> Steps[_Served]:
     """One try at a whole answer."""
-    if lane.said:
+    if lane.refused_features:
         lane = _taking(exchange, job, lane)
     if job.make_id is not None:
         job = _kept(exchange, job, lane)
@@ -399,10 +399,10 @@ def _taking(exchange: ClientExchange, job: Job, lane: Lane) -> Lane:
     Raises: UnsupportedError for a request that has just that.
     """
     with suppress(DecodeError, HistoryError):  # what we cannot read, its provider may
-        error = shortfall(msgspec.structs.replace(job, request=exchange.decoded.request), lane, lane.said)
+        error = shortfall(msgspec.structs.replace(job, request=exchange.decoded.request), lane, lane.refused_features)
         if error is not None:
             raise error
-    return msgspec.structs.replace(lane, said=frozenset())
+    return msgspec.structs.replace(lane, refused_features=frozenset())
 
 
 def _check_lacking(exchange: ClientExchange, job: Job, error: Error) -> None:
@@ -474,7 +474,7 @@ def _streamed_on(exchange: ClientExchange, job: Job, course: Course) -> Steps[No
 
 def _begin(exchange: ClientExchange, job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
     """One try at a stream; `kind` reads what comes of one that is translated."""
-    if lane.said:
+    if lane.refused_features:
         lane = _taking(exchange, job, lane)
     if job.make_id is not None:
         job = _kept(exchange, job, lane)

@@ -88,12 +88,12 @@ class Head(msgspec.Struct, frozen=True, eq=False):
     @property
     def says_something(self) -> bool:
         """Whether there is anything to say to the model."""
-        return any([self._says(name) for name in self.service.said_in])
+        return any([self._says(name) for name in self.service.message_members])
 
     @property
     def is_ours(self) -> bool:
         """Whether the history holds turns that were translated for this client, so that no provider knows them."""
-        for name in self.service.said_in:
+        for name in self.service.message_members:
             if name in self.body.shaped:
                 ids = SHAPES[self.dialect][name].ids(self.body.shaped[name])
             else:
@@ -125,7 +125,7 @@ class Head(msgspec.Struct, frozen=True, eq=False):
         body, is_unusual = self.body, self.service.is_unusual
         if body.repeats_in_data:
             return False
-        history = self.service.said_in[0]
+        history = self.service.message_members[0]
         if history in body.shaped:
             return True
         nodes = self.objects(history)
@@ -136,7 +136,7 @@ class Head(msgspec.Struct, frozen=True, eq=False):
     @property
     def respelled(self) -> tuple[Change, ...]:
         """The changes where media types stand under other names, and the body is therefore written anew."""
-        history = self.service.said_in[0]
+        history = self.service.message_members[0]
         return () if history in self.body.shaped else respelled(self.objects(history), self.dialect, "/messages")
 
     def objects(self, name: str) -> list[dict[str, Any]]:
@@ -200,7 +200,7 @@ def missing(member: str, hint: str) -> DecodeError:
 
 def nothing_said(name: str) -> DecodeError:
     """The error of a body in the dialect `name` that says nothing to the model."""
-    return missing(get_service(name).said_in[0], "there is nothing to say to the model")
+    return missing(get_service(name).message_members[0], "there is nothing to say to the model")
 
 
 # Names of media types that a provider of the client's dialect does not take

@@ -195,10 +195,10 @@ def _path(exchange: ClientExchange, service: Service, model: str) -> str:
 
 
 def _headers(http: GatewayRequest, service: Service, *, has_betas: bool) -> Headers:
-    carried = http.seen.carried
+    carried = http.facts.carried
     if carried is None:
         own = [pair for pair in http.headers if pair[0] in service.headers]
-        carried = http.seen.carried = (*service.default_headers, *own)
+        carried = http.facts.carried = (*service.default_headers, *own)
     if not has_betas:  # a feature and its member travel together or not at all
         return tuple([pair for pair in carried if pair[0] != service.beta_header])
     return carried

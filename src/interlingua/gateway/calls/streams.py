@@ -102,7 +102,7 @@ class Course:
     def shown(self, events: list[Event]) -> list[Event]:
         """Events of its beginning, its end or a call, as the client gets them."""
         keeping, lane = self.exchange.keeping, self.live.lane
-        if self.exchange.http.seen.names_provider:
+        if self.exchange.http.facts.names_provider:
             events = [
                 start_with_provider(event, lane.endpoint.provider, self.exchange.dialect.name) for event in events
             ]

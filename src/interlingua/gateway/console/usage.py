@@ -102,7 +102,7 @@ def used_limits(terms: Terms, account: Account | None, now_s: float) -> list[dic
     counts = {
         "rpm": sum([grant.requests for grant in minute]),
         "tpm": sum([grant.tokens for grant in minute]),
-        "concurrency": len(account.held),
+        "concurrency": len(account.reservations),
     }
     limits: list[dict[str, Any]] = []
     for name in ("rpm", "tpm", "concurrency", "max_body_bytes"):

@@ -366,7 +366,7 @@ def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
         return money(count) if budget.unit == "usd" else f"{count:,} tokens"
 
     sentence = f"{whose} has a budget of {told_budget(budget)}"
-    wants = f"this call may use up to {amount(refusal.wanted)}, with {amount(refusal.left)} left"
+    wants = f"this call may use up to {amount(refusal.requested)}, with {amount(refusal.left)} left"
     if refusal.is_reserved:
         return RateLimitError(
             f"{sentence}; {wants} while other calls are under way",

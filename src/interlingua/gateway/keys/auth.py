@@ -137,11 +137,11 @@ class Guard:
         key = self._checked_key(self._digest(request)) if wants_key else None
         if not self._keys.is_unsure:
             # the keys of before, so that whoever needed none is asked again where there are some meanwhile
-            request.seen.welcome = Welcome(self, table, request.peer, key)
+            request.facts.welcome = Welcome(self, table, request.peer, key)
 
     def welcome(self, request: GatewayRequest) -> Welcome | None:
         """That a request may ask, as far as it was found before of one with the same head and still holds."""
-        cached = request.seen.welcome
+        cached = request.facts.welcome
         if cached is None or cached.guard is not self or cached.peer != request.peer:
             return None
         key = cached.key

@@ -151,7 +151,7 @@ class Account(msgspec.Struct, frozen=True, array_like=True):
 
     granted: tuple[Granted, ...] = ()
     """The last minute, oldest first."""
-    held: tuple[Held, ...] = ()
+    reservations: tuple[Held, ...] = ()
     """Reservations, oldest first."""
     spent: Spent = Spent()
     """The settled use."""
@@ -175,7 +175,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """How much of that is left."""
     unspent: int = 0
     """How much of a budget is left but for the reservations of calls under way."""
-    wanted: int
+    requested: int
     """How much the call asks for."""
     wait_s: float | None
     """Seconds until it may enter; None while another call has to end first, and where waiting does not help."""
@@ -212,7 +212,7 @@ class Tally:
         self._spent = account.spent
         self._quiet_from_s = self._quiet_until_s = 0.0  # nothing is due between them
         self._remember(account.granted)
-        self._reserve(account.held)
+        self._reserve(account.reservations)
 
     def value(self) -> Account:
         """The account as it is now."""
@@ -318,7 +318,7 @@ class Tally:
                     allowed=budget.amount,
                     left=max(0, left),
                     unspent=unspent,
-                    wanted=cost,
+                    requested=cost,
                     wait_s=reset_s(budget, call.at_s) if helps else None,
                     budget=budget,
                     is_reserved=is_reserved,
@@ -343,13 +343,13 @@ class Tally:
 
     def _minute_refusal(self, limit: Limit, allowed: int, used: int, more: int, call: Call) -> Refusal:
         wait_s = _free_in_s(self._granted, limit, used + more - allowed, call.at_s)
-        return Refusal(limit=limit, allowed=allowed, left=max(0, allowed - used), wanted=more, wait_s=wait_s)
+        return Refusal(limit=limit, allowed=allowed, left=max(0, allowed - used), requested=more, wait_s=wait_s)
 
     def _too_many(self, terms: Terms) -> Refusal | None:
         allowed = terms.concurrency
         if allowed is None or len(self._held) < allowed:
             return None
-        return Refusal(limit="concurrency", allowed=allowed, left=0, wanted=1, wait_s=None)
+        return Refusal(limit="concurrency", allowed=allowed, left=0, requested=1, wait_s=None)
 
 
 def used_of(account: Account, budget: Budget, now_s: float) -> tuple[int, int]:
@@ -357,7 +357,7 @@ def used_of(account: Account, budget: Budget, now_s: float) -> tuple[int, int]:
     spent = _rolled(account.spent, now_s)
     used = _spent_in(spent, budget)
     began_s = _began_s(spent, budget.period)
-    reserved = [reservation.call for reservation in account.held if reservation.call.at_s >= began_s]
+    reserved = [reservation.call for reservation in account.reservations if reservation.call.at_s >= began_s]
     if budget.unit == "usd":
         return used.nano_usd, sum([call.nano_usd for call in reserved])
     return used.tokens, sum([call.tokens for call in reserved])

@@ -60,8 +60,12 @@ def reads_more(head: Head) -> bool:
         return True
     if "tools" in body and "tools" not in body.shaped and any(map(_is_run_elsewhere, _listed(body.get("tools")))):
         return True
-    said_in = head.service.said_in[0]
-    return said_in in body and said_in not in body.shaped and any(map(_names_a_file, head.objects(said_in)))
+    message_members = head.service.message_members[0]
+    return (
+        message_members in body
+        and message_members not in body.shaped
+        and any(map(_names_a_file, head.objects(message_members)))
+    )
 
 
 def _listed(value: object) -> list[Any]:

@@ -55,7 +55,7 @@ class _Kind(NamedTuple):
     """One metric."""
 
     name: str
-    said: str
+    help: str
     labels: tuple[str, ...]
     boundaries: tuple[float, ...] = ()
 
@@ -310,7 +310,7 @@ _OWN = frozenset({"/metrics", "/health/live", "/health/ready"})
 
 
 def _head(kind: _Kind, form: str) -> tuple[str, str]:
-    return f"# HELP {kind.name} {kind.said}", f"# TYPE {kind.name} {form}"
+    return f"# HELP {kind.name} {kind.help}", f"# TYPE {kind.name} {form}"
 
 
 def _labelled(kind: _Kind, labels: Labels, more: str = "") -> str:

@@ -55,7 +55,7 @@ class Replayed(NamedTuple):
     """The headers."""
     body: bytes
     """The whole body."""
-    asked: tuple[HttpRequest, ...]
+    requests: tuple[HttpRequest, ...]
     """The requests to upstreams, in order."""
 
 

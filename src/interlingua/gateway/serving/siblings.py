@@ -46,7 +46,7 @@ class _Place(NamedTuple):
 
     number: int
     socket: Path
-    kept: Path
+    store: Path
 
 
 class Siblings:
@@ -68,7 +68,7 @@ class Siblings:
         self._lock = -1
         self._take_place()
         self._place = self._at(self.number)
-        self.before: str = _read(self._place.kept)
+        self.before: str = _read(self._place.store)
         """The text of the worker that had the place before."""
         self._kept_now = self.before
         self._writing = threading.Lock()
@@ -136,10 +136,10 @@ class Siblings:
             text = self.keep()
             if text == self._kept_now:
                 return
-            half = self._place.kept.with_suffix(".half")
+            half = self._place.store.with_suffix(".half")
             with suppress(OSError):  # a full disk costs what a killed worker had counted, and nothing else
                 half.write_text(text, encoding="utf-8")
-                half.replace(self._place.kept)
+                half.replace(self._place.store)
                 self._kept_now = text
 
     def _run(self) -> None:
@@ -176,7 +176,7 @@ class Siblings:
 
     def kept(self) -> dict[int, str]:
         """The texts that the others leave, whether they still run or not, by place."""
-        return {place.number: _read(place.kept) for place in self._others()}
+        return {place.number: _read(place.store) for place in self._others()}
 
     def _others(self) -> list[_Place]:
         numbers = sorted(int(file.stem) for file in self._room.glob("*.lock"))

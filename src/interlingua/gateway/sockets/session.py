@@ -86,7 +86,7 @@ class Session:
             headers=self._headers,
             body=text,
             peer=self._peer,
-            seen=self._seen,
+            facts=self._seen,
             latest=self._latest,
         )
 

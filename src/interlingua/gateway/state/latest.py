@@ -82,14 +82,14 @@ class Latest:
         """A request that goes on from the latest response, as one that says everything itself; any other as it is."""
         if not self._id or prepared.previous != self._id:
             return prepared
-        return prepared._replace(given=prepared.body, previous="")
+        return prepared._replace(original=prepared.body, previous="")
 
     async def keep(self, response_id: str, write: Callable[[], bytes], prepared: Prepared) -> None:
         """Keep a response, as `write` gives it, in the place of the one before."""
         await self.forget()
         if ID_PATTERN.fullmatch(response_id) and prepared.body.get("previous_response_id") is None:
             self._id = response_id
-            whole = prepared._replace(given=prepared.body, previous="")
+            whole = prepared._replace(original=prepared.body, previous="")
             await self._gateway.latest.put([answer_entry(self._key(response_id), write(), whole)])
 
     def begin(self) -> None:

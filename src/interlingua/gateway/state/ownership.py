@@ -296,7 +296,7 @@ class _Opening:
     # Path and query
 
     def _path(self, root: str) -> str:
-        request, route = self._request, self._request.seen.route
+        request, route = self._request, self._request.facts.route
         if request.path == root:
             if request.method == "GET" and self._is_strict:
                 raise _everybodys(root)
@@ -470,13 +470,13 @@ def _owner_of(key: GatewayKey) -> str:
 
 
 def _dialect_of(request: GatewayRequest) -> str:
-    route = request.seen.route
+    route = request.facts.route
     return (route.dialect if route is not None else "") or dialect_by_headers(request)
 
 
 def _read_as(request: GatewayRequest) -> str:
     """The dialect by whose rules a body is read; empty where it holds no conversation."""
-    route = request.seen.route
+    route = request.facts.route
     return route.dialect if route is not None and route.is_conversation else ""
 
 

@@ -76,7 +76,7 @@ class ModelTurn(NamedTuple):
     """The ids of its calls, as the request shows them."""
     key: str
     """The digest of the conversation up to and with this turn."""
-    said: str = ""
+    text_before: str = ""
     """The text directly before it."""
     words: str = ""
     """Its text and calls."""
@@ -87,7 +87,7 @@ class ModelTurn(NamedTuple):
 
         Empty for a turn with calls, which has ids, and for one without text.
         """
-        return "" if self.call_ids or self.words in ("", NO_WORDS) else _digest(self.said + self.words)
+        return "" if self.call_ids or self.words in ("", NO_WORDS) else _digest(self.text_before + self.words)
 
 
 class Prefix:

@@ -85,7 +85,7 @@ class _Held(msgspec.Struct, frozen=True, omit_defaults=True):
 class _Answer(msgspec.Struct, frozen=True, omit_defaults=True):
     """The value under the id of an answer."""
 
-    kept: KeptAnswer | None = None
+    stored: KeptAnswer | None = None
     elsewhere: KeptElsewhere | None = None
 
 
@@ -212,11 +212,11 @@ def shared_responses(link: Link, clock: Callable[[], float]) -> StoredResponses:
     """Stored responses that several gateways have."""
 
     def write(value: KeptAnswer | KeptElsewhere) -> bytes:
-        return encode(_Answer(kept=value) if isinstance(value, KeptAnswer) else _Answer(elsewhere=value))
+        return encode(_Answer(stored=value) if isinstance(value, KeptAnswer) else _Answer(elsewhere=value))
 
     def read(value: bytes) -> KeptAnswer | KeptElsewhere:
         answer = decode(value, _Answer)
-        return _one(answer.kept, answer.elsewhere)
+        return _one(answer.stored, answer.elsewhere)
 
     return StoredResponses(SharedStore(link, "responses", write=write, read=read, clock=clock))
 

@@ -98,7 +98,7 @@ class Prepared(NamedTuple):
 
     body: Body
     """The body of the request as it is now; the very one that came where nothing had to be replaced."""
-    given: Body
+    original: Body
     """The body that came."""
     is_changed: bool = False
     """Whether it is another body, that no longer can go out as it came."""
@@ -226,7 +226,7 @@ def _is_input(value: object) -> bool:
 
 def answer_entry(key: Key, answer: bytes, prepared: Prepared, provider: str = "") -> Entry[Held]:
     """An answer of a provider to the request that was prepared, as it is kept under a key."""
-    raw = prepared.given.members.get("input")
+    raw = prepared.original.members.get("input")
     stored = KeptAnswer(answer, b"[]" if raw is None else bytes(raw), prepared.previous, provider)
     return Entry(key, stored, len(answer) + len(stored.input) + 100)
 

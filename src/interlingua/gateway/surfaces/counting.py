@@ -88,7 +88,7 @@ async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoin
     defaults = get_service(endpoint.dialect).default_headers
     missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
     if missing:
-        request = msgspec.structs.replace(request, headers=(*request.headers, *missing), seen=Seen())
+        request = msgspec.structs.replace(request, headers=(*request.headers, *missing), facts=Seen())
     try:
         reply = await call_provider(gateway, request, endpoint, path, body)
     except (TransportError, ConfigError):

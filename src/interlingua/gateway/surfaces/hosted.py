@@ -43,7 +43,7 @@ async def hosted(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     headers = (*[pair for pair in request.headers if pair[0] not in names], *translated.headers)
     own = msgspec.structs.replace(
         request, path=translated.path, query="", headers=headers, body=edited_body(body, translated.edits), read=None,
-        seen=Seen(route=route),
+        facts=Seen(route=route),
     )  # fmt: skip
     if len(own.body) > CHEAP_BYTES:
         await gateway.ids.read_costly(own)

@@ -180,7 +180,7 @@ def _abilities(model: Listed) -> list[str]:
 
 async def version(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
     """The version of the vendor's server that is imitated."""
-    route = request.seen.route
+    route = request.facts.route
     return _told({"version": "" if route is None else get_service(route.dialect).version})
 
 

@@ -53,7 +53,7 @@ class Latest(msgspec.Struct, frozen=True):
     """The id of its latest response."""
     model: str
     """The model that gave it."""
-    said: tuple[bytes, ...]
+    digests: tuple[bytes, ...]
     """Digests of everything that was said up to it, it included."""
 
 
@@ -81,9 +81,9 @@ class Turn:
         """How many digests of the latest response this conversation begins with; 0 where it does not go on from it."""
         if latest is None or latest.model != self._members.get("model") or not _CONTINUES.isdisjoint(self._members):
             return 0
-        count = len(latest.said)
+        count = len(latest.digests)
         begins = tuple([digest for _, digest in self._places[:count]])
-        return count if begins == latest.said and len(self._places) > count else 0
+        return count if begins == latest.digests and len(self._places) > count else 0
 
     def event(self, latest: Latest | None) -> bytes:
         """The event that is sent on a connection with that latest response."""

@@ -37,10 +37,10 @@ def test_a_head_is_looked_at_once() -> None:
     guard = Guard(GatewaySettings(keys=(KEY,)))
     head = Head(method="GET", path="/", headers=HEAD)
     guard.check(asked(head))
-    welcome = head.seen.welcome
+    welcome = head.facts.welcome
     guard.check(asked(head))
     assert welcome is not None
-    assert head.seen.welcome is welcome
+    assert head.facts.welcome is welcome
     assert guard.key(asked(head)) is KEY
 
 
@@ -50,7 +50,7 @@ def test_what_is_refused_is_looked_at_anew() -> None:
     for _ in range(2):
         with pytest.raises(AuthenticationError):
             Guard(GatewaySettings(keys=(KEY,))).check(asked(head))
-    assert head.seen.welcome is None
+    assert head.facts.welcome is None
 
 
 def test_another_guard_begins_anew() -> None:

@@ -73,7 +73,7 @@ def test_requests_of_a_minute_are_exact() -> None:
     account = entered(entered(EMPTY, terms, call("a", NOON)), terms, call("b", NOON + 1))
     assert refused(account, terms, call("c", NOON + 59.999)).wait_s == pytest.approx(0.001, abs=1e-5)
     assert refused(account, terms, call("c", NOON + 2)) == Refusal(
-        limit="requests", allowed=2, left=0, wanted=1, wait_s=58.0
+        limit="requests", allowed=2, left=0, requested=1, wait_s=58.0
     )
     account = entered(account, terms, call("c", NOON + 60))
     assert refused(account, terms, call("d", NOON + 60)).wait_s == 1.0
@@ -84,13 +84,13 @@ def test_tokens_of_a_minute_are_reserved_and_corrected() -> None:
     terms = Terms(tpm=100)
     account = entered(EMPTY, terms, call("a", tokens=60))
     assert refused(account, terms, call("b", NOON + 1, tokens=41)) == Refusal(
-        limit="tokens", allowed=100, left=40, wanted=41, wait_s=59.0
+        limit="tokens", allowed=100, left=40, requested=41, wait_s=59.0
     )
     account = leave(account, call("a", tokens=60), Used(10), NOON + 2)
     account = entered(account, terms, call("b", NOON + 3, tokens=90))
     account = leave(account, call("b", NOON + 3, tokens=90), Used(150), NOON + 4)
     assert refused(account, terms, call("c", NOON + 5, tokens=1)) == Refusal(
-        limit="tokens", allowed=100, left=0, wanted=1, wait_s=58.0
+        limit="tokens", allowed=100, left=0, requested=1, wait_s=58.0
     )
 
 
@@ -99,14 +99,16 @@ def test_more_than_a_minute_allows_goes_alone() -> None:
     terms = Terms(tpm=100)
     account = entered(EMPTY, terms, call("a", tokens=5_000))
     assert refused(account, terms, call("b", NOON + 59, tokens=1)).wait_s == 1.0
-    assert refused(account, terms, call("b", NOON, tokens=5_000)).wanted == 100
+    assert refused(account, terms, call("b", NOON, tokens=5_000)).requested == 100
 
 
 def test_calls_at_a_time_end_with_the_calls() -> None:
     """The place of a call is free when it ends, whatever it used."""
     terms = Terms(concurrency=1)
     account = entered(EMPTY, terms, call("a"))
-    assert refused(account, terms, call("b")) == Refusal(limit="concurrency", allowed=1, left=0, wanted=1, wait_s=None)
+    assert refused(account, terms, call("b")) == Refusal(
+        limit="concurrency", allowed=1, left=0, requested=1, wait_s=None
+    )
     entered(leave(account, call("a"), Used(), NOON + 1), terms, call("b", NOON + 1))
 
 
@@ -116,7 +118,7 @@ def test_a_budget_holds_what_is_used_and_what_is_reserved() -> None:
     account = entered(EMPTY, terms, call("a", tokens=600))
     entered(account, terms, call("b", tokens=400))
     blocked = refused(account, terms, call("b", tokens=401))
-    assert (blocked.left, blocked.wanted, blocked.wait_s, blocked.is_reserved) == (400, 401, None, True)
+    assert (blocked.left, blocked.requested, blocked.wait_s, blocked.is_reserved) == (400, 401, None, True)
     account = leave(account, call("a", tokens=600), Used(700), NOON + 1)
     assert used_of(account, DAY, NOON) == (700, 0)
     over = refused(account, terms, call("b", tokens=301))
@@ -132,7 +134,7 @@ def test_an_overdrawn_budget_lets_nothing_in() -> None:
     account = leave(account, call("a", tokens=1_000), Used(1_200), NOON + 1)
     assert refused(account, terms, call("b", NOON + 10**9)).left == 0
     full = leave(entered(EMPTY, terms, call("a", tokens=1_000)), call("a", tokens=1_000), Used(1_000), NOON)
-    assert refused(full, terms, call("b", NOON)).wanted == 0
+    assert refused(full, terms, call("b", NOON)).requested == 0
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ async def test_a_cassette_replays_what_the_client_got(tmp_path: Path, client: st
     assert played.content.reply_body == body
     again = await replayed(played, client)
     assert again.status == reply.status
-    assert [request.body for request in again.asked] == [passage.request_body for passage in played.content.passages]
+    assert [request.body for request in again.requests] == [passage.request_body for passage in played.content.passages]
     before = meaning_of(client, reply.status, reply.headers, body)
     now = meaning_of(client, again.status, again.headers, again.body)
     assert isinstance(before, Response)

@@ -240,7 +240,7 @@ def test_64_calls_at_two_gateways_never_overspend(server: SharedServer) -> None:
             await asyncio.gather(*[second.leave(_leave(one, 4), row) for one in entered])
             (account,) = await first.accounts(["key:k"])
             assert account is not None
-            assert (account.held, account.spent.in_total) == ((), Used(40))
+            assert (account.reservations, account.spent.in_total) == ((), Used(40))
 
     _run(work())
 
@@ -280,7 +280,7 @@ def test_a_budget_lets_nobody_in_without_the_store_and_goes_on_afterwards(server
             assert refusal is not None
             (account,) = await second.accounts(["key:k"])
             assert account is not None
-            assert [held.call.id for held in account.held] == ["call-3"]
+            assert [held.call.id for held in account.reservations] == ["call-3"]
             assert account.spent.in_total == Used(50)
 
     _run(work())
@@ -306,7 +306,7 @@ def test_a_call_that_the_store_let_in_unheard_is_given_back(server: SharedServer
             assert await gate.enter(_enter(2, terms, tokens=100)) is None
             (account,) = await gate.accounts(["key:k"])
             assert account is not None
-            assert [held.call.id for held in account.held] == ["call-2"]
+            assert [held.call.id for held in account.reservations] == ["call-2"]
 
     _run(work())
 
@@ -331,7 +331,7 @@ def test_accounts_go_on_without_the_store_and_are_settled_afterwards(server: Sha
             await first.leave(_leave(during, 30))
             (account,) = await second.accounts(["key:k"])
             assert account is not None
-            assert [held.call.id for held in account.held] == ["call-4"]
+            assert [held.call.id for held in account.reservations] == ["call-4"]
             assert account.spent.in_total == Used(50 + 30)
 
     _run(work())
@@ -385,7 +385,7 @@ def test_a_settlement_whose_reply_is_lost_counts_once(server: SharedServer) -> N
             (account,) = await gate.accounts(["key:k"])
             assert account is not None
             assert account.spent.in_total == Used(12)
-            assert account.held == ()
+            assert account.reservations == ()
             await gate.close()
 
     _run(work())
@@ -447,7 +447,7 @@ def test_what_a_dead_gateway_had_reserved_is_charged_and_stands_in_nobodys_way(s
         assert await accounts.enter(_enter(3, terms)) is None
         (account,) = await accounts.accounts(["key:k"])
         assert account is not None
-        assert ([one.call.id for one in account.held], account.spent.in_total) == (["call-3"], Used(60))
+        assert ([one.call.id for one in account.reservations], account.spent.in_total) == (["call-3"], Used(60))
         await accounts.leave(_leave(held, 20))
         (account,) = await accounts.accounts(["key:k"])
         assert account is not None
@@ -570,6 +570,6 @@ def test_a_call_that_ended_is_written_however_long_others_are_faster() -> None:
             await accounts.enter(_enter(2, Terms(rpm=5)))
         assert await accounts.enter(_enter(3, Terms(rpm=5))) is None
         account = decode(link.value, Account)
-        assert (account.spent.in_total, [held.call.id for held in account.held]) == (Used(4), ["call-3"])
+        assert (account.spent.in_total, [held.call.id for held in account.reservations]) == (Used(4), ["call-3"])
 
     _run(work())

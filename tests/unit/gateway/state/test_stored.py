@@ -115,7 +115,7 @@ def test_srv_13_an_answer_that_its_provider_keeps_is_passed_on() -> None:
     stored = memory_responses(lambda: 0.0)
     asyncio.run(stored.note("team-a", "resp_68af", "openai/gpt-5.6"))
     prepared = _prepare(stored, "team-a", previous_response_id="resp_68af", input="More")
-    assert prepared == Prepared(prepared.given, prepared.given, kept_by="openai/gpt-5.6")
+    assert prepared == Prepared(prepared.original, prepared.original, kept_by="openai/gpt-5.6")
     assert asyncio.run(stored.find("team-a", "resp_68af")) == KeptElsewhere("openai/gpt-5.6")
     assert asyncio.run(stored.find("team-b", "resp_68af")) is None
     assert not _prepare(stored, "team-b", previous_response_id="resp_unknown", input="More").is_changed
