@@ -303,7 +303,7 @@ def _text(measured: _Measured) -> str:
   inputs, run one map for each part of the inputs, each with its own folder, or stay in Ray Data, whose rows pass no driver.
 - **Journals.** {line_bytes * 1e9 / 1e12:.1f} TB in {1e9 / 100_000:,.0f} files with `inputs_per_shard=100_000`.
 - **A rerun** reads all journals once: {1e9 / (lines / index_s) / 3600:,.1f} hours by one process, and {len(index.rows) / lines:.0f} GB of index on each machine. With
-  100 folders of 10^7 inputs it is {1e7 / (lines / index_s) / 60:.0f} minutes and {len(index.rows) / lines * 1e7 / 1e9:.2f} GB each."""
+  100 folders of 10^7 inputs it is {1e7 / (lines / index_s) / 60:.1f} minutes and {len(index.rows) / lines * 1e7 / 1e9:.2f} GB each."""
 
 
 def _held(is_held: bool) -> str:  # noqa: FBT001 - a word for it
