@@ -25,8 +25,6 @@ DOCS = ROOT / "docs"
 NEW_PAGES = [path for path in DOCUMENTS if path.parent.name in ("learn", "how-to", "explain", "compare")]
 REAL = re.compile(r"[\"'](?:openai|openai-chat|anthropic|google|groq|mistral|cohere|bedrock)/[\w.-]+")
 """A model of a provider that wants a key."""
-HELPED = {"keys", "observing-gateway"}
-"""Guides whose preludes still define a name for them; no other page may join."""
 WORDS_BEFORE_CODE = 160
 """At most so many words come before the first block: less than two screens."""
 
@@ -81,6 +79,17 @@ def test_the_picture_is_drawn_from_its_texts() -> None:
     assert PICTURE.read_text(encoding="utf-8") == picture()
 
 
+def test_each_figure_of_the_landing_page_is_in_its_evidence() -> None:
+    """Ours and those of others stand in the document that their sentence links to."""
+    landing = (DOCS / "index.md").read_text(encoding="utf-8")
+    sentences = re.findall(r"^(\*\*[^(]+)\(\[.+?\]\((.+?\.md)\)", landing, re.MULTILINE)
+    assert len(sentences) == landing.partition('class="figures"')[2].count("\n**")
+    for sentence, link in sentences:
+        evidence = (DOCS / link).read_text(encoding="utf-8")
+        figures = re.findall(r"\d[\d.]*(?: of \d+)?", sentence)
+        assert [figure for figure in figures if figure not in evidence] == [], link
+
+
 @pytest.mark.parametrize("document", NEW_PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_page_begins_with_something_to_run(document: Path) -> None:
     """Few words come before its first block; lists of links have none."""
@@ -106,8 +115,6 @@ def test_a_block_says_at_its_top_what_it_needs(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_blocks_name_nothing_undefined(document: Path) -> None:
     """Whoever copies the blocks of a page in their order has every name that they use."""
-    if document.stem in HELPED and document.parent.name == "guides":
-        return
     lines: list[str] = []
     for block in blocks(document):
         lines += [""] * (block.line - 1 - len(lines)) + block.code.splitlines()

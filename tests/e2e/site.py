@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -170,3 +171,11 @@ def test_the_first_block_is_within_two_screens(page: Page) -> None:
         if top > 2 * SCREEN:
             late[json.dumps(path.name)] = int(top)
     assert late == {}
+
+
+def test_pages_read_easily(page: Page) -> None:
+    """The grade of each page, measured now, is below its bar."""
+    python = ROOT / ".venv-docs" / "bin" / "python"
+    command = [python, "-m", "website.readability", "--check"]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (checked.returncode, checked.stdout) == (0, ""), checked.stderr
