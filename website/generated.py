@@ -48,7 +48,7 @@ def _help(name: str) -> str:
 
 
 def errors() -> str:
-    """Every class of error: what it means, its cause, its remedy, and whether a retry helps."""
+    """Every class of error: its cause, its remedy, its base classes, and whether it is retried."""
     pieces: list[str] = []
     for name in interlingua.errors.__all__:
         kind = getattr(interlingua.errors, name)
@@ -56,13 +56,12 @@ def errors() -> str:
             continue
         entry = REMEDIES[name]
         parents = [base.__name__ for base in kind.__mro__[1:] if issubclass(base, interlingua.errors.Error)]
-        kinds = f" It is a {', '.join([f'`{parent}`' for parent in parents])}." if parents else ""
-        line = re.sub(r"\s+", " ", (kind.__doc__ or "").partition("\n\n")[0])
+        bases = f"- **Base classes:** {', '.join([f'`{parent}`' for parent in parents])}.\n" if parents else ""
         again = "yes" if kind.retryable else "no"
         pieces.append(
-            f"## `{name}` {{ #{name} }}\n\n{line}{kinds}\n\n"
-            f"- **Cause:** {entry['cause']}\n- **Remedy:** {entry['remedy']}\n"
-            f"- **Retried by itself:** {again}. **HTTP status at the gateway:** {kind.http_status}.\n"
+            f"## `{name}` {{ #{name} }}\n\n"
+            f"- **Cause:** {entry['cause']}\n- **Remedy:** {entry['remedy']}\n{bases}"
+            f"- **Automatic retries:** {again}. **HTTP status at the gateway:** {kind.http_status}.\n"
         )
     return "\n".join(pieces)
 
@@ -81,7 +80,7 @@ def compare_gateways() -> str:
     table = re.search(r"^## Summary\n\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL)
     assert day is not None
     assert table is not None
-    return f"Measured on {day[1]}; a figure is *passed of made*.\n\n{table[1]}"
+    return f"Measured on {day[1]}. Each figure is the number of passed checks, of all that were made.\n\n{table[1]}"
 
 
 GENERATED: dict[str, Callable[[], str]] = {
