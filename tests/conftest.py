@@ -9,7 +9,8 @@ import gc
 import os
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,6 +19,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import databases
+from tests.support.postgres_server import PostgresServer
+from tests.support.shared_servers import KINDS, RoomOfPostgres, SharedServer, make_postgres, make_redis
 
 LOOPBACK = re.compile(r"^(127\.\d+\.\d+\.\d+|::1|localhost|)$")
 """Hosts that a test may reach; the empty host is a listener on every address."""
@@ -123,3 +126,34 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, alias or proxy of the machine reaches a test."""
     for name in [name for name in os.environ if OURS.search(name)]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Generator[PostgresServer]:
+    """A Postgres for the whole run."""
+    server = make_postgres()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def start_server(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Callable[[str], SharedServer]]:
+    """Starts a server of shared state by its kind, with a password and no keys, for one test to mistreat."""
+    with ExitStack() as stack:
+
+        def started(kind: str) -> SharedServer:
+            if kind == "redis":
+                redis = make_redis(tmp_path, password="sesame-open", is_durable=True)
+                stack.callback(redis.stop)
+                return redis
+            room = RoomOfPostgres(request.getfixturevalue("postgres_server"))
+            stack.callback(room.leave)
+            return room
+
+        yield started
+
+
+@pytest.fixture(params=KINDS)
+def server(request: pytest.FixtureRequest, start_server: Callable[[str], SharedServer]) -> SharedServer:
+    """A server of shared state of each kind."""
+    return start_server(request.param)

