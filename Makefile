@@ -146,12 +146,12 @@ check-workflows: $(RELEASE_READY) ## the workflows and issue forms of .github ag
 	@$(RELEASE)/zizmor --offline --quiet .github
 
 $(SCALE_READY): requirements/scale.lock | $(BIN)/python
-	@echo "== the engines of a cluster (requirements/scale.lock, 600 MB)"
+	@echo "== the engines of a cluster (requirements/scale.lock, 1.3 GB)"
 	@$(BIN)/python -m venv .venv-scale
 	@.venv-scale/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement requirements/scale.lock
 	@touch $@
 
-test-scale: $(READY) $(SCALE_READY) ## `map` on real Ray and Dask, killed workers and drivers among it; on Spark where it is in .venv-scale
+test-scale: $(READY) $(SCALE_READY) ## `map` on real Ray, Dask and Spark, with killed workers and drivers, and journals in an imitation of S3
 	@$(BIN)/python -m pytest -n0 tests/e2e/scale.py $(PYTEST_ARGS)
 
 scale: $(READY) $(SCALE_READY) ## a map on Ray with killed workers and drivers, ten minutes: writes bench/SCALE.md; SCALE_ARGS="--inputs 100000 map"

@@ -6,7 +6,7 @@ errors of `map`.
 
 Rules
 - Columns are plain: `answer` is the text, or the typed answer as JSON; `error` is empty where there is none; `cost_usd`
-  is NaN where the price is unknown. Every part has the same columns, also an empty one.
+  is NaN where the price is unknown, null in Spark. Every part has the same columns, also an empty one.
 - A cell without a value is not asked about, and is an error of its row.
 - Limits that are not in Redis hold in each process by itself, since nobody knows how many there are.
 - What other parts have finished is read once in each process, when it gets its first part of a mapper.
