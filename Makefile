@@ -8,6 +8,8 @@ RELEASE := .venv-release/bin
 RELEASE_READY := .venv-release/.ready
 DOCS_READY := .venv-docs/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# bytecode of tests and package is kept: writing the asserts of the tests anew takes each worker 25 s
+unexport PYTHONDONTWRITEBYTECODE
 # one more than cores: a test that waits leaves its core to another
 WORKERS ?= 3
 FUZZ_SECONDS ?= 60

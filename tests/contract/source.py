@@ -56,6 +56,11 @@ class Module:
         return ast.parse(self.text)
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the tree, parents first."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def exported(self) -> tuple[str, ...] | None:
         """What `__all__` lists as literals, or None when there is no such list."""
         for node in self.tree.body:

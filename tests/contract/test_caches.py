@@ -7,9 +7,10 @@ emptied or put aside where it is full.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
-from tests.contract.source import MODULES
+from tests.contract.source import MODULES, Module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,10 +140,10 @@ def _last(node: ast.AST) -> str:
             return ""
 
 
-def _caches(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _caches(module: Module) -> Iterator[tuple[str, str]]:
     """The name of each cache in a module, and what it is made with."""
-    owners = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
+    owners = {child: node for node in module.nodes for child in ast.iter_child_nodes(node)}
+    for node in module.nodes:
         match node:
             case ast.FunctionDef(name=name, decorator_list=decorators):
                 yield from [(name, _last(one)) for one in decorators if _last(one) in _MAKERS]
@@ -206,13 +207,14 @@ def _put_aside(body: list[ast.stmt]) -> Iterator[str]:
                 pass
 
 
+@cache
 def _all() -> dict[str, str]:
     """Every cache of the package, `module:name`, and what it is made with."""
     found: dict[str, str] = {}
     for module in MODULES:
         here = module.importable.removeprefix("interlingua.")
         if not here.startswith(_NOT_SHIPPED) and here != "wire.cache":
-            for name, maker in _caches(module.tree):
+            for name, maker in _caches(module):
                 if maker not in _WEIGHED or name:
                     found.setdefault(f"{here}:{name}", maker)
     return found

@@ -64,7 +64,7 @@ def test_public_things_are_documented() -> None:
 
 
 def _summaries(module: Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
             text := ast.get_docstring(node)
         ):
@@ -85,7 +85,7 @@ def test_first_lines_are_facts() -> None:
 
 def _texts(module: Module) -> Iterator[tuple[int, str]]:
     """Each docstring, those of fields among them, with its line."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value.lstrip()
 
@@ -115,7 +115,7 @@ def test_docstrings_begin_with_a_noun() -> None:
 
 
 def _bare_any(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, Function) and _is_public(node.name):
             arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
             for annotation in (node.returns, *(argument.annotation for argument in arguments)):

@@ -201,7 +201,7 @@ def test_no_dialect_rests_on_another() -> None:
         f"{module.path}:{node.lineno} imports {node.module}"
         for module in MODULES
         if (own := _folder_of_dialect(_here(module)))
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom)
         and _folder_of_dialect((node.module or "").removeprefix("interlingua.")) not in {None, own}
     ]
@@ -227,7 +227,7 @@ def test_pure_layers_do_no_io() -> None:
 
 
 def _calls(module: Module) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.func.id, node.lineno
 
@@ -280,7 +280,7 @@ def test_relative_imports_are_not_used() -> None:
     relative = [
         f"{module.path}:{node.lineno}"
         for module in MODULES
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom) and node.level
     ]
     assert relative == []

@@ -20,7 +20,7 @@ MEDIAN_FILE_LINES = 200
 
 def _functions(module: Module) -> Iterator[tuple[str, int]]:
     """Each function with the lines of its body, docstring not counted."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
             yield f"{module.path}:{node.lineno} {node.name}", _span(body)

@@ -65,7 +65,9 @@ def test_r67_requests_are_those_of_boto3(model: str, texts: list[str], body: dic
         options: dict[str, Any] = {} if model == TITAN else {"input_type": "query"}
         made = il.embed(texts, model=f"aws/{model}", dimensions=2, registry=registry, **options)
         config = botocore("config").Config(retries={"total_max_attempts": 1})
-        client = boto3.client("bedrock-runtime", region_name="eu-west-1", endpoint_url=server.url(""), config=config)
+        client = boto3.session.Session().client(
+            "bedrock-runtime", region_name="eu-west-1", endpoint_url=server.url(""), config=config
+        )
         client.invoke_model(modelId=model, body=json.dumps(body), contentType="application/json")["body"].read()
         client.close()
         ours, theirs = server.seen

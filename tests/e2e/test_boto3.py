@@ -26,7 +26,7 @@ ASK = [{"role": "user", "content": [{"text": "Hi"}]}]
 
 def _client(url: str) -> Any:
     config = botocore("config").Config(retries={"total_max_attempts": 1})
-    return boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=url, config=config)
+    return boto3.session.Session().client("bedrock-runtime", region_name="us-east-1", endpoint_url=url, config=config)
 
 
 @pytest.fixture

@@ -305,7 +305,7 @@ class _Bedrock:
     def __init__(self, url: str, access: Access) -> None:
         self._access = access
         config = botocore("config").Config(retries={"total_max_attempts": 1}, read_timeout=access.timeout_s)
-        self._client: Any = boto3.client(
+        self._client: Any = boto3.session.Session().client(
             "bedrock-runtime", region_name="us-east-1", endpoint_url=url, config=config, aws_access_key_id="nobody",
             aws_secret_access_key="nothing",
         )  # fmt: skip

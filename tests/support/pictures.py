@@ -37,11 +37,15 @@ BACK = {
 def reference(width: int, height: int) -> Image.Image:
     """The motif in RGB, by its formula."""
     columns = [(place + 0.5) / width for place in range(width)]
-    rows = [(place + 0.5) / height for place in range(height)]
-    pixels = bytes([
-        value for v in rows for u in columns for value in (int(255 * u), int(255 * v), int(255 * (1 - u) * (1 - v)))
-    ])  # fmt: skip
-    return Image.frombytes("RGB", (width, height), pixels)
+    red = bytes([int(255 * u) for u in columns])
+    pixels = bytearray(3 * width * height)
+    for row in range(height):
+        v = (row + 0.5) / height
+        begin, end = 3 * width * row, 3 * width * (row + 1)
+        pixels[begin:end:3] = red
+        pixels[begin + 1 : end : 3] = bytes([int(255 * v)]) * width
+        pixels[begin + 2 : end : 3] = bytes([int(255 * (1 - u) * (1 - v)) for u in columns])
+    return Image.frombytes("RGB", (width, height), bytes(pixels))
 
 
 def gray_reference(width: int, height: int) -> Image.Image:

@@ -111,7 +111,7 @@ def bedrock(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Generator[Any]:
     """A client with the key of the gateway as a Bedrock API key, as the vendor's guide sets it."""
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
     config = botocore("config").Config(retries={"total_max_attempts": 1})
-    client = boto3.client(
+    client = boto3.session.Session().client(
         "bedrock-runtime", region_name="us-east-1", endpoint_url=stage.tls_url, verify=stage.authority, config=config
     )
     yield client
@@ -232,7 +232,9 @@ def test_a_signature_is_no_key(stage: Stage, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     config = botocore("config").Config(retries={"total_max_attempts": 1})
-    client = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=stage.url, config=config)
+    client = boto3.session.Session().client(
+        "bedrock-runtime", region_name="us-east-1", endpoint_url=stage.url, config=config
+    )
     with pytest.raises(client.exceptions.AccessDeniedException, match="Authorization: Bearer"):
         client.converse(modelId=MODELS["anthropic"], messages=WEATHER)
     client.close()
@@ -242,7 +244,7 @@ def test_over_plain_http_a_key_goes_in_a_header_of_its_own(stage: Stage, monkeyp
     """boto3 sends bearer keys by TLS alone; beside a signature `x-api-key` opens the gateway."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
-    client = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=stage.url)
+    client = boto3.session.Session().client("bedrock-runtime", region_name="us-east-1", endpoint_url=stage.url)
 
     def add_key(request: Any, **_: Any) -> None:
         request.headers["x-api-key"] = KEY
