@@ -11,5 +11,5 @@ from tests.support.ray_in_place import RayInPlace
 os.environ["LLM_WORK"] = "openai://tok-1234@gateway.example/v1"
 sys.modules["ray"] = cast("Any", RayInPlace())
 
-REPLIES = ["Small."]
-"""The script of the fake model; the last one is said for ever."""
+REPLIES = ["Small."] * 8
+"""The script of the fake model: more replies than the blocks need."""
