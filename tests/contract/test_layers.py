@@ -24,6 +24,7 @@ LAYERS: dict[str, int] = {
     "wire.cache": 0,
     "wire._leaves": 0,
     "wire.arguments": 0,
+    "wire.media": 0,
     "wire._parser": 0,
     "wire._pointer": 0,
     "wire._prefix": 0,

@@ -193,8 +193,8 @@ def _media(part: Part, family: _Family) -> float:
     match part:
         case ImagePart(data=data):
             return _image(data, family)
-        case AudioPart(data=data):
-            return len(data) / AUDIO_BYTES
+        case AudioPart():
+            return part.size_bytes / AUDIO_BYTES
         case DocumentPart(data=data, media_type=media_type):
             return _document(data, media_type, family)
         case _:

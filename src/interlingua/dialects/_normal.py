@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from interlingua.dialects._members import is_list, is_object
 from interlingua.errors import DecodeError
-from interlingua.wire.media import from_base64, media_type_of, parse_data_url
+from interlingua.wire.media import media_type_of, parse_data_url, text_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -67,7 +66,7 @@ def without_dull(members: JsonObject, dull: JsonObject) -> JsonObject:
 def same_bytes(text: object) -> object:
     """Base64 is its bytes."""
     try:
-        return base64.b64encode(from_base64(text)).decode() if isinstance(text, str) else text
+        return text_data(text) if isinstance(text, str) else text
     except DecodeError:
         return text
 
@@ -80,7 +79,7 @@ def same_url(url: object) -> object:
         parsed = parse_data_url(url)
     except DecodeError:
         return url
-    return [media_type_of(parsed[0] or "image/png"), base64.b64encode(parsed[1]).decode()] if parsed else url
+    return [media_type_of(parsed[0] or "image/png"), parsed[1]] if parsed else url
 
 
 def same_sound(audio: JsonObject) -> JsonObject:

@@ -123,7 +123,7 @@ def need_of(part: ImagePart, header: ImageHeader, limits: MediaLimits, most_px: 
         or (header.animated and limits.animated is False)
         or (most_px is not None and longest > most_px)
         or (limits.max_pixels is not None and header.pixels > limits.max_pixels)
-        or (recipe.max_bytes is not None and len(part.data) > recipe.max_bytes)
+        or (recipe.max_bytes is not None and part.size_bytes > recipe.max_bytes)
     )
     otherwise = free and _seen_otherwise(header)
     large = useful is not None and longest > useful

@@ -133,7 +133,7 @@ class MediaPlan:
         most = _room_of(self._limits)
         if most is None:
             return
-        sizes = {place: len(part.data) for place, part in media_of(with_media(self._request.messages, swaps))}
+        sizes = {place: part.size_bytes for place, part in media_of(with_media(self._request.messages, swaps))}
         sizes |= {place: len(converted.data) for place, converted in done.items() if converted is not None}
         total = sum(sizes.values())
         if total <= most:
@@ -289,8 +289,8 @@ class _Planner:
         elif types is not None and kind not in types and not kind.startswith("text/"):
             self.changes.add("media_as_text", place.path, f"{kind} is told as text/plain")
             self.swaps[place] = replace(part, media_type="text/plain")
-        elif most is not None and len(part.data) > most:
-            self._leave_out("documents", place, f"{len(part.data):,} bytes, and {most:,} are the most of a document")
+        elif most is not None and part.size_bytes > most:
+            self._leave_out("documents", place, f"{part.size_bytes:,} bytes, and {most:,} are the most of a document")
 
     def _look_at_audio(self, place: Place, part: AudioPart) -> None:
         _not_empty(place, part)
@@ -304,7 +304,7 @@ class _Planner:
         Raises: UnsupportedError where nothing can be converted.
         """
         most = _room_of(self.limits)
-        sizes = [len(part.data) for place, part in self._media if not isinstance(self.swaps.get(place), TextPart)]
+        sizes = [part.size_bytes for place, part in self._media if not isinstance(self.swaps.get(place), TextPart)]
         if most is None or sum(sizes) <= most:
             return
         planned = {task.place for task in self.tasks}
@@ -322,9 +322,10 @@ def _not_empty(place: Place, part: Media) -> str | None:
 
     Raises: UsageError for an empty one.
     """
-    if not part.data:
+    data = part.data
+    if not data:
         raise UsageError(f"{place.path}: the file is empty")
-    sniffed = sniff(part.data)
+    sniffed = sniff(data)
     return None if sniffed is None else sniffed.media_type
 
 
@@ -339,6 +340,6 @@ def _why(need: Need, part: ImagePart, limits: MediaLimits) -> str:
         return f"{header.media_type} is not taken"
     if header.animated and limits.animated is False:
         return "animated images are not taken"
-    if need.recipe.max_bytes is not None and len(part.data) > need.recipe.max_bytes:
-        return f"{len(part.data):,} bytes, and {need.recipe.max_bytes:,} are the most of an image"
+    if need.recipe.max_bytes is not None and part.size_bytes > need.recipe.max_bytes:
+        return f"{part.size_bytes:,} bytes, and {need.recipe.max_bytes:,} are the most of an image"
     return f"{header.width:,} x {header.height:,} pixels are too many"

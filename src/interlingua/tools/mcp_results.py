@@ -112,18 +112,14 @@ def _encode_part(part: _Given | OpaquePart | Json) -> ContentBlock:
         case TextPart():
             return TextContent(text=part.text)
         case ImagePart():
-            return ImageContent(data=_encode_bytes(part.data), mime_type=part.media_type)
+            return ImageContent(data=part.base64, mime_type=part.media_type)
         case AudioPart():
-            return AudioContent(data=_encode_bytes(part.data), mime_type=part.media_type)
+            return AudioContent(data=part.base64, mime_type=part.media_type)
         case DocumentPart():
             uri = f"document:///{part.name or 'document'}"
-            resource = BlobResourceContents(uri=uri, mime_type=part.media_type, blob=_encode_bytes(part.data))
+            resource = BlobResourceContents(uri=uri, mime_type=part.media_type, blob=part.base64)
             return EmbeddedResource(resource=resource)
         case Json():
             return _encode_json(part)
         case OpaquePart():
             return TextContent(text=f"A part that only {part.dialect} can read: {part.kind}")
-
-
-def _encode_bytes(data: bytes) -> str:
-    return base64.b64encode(data).decode()

@@ -2,7 +2,8 @@
 
 Rules
 - Parts are ordered: thinking, text and calls interleave, and providers insist on the order.
-- Media parts hold bytes, never a URL; a reference in a client's body is an `OpaquePart` of kind `media_ref`.
+- Media parts hold bytes, never a URL; a reference in a client's body is an `OpaquePart` of kind `media_ref`. The
+  bytes may stand in base64 until somebody reads them: `MediaPart`.
 - A tool that the provider runs leaves `ServerToolPart`s: readable everywhere, and verbatim in the dialect they came in.
 - `sealed` is opaque reasoning state, byte-exact, that goes back only to its issuer.
 - `extra[dialect]` keeps wire members that have no canonical field; it is sent to that dialect only.
@@ -11,9 +12,12 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from interlingua.types._base import Canonical
 from interlingua.wire.arguments import parse_arguments
@@ -27,6 +31,7 @@ __all__ = [
     "DocumentPart",
     "ImagePart",
     "Json",
+    "MediaPart",
     "OpaquePart",
     "Part",
     "RefusalPart",
@@ -38,6 +43,8 @@ __all__ = [
     "ThinkingPart",
     "ToolCall",
     "ToolResult",
+    "stored_data",
+    "with_bytes",
 ]
 
 Cache: TypeAlias = Literal["auto", "5m", "1h"]
@@ -98,13 +105,71 @@ class TextPart(Canonical, frozen=True, gc=False):
     """Wire members without a canonical field, by dialect."""
 
 
-class ImagePart(Canonical, frozen=True, gc=False):
-    """An image, as bytes."""
+class MediaPart(Canonical, frozen=True, gc=False):
+    """The bytes of a file and their type.
+
+    Base64 that a body brought is checked and stays text in the field; `data` decodes it anew at each access. Writers
+    copy the text, so that a picture that only passes through is never decoded. Both forms of the same bytes are equal,
+    and alike in `repr`, in pickles and in JSON.
+    """
 
     data: bytes
     """The file's bytes."""
     media_type: str
-    """MIME type, such as `image/png`."""
+    """MIME type, such as `image/png`, `audio/wav` or `application/pdf`."""
+
+    @property
+    def base64(self) -> str:
+        """The file in padded standard base64."""
+        stored = stored_data(self)
+        return stored if isinstance(stored, str) else b2a_base64(stored, newline=False).decode("ascii")
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the file."""
+        stored = stored_data(self)
+        return len(stored) * 3 // 4 - stored.count("=", -2) if isinstance(stored, str) else len(stored)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other part is of the same class, with the same bytes and the same other fields."""
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, its = stored_data(self), stored_data(other)
+        alike = mine == its if type(mine) is type(its) else self.data == other.data
+        return alike and all([getattr(self, name) == getattr(other, name) for name in self.__struct_fields__[1:]])
+
+    def __hash__(self) -> int:
+        """A TypeError, as `extra` is a dict."""
+        return hash(tuple([getattr(self, name) for name in self.__struct_fields__]))
+
+    def __repr__(self) -> str:
+        """The fields, `data` as bytes."""
+        return super(MediaPart, _with_bytes(self)).__repr__()
+
+    def __reduce__(self) -> Any:
+        """The fields, `data` as bytes."""
+        return super(MediaPart, _with_bytes(self)).__reduce__()
+
+
+stored_data: Callable[[MediaPart], bytes | str] = MediaPart.__dict__["data"].__get__
+"""The value in the field `data`: bytes, or their base64."""
+
+
+def _data(part: MediaPart) -> bytes:
+    """The file's bytes."""
+    stored = stored_data(part)
+    try:
+        return a2b_base64(stored, strict_mode=True) if isinstance(stored, str) else stored
+    except ValueError:  # a text that is no base64, put there by hand: readers have checked theirs
+        return cast("bytes", stored)
+
+
+type.__setattr__(MediaPart, "data", property(_data))
+
+
+class ImagePart(MediaPart, frozen=True, gc=False):
+    """An image, as bytes."""
+
     detail: str | None = None
     """How closely to look: `auto`, `low`, `high`, `original` or a provider's own word; `full` also keeps the image from
     being scaled down to what the target looks at."""
@@ -116,13 +181,9 @@ class ImagePart(Canonical, frozen=True, gc=False):
     """Wire members without a canonical field, by dialect."""
 
 
-class AudioPart(Canonical, frozen=True, gc=False):
+class AudioPart(MediaPart, frozen=True, gc=False):
     """Audio, as bytes."""
 
-    data: bytes
-    """The file's bytes."""
-    media_type: str
-    """MIME type, such as `audio/wav` or `audio/mpeg`."""
     transcript: str | None = None
     """The words of the sound, when the provider wrote them down."""
     cache: Cache | None = None
@@ -131,13 +192,9 @@ class AudioPart(Canonical, frozen=True, gc=False):
     """Wire members without a canonical field, by dialect."""
 
 
-class DocumentPart(Canonical, frozen=True, gc=False):
+class DocumentPart(MediaPart, frozen=True, gc=False):
     """A document, as bytes: a PDF, a text, or any other file that is neither image nor audio, such as a video."""
 
-    data: bytes
-    """The file's bytes."""
-    media_type: str
-    """MIME type, such as `application/pdf`."""
     name: str | None = None
     """Its file name or title."""
     cache: Cache | None = None
@@ -305,3 +362,18 @@ Part: TypeAlias = (
     | OpaquePart
 )
 """Everything that a message can hold."""
+
+
+def with_bytes(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Parts with the data of media as bytes, also inside of results, for formats that keep bytes and texts apart."""
+    return tuple([_with_bytes(part) if isinstance(part, MediaPart | ToolResult) else part for part in parts])
+
+
+def _with_bytes(part: MediaPart | ToolResult) -> Any:
+    if isinstance(part, MediaPart):
+        return replace(part, data=part.data) if isinstance(stored_data(part), str) else part
+    if not isinstance(part.content, tuple):
+        return part
+    return replace(
+        part, content=tuple([_with_bytes(one) if isinstance(one, MediaPart) else one for one in part.content])
+    )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from interlingua.errors import HistoryError, UsageError, kind_of
-from interlingua.types.content import AudioPart, DocumentPart, ImagePart, Json, Part, TextPart, ToolCall, ToolResult
+from interlingua.types.content import Json, MediaPart, Part, TextPart, ToolCall, ToolResult, stored_data
 from interlingua.types.message import Role
 from interlingua.wire.arguments import check_arguments
 from interlingua.wire.cache import ByteCache
+from interlingua.wire.media import is_base64
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,8 +72,10 @@ def _check(part: Any, where: str) -> None:
             check_result(part, where)
         case TextPart():
             _expect(part.text, str, f"{where}: the text of a part")
-        case ImagePart() | AudioPart() | DocumentPart():
-            _expect(part.data, bytes, f"{where}: the data of {kind_of(part)}")
+        case MediaPart():
+            stored = stored_data(part)
+            if not (isinstance(stored, str) and is_base64(stored)):
+                _expect(stored, bytes, f"{where}: the data of {kind_of(part)}")
         case _:
             return
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from interlingua.errors import DecodeError
-from interlingua.wire.media import audio_type, data_url, from_base64, parse_data_url, to_base64
+from interlingua.wire.media import (
+    audio_type,
+    data_url,
+    from_base64,
+    image_type,
+    is_base64,
+    parse_data_url,
+    text_data,
+    to_base64,
+)
 
 
 @pytest.mark.parametrize("text", ["AA+/", "AA-_", " AA\n+/ ", "AA-/"])
@@ -33,26 +42,59 @@ def test_what_is_not_base64(text: str) -> None:
     assert caught.value.path == "/a"
 
 
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [
+        ("", True), ("AA==", True), ("AAA=", True), ("AA+/", True), ("A" * 4_000, True), ("AA", False), ("AA-_", False),
+        ("AB==", False), ("AAB=", False), ("A===", False), ("====", False), ("A=AA", False), ("AA=A", False),
+        ("AA =", False), ("AAAä", False), ("AAA!", False), ("AA==AA==", False), ("AAAA\n", False),
+    ],
+)  # fmt: skip
+def test_base64_as_it_is_written(text: str, is_plain: bool) -> None:
+    """The one text that stands for its bytes is told from all others, leftover bits among them."""
+    assert is_base64(text) is is_plain
+    if is_plain:
+        assert text_data(text) == text == to_base64(from_base64(text))
+
+
+@pytest.mark.parametrize(("text", "plain"), [("AB==", "AA=="), ("AA-_", "AA+/"), (" AA\n", "AA==")])
+def test_other_base64_becomes_the_one_text_of_its_bytes(text: str, plain: str) -> None:
+    """White space, the other alphabet, missing padding and leftover bits go."""
+    assert text_data(text) == plain
+
+
+def test_data_that_is_no_base64_names_its_place() -> None:
+    """A body with it is refused when it is read, not when somebody wants the bytes."""
+    with pytest.raises(DecodeError, match=r"^/a: the value is not base64$"):
+        text_data("AAA!", "/a")
+
+
+def test_types_by_the_first_bytes_of_a_text() -> None:
+    """A picture and a sound in base64 are told as their bytes are."""
+    assert image_type(to_base64(b"\xff\xd8\xff" + bytes(100))) == image_type(b"\xff\xd8\xff") == "image/jpeg"
+    assert audio_type(to_base64(b"OggS" + bytes(100))) == "audio/ogg"
+
+
 def test_data_url() -> None:
     """Type and padded base64."""
-    assert data_url(b"\0", "image/png") == "data:image/png;base64,AA=="
+    assert data_url("AA==", "image/png") == "data:image/png;base64,AA=="
 
 
 @pytest.mark.parametrize(
     ("url", "found"),
     [
-        ("data:image/png;base64,AA==", ("image/png", b"\0")),
-        ("DATA:Image/PNG;BASE64,AA", ("image/png", b"\0")),
-        ("data:image/svg+xml;charset=utf-8;name=a;base64,AA", ("image/svg+xml", b"\0")),
-        ("data:;base64,AA", ("", b"\0")),
-        ("data:application/vnd.x-1;base64,AA", ("application/vnd.x-1", b"\0")),
+        ("data:image/png;base64,AA==", ("image/png", "AA==")),
+        ("DATA:Image/PNG;BASE64,AA", ("image/png", "AA==")),
+        ("data:image/svg+xml;charset=utf-8;name=a;base64,AA", ("image/svg+xml", "AA==")),
+        ("data:;base64,AA", ("", "AA==")),
+        ("data:application/vnd.x-1;base64,AA", ("application/vnd.x-1", "AA==")),
         ("data:text/plain,AA", None),
         ("https://a.test", None),
         (" data:;base64,AA", None),
     ],
 )
-def test_parse_data_url(url: str, found: tuple[str, bytes] | None) -> None:
-    """Only base64 is read."""
+def test_parse_data_url(url: str, found: tuple[str, str] | None) -> None:
+    """Only base64 is read, and stays a text, padded and in the standard alphabet."""
     assert parse_data_url(url) == found
 
 

@@ -95,7 +95,7 @@ def _part(part: Part | Json) -> dict[str, Any]:
             return {"type": "tool_call_response", "id": part.call_id, "response": _content(part)}
         case ImagePart() | AudioPart() | DocumentPart():
             kind = type(part).__name__.removesuffix("Part").lower()
-            return {"type": kind, "mime_type": part.media_type, "size_bytes": len(part.data)}
+            return {"type": kind, "mime_type": part.media_type, "size_bytes": part.size_bytes}
         case ServerToolPart() | OpaquePart():
             return _of_a_dialect(part)
         case Json():

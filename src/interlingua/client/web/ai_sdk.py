@@ -228,7 +228,7 @@ class UiMessageEncoder:
                 error = f"the arguments are not one JSON object ({reason})"
                 return part("tool-input-error", toolCallId=call_id, toolName=name, input=text, errorText=error)
             case ImagePart() | AudioPart() | DocumentPart() as media:
-                return part("file", url=data_url(media.data, media.media_type), mediaType=media.media_type)
+                return part("file", url=data_url(media.base64, media.media_type), mediaType=media.media_type)
             case ServerToolPart() as step:
                 return self._step(step, event.index)
             case OpaquePart(dialect=dialect, kind=kind):

@@ -66,7 +66,7 @@ def file_of_url(url: str, path: str) -> ImagePart | AudioPart | DocumentPart:
     parsed = parse_data_url(url, path)
     if parsed is None:
         raise bad(path, "a data: URL; nothing is fetched unasked, and il.fetch(url) fetches a file, guarded")
-    return _file(parsed[1], path)
+    return _file(from_base64(cast("str", parsed[1])), path)
 
 
 def file_of_base64(text: str, path: str) -> ImagePart | AudioPart | DocumentPart:

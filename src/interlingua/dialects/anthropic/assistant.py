@@ -193,7 +193,7 @@ def thinking_block(part: ThinkingPart) -> BlockWire:
 
 def media_note(part: ImagePart | AudioPart | DocumentPart) -> str:
     """The text that stands where an answer holds media that the wire cannot say."""
-    return f"[{part.media_type}, {len(part.data)} bytes]"
+    return f"[{part.media_type}, {part.size_bytes} bytes]"
 
 
 class AssistantEncoder:

@@ -36,7 +36,7 @@ from interlingua.types.content import (
     ToolCall,
 )
 from interlingua.wire.json import decode_wire, exact_reader, raw_text
-from interlingua.wire.media import from_base64, media_type_of, to_base64
+from interlingua.wire.media import media_type_of, text_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,7 +170,7 @@ def _image(wire: BlockWire) -> Part:
         return opaque(wire)
     cache = decode_mark(wire)
     return ImagePart(
-        from_base64(data, "/source/data"), media_type_of(media_type), cache=cache, extra=_members(wire, source)
+        text_data(data, "/source/data"), media_type_of(media_type), cache=cache, extra=_members(wire, source)
     )
 
 
@@ -179,7 +179,7 @@ def _document(wire: BlockWire) -> Part:
     data = source.get("data")
     if not isinstance(data, str) or source.get("type") not in ("base64", "text"):
         return opaque(wire)
-    body = data.encode() if source["type"] == "text" else from_base64(data, "/source/data")
+    body = data.encode() if source["type"] == "text" else text_data(data, "/source/data")
     media_type = text_or_none(source.get("media_type"), "/source/media_type")
     media_type = media_type or (PLAIN if source["type"] == "text" else PDF)
     cache = decode_mark(wire)
@@ -330,7 +330,7 @@ class BlockEncoder:
             return None
         if part.detail not in (None, "full"):  # the full image is what is sent
             self.changes.add("detail_unsupported", f"{path}/detail")
-        source = {"type": "base64", "media_type": media_type, "data": to_base64(part.data)}
+        source = {"type": "base64", "media_type": media_type, "data": part.base64}
         return BlockWire(type="image", source=source)
 
     def _document(self, part: DocumentPart, path: str) -> BlockWire | None:
@@ -344,7 +344,7 @@ class BlockEncoder:
         """Where the document stands: a PDF in base64, text as it is; None for anything else."""
         media_type = media_type_of(part.media_type).lower()
         if media_type == PDF:
-            return {"type": "base64", "media_type": PDF, "data": to_base64(part.data)}
+            return {"type": "base64", "media_type": PDF, "data": part.base64}
         if not media_type.startswith("text/") and media_type not in TEXTUAL:
             return None
         try:

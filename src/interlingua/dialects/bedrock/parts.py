@@ -36,7 +36,7 @@ from interlingua.types.content import (
     TextPart,
 )
 from interlingua.wire.json import decode_any
-from interlingua.wire.media import from_base64, media_type_of, to_base64
+from interlingua.wire.media import media_type_of, text_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,7 +185,7 @@ def _media(wire: BlockWire | ResultWire, member: str, media: dict[str, Any]) -> 
         return _document(media, source["text"].encode(), _SOURCE_TEXT)
     if not isinstance(data, str) or (not isinstance(form, str) and member != "document"):
         return OpaquePart(NAME, "media_ref", plain(wire))
-    body = from_base64(data, f"/{member}/source/bytes")
+    body = text_data(data, f"/{member}/source/bytes")
     form = form if isinstance(form, str) else ""
     match member:
         case "image":
@@ -383,7 +383,7 @@ class BlockEncoder:
         """The members of a block of media; what came beside it goes back over it."""
         own = part.extra.get(NAME, {}) if part.extra else {}
         own = {name: value for name, value in own.items() if name != "field"}
-        return {"format": form, **members, "source": {"bytes": to_base64(part.data)}, **own}
+        return {"format": form, **members, "source": {"bytes": part.base64}, **own}
 
     def _document(self, part: DocumentPart, path: str) -> BlockWire | None:
         kind = media_type_of(part.media_type)

@@ -124,9 +124,9 @@ def encode_block(part: Part) -> BlockWire:
             wire = BlockWire(type="text", text=text)
         case ThinkingPart(text=text):
             wire = BlockWire(type="thinking", thinking=text)
-        case ImagePart(data=data, media_type=media_type, detail=detail):
+        case ImagePart(media_type=media_type, detail=detail):
             detail = told_detail(detail)
-            url = data_url(data, media_type_of(media_type))
+            url = data_url(part.base64, media_type_of(media_type))
             wire = BlockWire(type="image_url", image_url={"url": url, **({"detail": detail} if detail else {})})
         case OpaquePart(raw=raw):
             wire = BlockWire()

@@ -34,7 +34,7 @@ from interlingua.types.content import (
 )
 from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import raw_text
-from interlingua.wire.media import from_base64, media_type_of, to_base64, told_detail
+from interlingua.wire.media import media_type_of, text_data, told_detail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -288,7 +288,7 @@ def decode_media(wire: PartWire, blob: BlobWire, sealed: Sealed | None) -> Part:
     Raises: DecodeError for broken base64.
     """
     media_type = media_type_of((blob.mimeType or "application/octet-stream").lower())
-    data = from_base64(blob.data, "/inlineData/data")
+    data = text_data(blob.data, "/inlineData/data")
     members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
     named = {"displayName": blob.displayName} if blob.displayName else {}
     rest = {**(blob.extra or {}), **({"mimeType": None} if blob.mimeType is None else {})}
@@ -349,7 +349,7 @@ def _text_or_json(value: Any) -> Any:
 def blob_wire(part: ImagePart | AudioPart | DocumentPart) -> PartWire:
     """A part with bytes on the wire."""
     media_type = media_type_of(part.media_type)
-    blob = BlobWire(mimeType=OWN_NAMES.get(media_type, media_type), data=to_base64(part.data))
+    blob = BlobWire(mimeType=OWN_NAMES.get(media_type, media_type), data=part.base64)
     wire = PartWire(inlineData=blob)
     if isinstance(part, DocumentPart):
         blob.displayName = part.name

@@ -34,7 +34,6 @@ from interlingua.types.content import (
 )
 from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import raw_text
-from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,8 +211,8 @@ class AssistantEncoder:
             case RefusalPart(text=text):
                 self.changes.add("refusal_as_text", path)
                 self._text(text, path)
-            case ImagePart(data=data):
-                self.images.append(to_base64(data))
+            case ImagePart():
+                self.images.append(part.base64)
             case BrokenToolCall():
                 self._broken(part, path)
             case ServerToolPart():

@@ -25,7 +25,6 @@ from interlingua.dialects.ollama.wire import MessageWire
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
-from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -223,7 +222,7 @@ class MessageEncoder:
                     self.changes.add("order_changed", f"{path}/{place}", "text is told before images")
                 texts.append(part.text)
             elif isinstance(part, ImagePart):
-                images.append(to_base64(part.data))
+                images.append(part.base64)
             else:
                 self._refuse(part, f"{path}/{place}")
         return "".join(texts), images

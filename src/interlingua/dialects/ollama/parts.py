@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._seals import note_seal
 from interlingua.errors import DecodeError
-from interlingua.types.content import ImagePart, TextPart, ToolCall
-from interlingua.wire.media import from_base64, image_type, parse_data_url
+from interlingua.types.content import ImagePart, TextPart, ToolCall, stored_data
+from interlingua.wire.media import image_type, parse_data_url, text_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _image(text: str, changes: Changes, path: str, place: str) -> ImagePart:
     parsed = parse_data_url(text, place) if text.startswith("data:") else None
     if parsed is not None:
         changes.add("foreign_shape", path, "an image in a data: URL")
-    data = parsed[1] if parsed is not None else from_base64(text, place)
+    data = parsed[1] if parsed is not None else text_data(text, place)
     return ImagePart(data, image_type(data))
 
 
@@ -60,7 +60,7 @@ class PartNotes:
         sealed = getattr(part, "sealed", None)
         if sealed is not None:
             note_seal(self.changes, sealed, path)
-        if isinstance(part, ImagePart) and part.media_type != image_type(part.data):
+        if isinstance(part, ImagePart) and part.media_type != image_type(stored_data(part)):
             self.changes.add("media_type_unsaid", f"{path}/media_type", f"the bytes are not known as {part.media_type}")
         note_foreign(self.changes, getattr(part, "extra", {}), path)
 

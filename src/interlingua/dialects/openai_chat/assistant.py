@@ -63,9 +63,10 @@ from interlingua.types.content import (
     ThinkingPart,
     ToolCall,
     ToolResult,
+    stored_data,
 )
 from interlingua.wire.json import encode, encode_text
-from interlingua.wire.media import audio_type, from_base64, to_base64
+from interlingua.wire.media import audio_type, text_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -286,7 +287,7 @@ def _spoken(audio: AudioWire, issuer: str) -> list[Part]:
         return []
     if audio.data is None:
         return [OpaquePart(NAME, "media_ref", {"audio": {"id": audio.id, **(audio.extra or {})}})]
-    data = from_base64(audio.data, "/audio/data")
+    data = text_data(audio.data, "/audio/data")
     members = {"expires_at": audio.expires_at, **(audio.extra or {})}
     extra = {name: value for name, value in members.items() if value is not None} | audio_id(audio.id, issuer)
     return [AudioPart(data, audio_type(data), audio.transcript, extra={NAME: extra} if extra else {})]
@@ -589,11 +590,11 @@ def encode_call(
 
 def note_audio(part: AudioPart, changes: Changes, path: str) -> None:
     """An entry for a type that the first bytes do not show, since an answer does not say what its audio is."""
-    if audio_type(part.data) != part.media_type:
+    if audio_type(stored_data(part)) != part.media_type:
         changes.add("media_type_unsaid", f"{path}/media_type", f"the bytes are not known as {part.media_type}")
 
 
 def _audio_wire(part: AudioPart) -> AudioWire:
-    wire = AudioWire(data=to_base64(part.data), transcript=part.transcript)
+    wire = AudioWire(data=part.base64, transcript=part.transcript)
     merge_members(wire, audio_members(part))
     return wire

@@ -28,11 +28,10 @@ from interlingua.types.content import (
 from interlingua.wire.json import Extra
 from interlingua.wire.media import (
     data_url,
-    from_base64,
     image_type,
     media_type_of,
     parse_data_url,
-    to_base64,
+    text_data,
     told_detail,
 )
 
@@ -108,7 +107,7 @@ def decode_images(images: Sequence[PartWire | str]) -> list[Part]:
 
 def _decode_image(image: PartWire | str, path: str) -> list[Part]:
     if isinstance(image, str) and not _URL.match(image):
-        data = from_base64(image, path)
+        data = text_data(image, path)
         return [ImagePart(data, image_type(data))]
     wire = PartWire(type="image_url", image_url={"url": image}) if isinstance(image, str) else image
     try:
@@ -164,7 +163,7 @@ def _audio(part: PartWire) -> Part:
     media_type = AUDIO_FORMATS.get(kind) or media_type_of(kind if "/" in kind else f"audio/{kind}")
     cache = decode_cache(part)
     parsed = parse_data_url(data, "/input_audio/data")
-    body = parsed[1] if parsed else from_base64(data, "/input_audio/data")
+    body = parsed[1] if parsed else text_data(data, "/input_audio/data")
     return AudioPart(body, media_type, cache=cache, extra=members_of(part, NAME))
 
 
@@ -272,17 +271,17 @@ def _bare(part: Part, quirks: Quirks) -> PartWire:
     match part:
         case TextPart(text=text):
             return PartWire(type="text", text=text)
-        case ImagePart(data=data, media_type=media_type, detail=detail):
-            url, detail = data_url(data, media_type_of(media_type)), told_detail(detail)
+        case ImagePart(media_type=media_type, detail=detail):
+            url, detail = data_url(part.base64, media_type_of(media_type)), told_detail(detail)
             if quirks.image_url_string:
                 return PartWire(type="image_url", image_url=url)
             return PartWire(type="image_url", image_url={"url": url, **({"detail": detail} if detail else {})})
-        case AudioPart(data=data, media_type=media_type):
+        case AudioPart(media_type=media_type):
             plain = media_type_of(media_type)
             kind = FORMATS_BY_TYPE.get(plain, plain.removeprefix("audio/"))
-            return PartWire(type="input_audio", input_audio={"data": to_base64(data), "format": kind})
-        case DocumentPart(data=data, media_type=media_type, name=name):
-            return _document(data_url(data, media_type_of(media_type)), name, quirks)
+            return PartWire(type="input_audio", input_audio={"data": part.base64, "format": kind})
+        case DocumentPart(media_type=media_type, name=name):
+            return _document(data_url(part.base64, media_type_of(media_type)), name, quirks)
         case RefusalPart(text=text):
             return PartWire(type="refusal", refusal=text)
         case OpaquePart(raw=raw):

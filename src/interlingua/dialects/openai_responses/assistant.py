@@ -40,7 +40,7 @@ from interlingua.types.content import (
 )
 from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import encode_text, raw_text
-from interlingua.wire.media import from_base64
+from interlingua.wire.media import text_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -290,4 +290,4 @@ def picture(item: dict[str, Any], sealed: Callable[[dict[str, Any]], Sealed]) ->
             item["result"] = result
         return None
     kind = item.get("output_format") or "png"
-    return ImagePart(from_base64(result, "/result"), f"image/{kind}", sealed=sealed(item))
+    return ImagePart(text_data(result, "/result"), f"image/{kind}", sealed=sealed(item))

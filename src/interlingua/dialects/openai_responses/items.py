@@ -36,7 +36,6 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.wire.json import encode_text, raw
-from interlingua.wire.media import to_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -153,7 +152,7 @@ class ItemEncoder:
         own = part.extra.get(NAME, {})
         if SPOKEN in own:
             wire = PartWire(type=SPOKEN)
-            merge_members(wire, {"data": to_base64(part.data), "transcript": part.transcript, **own[SPOKEN]})
+            merge_members(wire, {"data": part.base64, "transcript": part.transcript, **own[SPOKEN]})
             self._said(wire, object_in(own, "item"), new="new_item" in own)
             return
         text = transcript_text(part, self.changes, path)
@@ -280,7 +279,7 @@ class ItemEncoder:
             self._no_place("images", part, path)
             return
         wire = opaque_item(item or {"type": "image_generation_call", "status": COMPLETED})
-        merge_members(wire, {"result": to_base64(part.data)})
+        merge_members(wire, {"result": part.base64})
         self._add(wire, "ig")
 
     def _step(self, part: ServerToolPart, path: str) -> None:

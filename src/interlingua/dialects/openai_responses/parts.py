@@ -29,10 +29,9 @@ from interlingua.types.content import (
 from interlingua.wire.media import (
     audio_type,
     data_url,
-    from_base64,
     media_type_of,
     parse_data_url,
-    to_base64,
+    text_data,
     told_detail,
 )
 
@@ -137,7 +136,7 @@ def _audio(part: PartWire) -> Part:
     data, kind = members.get("data"), members.get("format")
     if not isinstance(data, str) or not isinstance(kind, str):
         raise DecodeError("data and format must be strings", path="/input_audio")
-    body = from_base64(data, "/input_audio/data")
+    body = text_data(data, "/input_audio/data")
     return AudioPart(body, media_type_of(kind if "/" in kind else f"audio/{kind}"), extra=members_of(part, NAME))
 
 
@@ -147,7 +146,7 @@ def _spoken(part: PartWire) -> Part:
     data, words = members.pop("data", None), members.pop("transcript", None)
     if not isinstance(data, str) or not isinstance(words, str | None):
         return _opaque(part)
-    body = from_base64(data, "/data")
+    body = text_data(data, "/data")
     return AudioPart(body, audio_type(body), words, extra={NAME: {SPOKEN: members}})
 
 
@@ -202,17 +201,18 @@ def _bare(part: Part, *, detail: bool) -> PartWire:
     match part:
         case TextPart(text=text):
             return PartWire(type="input_text", text=text)
-        case ImagePart(data=data, media_type=media_type, detail=level):
-            url = data_url(data, media_type_of(media_type))
+        case ImagePart(media_type=media_type, detail=level):
+            url = data_url(part.base64, media_type_of(media_type))
             return PartWire(
                 type="input_image", image_url=url, detail=told_detail(level) or ("auto" if detail else None)
             )
-        case DocumentPart(data=data, media_type=media_type, name=name):
-            return PartWire(type="input_file", file_data=data_url(data, media_type_of(media_type)), filename=name)
-        case AudioPart(data=data, media_type=media_type):
+        case DocumentPart(media_type=media_type, name=name):
+            url = data_url(part.base64, media_type_of(media_type))
+            return PartWire(type="input_file", file_data=url, filename=name)
+        case AudioPart(media_type=media_type):
             plain = media_type_of(media_type)
             kind = FORMATS_BY_TYPE.get(plain, plain.removeprefix("audio/"))
-            return PartWire(type="input_audio", input_audio={"data": to_base64(data), "format": kind})
+            return PartWire(type="input_audio", input_audio={"data": part.base64, "format": kind})
         case OpaquePart(raw=raw):
             wire = PartWire()
             merge_members(wire, raw)

@@ -53,7 +53,7 @@ from interlingua.types.content import (
 )
 from interlingua.wire.arguments import are_sound
 from interlingua.wire.json import decode, encode_wire, raw
-from interlingua.wire.media import media_type_of
+from interlingua.wire.media import media_type_of, text_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -126,19 +126,32 @@ def _text(wire: TextWire) -> TextPart:
 def _image(wire: ImageWire) -> ImagePart:
     extra = kept(wire.members, wire.extra)
     return ImagePart(
-        wire.data, media_type_of(wire.media_type), wire.detail, wire.cache, decode_seal(wire.sealed), extra
+        text_data(wire.data, "/data"),
+        media_type_of(wire.media_type),
+        wire.detail,
+        wire.cache,
+        decode_seal(wire.sealed),
+        extra,
     )
 
 
 def _audio(wire: AudioWire) -> AudioPart:
     return AudioPart(
-        wire.data, media_type_of(wire.media_type), wire.transcript, wire.cache, kept(wire.members, wire.extra)
+        text_data(wire.data, "/data"),
+        media_type_of(wire.media_type),
+        wire.transcript,
+        wire.cache,
+        kept(wire.members, wire.extra),
     )
 
 
 def _document(wire: DocumentWire) -> DocumentPart:
     return DocumentPart(
-        wire.data, media_type_of(wire.media_type), wire.name, wire.cache, kept(wire.members, wire.extra)
+        text_data(wire.data, "/data"),
+        media_type_of(wire.media_type),
+        wire.name,
+        wire.cache,
+        kept(wire.members, wire.extra),
     )
 
 
@@ -197,7 +210,20 @@ def _content(wire: ToolResultWire) -> str | Json | tuple[Any, ...]:
         case [JsonWire(value=str(text))]:
             return Json(text)
         case parts:
-            return tuple([Json(part.value) if isinstance(part, JsonWire) else decode_part(part) for part in parts])
+            return tuple([_inner(part, place) for place, part in enumerate(parts)])
+
+
+def _inner(wire: ResultPartWire, place: int) -> Any:
+    """A part of a result.
+
+    Raises: DecodeError for broken base64.
+    """
+    if isinstance(wire, JsonWire):
+        return Json(wire.value)
+    try:
+        return decode_part(wire)
+    except DecodeError as error:
+        raise error.under(f"/parts/{place}") from None
 
 
 _DECODERS: dict[type, Callable[[Any], Part]] = {

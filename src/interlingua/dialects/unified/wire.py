@@ -55,6 +55,7 @@ JsonObject: TypeAlias = dict[str, Any]
 Extras: TypeAlias = Annotated[
     dict[str, dict[str, Any]], Meta(description="Members that only the named dialect knows, by dialect.")
 ]
+Base64: TypeAlias = Annotated[str, Meta(extra_json_schema={"contentEncoding": "base64"})]
 Arguments: TypeAlias = Annotated[
     Raw, Meta(description="The arguments: one JSON object.", extra_json_schema={"type": "object"})
 ]
@@ -112,7 +113,7 @@ class TextWire(WireStruct, tag="text", tag_field="type"):
 class ImageWire(WireStruct, tag="image", tag_field="type"):
     """An image: base64 of its bytes, and its MIME type."""
 
-    data: bytes
+    data: Base64
     media_type: str
     detail: str | None = None
     cache: Cache | None = None
@@ -123,7 +124,7 @@ class ImageWire(WireStruct, tag="image", tag_field="type"):
 class AudioWire(WireStruct, tag="audio", tag_field="type"):
     """Audio: base64 of its bytes, and its MIME type."""
 
-    data: bytes
+    data: Base64
     media_type: str
     transcript: str | None = None
     cache: Cache | None = None
@@ -133,7 +134,7 @@ class AudioWire(WireStruct, tag="audio", tag_field="type"):
 class DocumentWire(WireStruct, tag="document", tag_field="type"):
     """A document: base64 of its bytes, its MIME type and its file name."""
 
-    data: bytes
+    data: Base64
     media_type: str
     name: str | None = None
     cache: Cache | None = None

@@ -19,6 +19,7 @@ import msgspec
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.calls.head import read_request
 from interlingua.gateway.offload.cost import check_values
+from interlingua.types.content import with_bytes
 from interlingua.types.request import Request
 from interlingua.wire.body import Body
 
@@ -47,6 +48,8 @@ class Message(NamedTuple):
 
 def packed_request(request: Request) -> bytes:
     """A request as bytes."""
+    messages = [msgspec.structs.replace(message, parts=with_bytes(message.parts)) for message in request.messages]
+    request = msgspec.structs.replace(request, messages=tuple(messages))
     try:
         return _PACK(request)
     except (OverflowError, TypeError, UnicodeEncodeError, msgspec.ValidationError):  # numbers of any length, say

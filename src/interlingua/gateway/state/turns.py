@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from interlingua.types.content import BrokenToolCall, Part, TextPart, ThinkingPart, ToolCall, ToolResult
+from interlingua.types.content import BrokenToolCall, Part, TextPart, ThinkingPart, ToolCall, ToolResult, with_bytes
 from interlingua.wire.json import decode, encode
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def call_ids_of(parts: Iterable[Part]) -> list[str]:
 def packed(turn: Turn) -> bytes:
     """A turn as one object instead of a dozen: what is kept for hours takes a third of the memory so."""
     try:
-        return _PACK(turn)
+        return _PACK(msgspec.structs.replace(turn, parts=with_bytes(turn.parts)))
     except (OverflowError, UnicodeEncodeError):  # whole numbers have no bound in JSON, and what it cannot say is told
         return encode(turn)
 
