@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._members import is_object
-from interlingua.dialects._subsets import SUBSETS
+from interlingua.dialects._subsets import ANTHROPIC_TOOL, SUBSETS
+from interlingua.dialects.cohere.schemas import TOOL as COHERE_TOOL
 from interlingua.errors import SchemaError
 from interlingua.schema._fit_glance import Glance
 from interlingua.schema.fit import fit
+from interlingua.schema.loose import is_untouched
 from interlingua.schema.subset import Subset
 from interlingua.schema.tool_rules import undescribed
 from interlingua.schema.usual import bare_parameters, is_usual
@@ -196,6 +198,37 @@ def test_what_is_fitted_at_a_glance_is_what_the_whole_walk_makes(
     monkeypatch.setattr(Glance, "sent", _nothing)
     for schema, found in zip(schemas, fitted, strict=True):
         assert _comparable(found) == _comparable(_fitted(schema, subset)), encode(schema)
+
+
+RARE = (
+    "prefixItems", "additionalItems", "unevaluatedItems", "contains", "patternProperties", "propertyNames",
+    "unevaluatedProperties", "dependencies", "dependentSchemas", "contentSchema", "not", "if", "then", "else",
+)  # fmt: skip
+"""Keywords that hold schemas, and of which few tools know."""
+
+
+@pytest.mark.parametrize("subset", [ANTHROPIC_TOOL, COHERE_TOOL], ids=lambda subset: subset.name)
+def test_what_a_loose_subset_takes_untouched_the_walk_leaves_alone(subset: Subset) -> None:
+    """Whatever one compiled look says is taken as it is, `fit` gives nothing for; most drawn schemas are."""
+    draw = random.Random(subset.name)
+    drawn = [make(draw) for _ in range(300) for make in (_plain, _referring)]
+    changed = [_changed(draw, schema) for schema in drawn for _ in range(3)]
+    inner = {"items": [{"type": "string"}]}
+    rare = [{**schema, "properties": {"a": {keyword: inner}}} for keyword in RARE for schema in drawn[:3]]
+    assert sum([is_untouched(encode(schema)) for schema in drawn]) > 500
+    for schema in [*drawn, *changed, *rare]:
+        if is_untouched(encode(schema)):
+            assert _fitted(schema, subset) is None, encode(schema)
+    assert not any([is_untouched(encode(schema)) for schema in rare])
+
+
+def test_a_deep_schema_is_for_the_walk() -> None:
+    """Beyond the depth that schemas may have nothing is said at a look, so that the bounds are kept."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(70):
+        schema = {"type": "object", "properties": {"a": schema}}
+    assert not is_untouched(encode(schema))
+    assert isinstance(_fitted(schema, ANTHROPIC_TOOL), str)
 
 
 def _nothing(*_: object) -> None:

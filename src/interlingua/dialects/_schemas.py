@@ -19,6 +19,7 @@ from msgspec import Raw
 
 from interlingua.dialects._tool_cache import CachedTools, memory_of
 from interlingua.errors import SchemaError
+from interlingua.schema.loose import is_untouched
 from interlingua.schema.subset import have_lists, have_plain_roots
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
@@ -86,12 +87,16 @@ _verdicts = ByteCache[tuple[bytes, "Subset"], _Verdict](_MAX_VERDICTS_BYTES, _ju
 """Verdicts on schemas, by their text and the subset."""
 
 
+def _verdict(text: bytes, subset: Subset) -> _Verdict:
+    return None if subset.loose and is_untouched(text) else _verdicts[text, subset]
+
+
 def _rewritten(schema: dict[str, Any], subset: Subset) -> _Rewritten | None:
     """The schema as `subset` takes it; None where it takes the caller's own.
 
     Raises: SchemaError, for one that cannot be said.
     """
-    verdict = _verdicts[encode(schema), subset]
+    verdict = _verdict(encode(schema), subset)
     if isinstance(verdict, str):
         raise SchemaError(verdict)
     return verdict
@@ -182,7 +187,7 @@ def _fit_plain_tools(
     subset = tool_subset(plain[0])  # all of them are alike
     if subset is None or _takes_all(subset, plain, texts):
         return _FittedPlainTools(list(zip(plain, map(Raw, texts), strict=True)))
-    verdicts = [_verdicts[text, subset] for text in texts]
+    verdicts = [_verdict(text, subset) for text in texts]
     if any([isinstance(verdict, str) for verdict in verdicts]):
         return None
     work = _Work()

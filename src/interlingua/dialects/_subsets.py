@@ -57,7 +57,7 @@ OPENAI_STRICT = Subset(
 OPENAI_TOOL = Subset(name="OpenAI tools", keywords=_ALL | {"nullable"}, unknown=True, root="fold", any_inside=True)
 """`parameters` of functions that are not strict: any schema whose root is a plain object."""
 
-ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold")
+ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold", loose=True)
 """`input_schema` of tools that are not strict: any schema whose root is a plain object."""
 ANTHROPIC_OUTPUT = Subset(
     name="Anthropic output",

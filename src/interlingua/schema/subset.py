@@ -98,6 +98,8 @@ class Subset(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     any_inside: bool = False
     """Whether every schema is taken that has its lists (`have_lists`), and whose root is a plain object
     (`have_plain_roots`)."""
+    loose: bool = False
+    """Whether it takes every keyword in any form, so that `is_untouched` tells of most schemas that they are taken."""
     look_around: bool = True
     """Whether patterns may look around."""
     max_levels: int | None = None

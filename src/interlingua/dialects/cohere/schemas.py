@@ -20,5 +20,5 @@ OUTPUT = Subset(name="Cohere output", keywords=_KEYWORDS, formats=_FORMATS, refe
 STRICT = Subset(name="Cohere strict tools", keywords=_KEYWORDS, formats=_FORMATS, references="bare", root="wrap")
 """`parameters` of tools under `strict_tools`."""
 _ALL = (ANNOTATIONS | STRUCTURE | {"if", "then", "else", "not"}).union(*BY_TYPE.values())
-TOOL = Subset(name="Cohere tools", keywords=_ALL, unknown=True, root="fold")
+TOOL = Subset(name="Cohere tools", keywords=_ALL, unknown=True, root="fold", loose=True)
 """`parameters` of any other tool: any schema whose root is a plain object."""
