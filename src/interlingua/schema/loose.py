@@ -28,7 +28,7 @@ _Rare: TypeAlias = UnsetType
 
 
 class _Schema(msgspec.Struct, gc=False, kw_only=True, rename="camel"):
-    """What the walk looks at in a schema; all other members are passed over."""
+    """The members of a schema that the walk looks at; all others are passed over."""
 
     type: object = UNSET
     ref: object = msgspec.field(name="$ref", default=UNSET)

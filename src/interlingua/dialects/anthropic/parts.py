@@ -274,7 +274,7 @@ class BlockEncoder:
         if extra:
             note_foreign(self.changes, extra, path)
             merge_members(wire, extra.get(NAME, {}))
-        cache = getattr(part, "cache", None)
+        cache = None if isinstance(part, ToolCall) else getattr(part, "cache", None)
         if cache is not None or wire.cache_control is not None:
             self.marks.put(wire, cache, path)
 
