@@ -27,6 +27,7 @@ __all__ = ["Glance", "target_of", "told_of", "written_out"]
 _At: TypeAlias = "str | tuple[_At, *tuple[str | int, ...]]"
 """A place: a pointer, or the steps that lead on from one."""
 _NOTHING: Mapping[str, Any] = {}
+_NO_KEYWORDS: Mapping[str, frozenset[str]] = {}
 
 
 def target_of(reference: str, root: Schema) -> Schema:
@@ -196,18 +197,17 @@ class Glance:
         return {**schema, "anyOf": [changed.get(place, form) for place, form in enumerate(branches)]}
 
     def _all(
-        self, forms: Iterable[tuple[Any, object]], depth: int, at: _At, refs: tuple[str, ...]
+        self, forms: Iterable[tuple[Any, Any]], depth: int, at: _At, refs: tuple[str, ...]
     ) -> dict[Any, Schema] | None:
         """The schemas that are sent in the place of others; None where the whole walk has to tell."""
         changed: dict[Any, Schema] = {}
-        plain = self._plain if depth <= MAX_SCHEMA_DEPTH else _NOTHING
-        for name, schema in forms:
-            if type(schema) is dict:
-                own = cast("Schema", schema)
-                kind: object = own.get("type")
-                if type(kind) is str and kind in plain and own.keys() <= plain[kind]:
-                    self.nodes += 1
-                    continue
+        plain = self._plain if depth <= MAX_SCHEMA_DEPTH else _NO_KEYWORDS
+        for name, form in forms:
+            schema = cast("Schema", form)
+            kind: object = schema.get("type") if type(form) is dict else None
+            if type(kind) is str and kind in plain and schema.keys() <= plain[kind]:
+                self.nodes += 1
+                continue
             sent = self._sent(schema, depth, (at, name), refs)
             if sent is None:
                 return None

@@ -11,8 +11,9 @@ Source: service model `bedrock-runtime/2023-09-30` of botocore 1.44; recorded tr
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
 from interlingua.dialects._bounds import Bounds
@@ -166,11 +167,12 @@ class _RequestEncoder(RequestWriter):
                 self.changes.add("tools_withheld", f"/tools/{place}", "the dialect has no choice of no tool")
             return
         only = frozenset(choice.names) if isinstance(choice, AllowedTools) else None
-        wires = self._offered(only)
+        ways = (self.quirks.strict_schemas, self.quirks.cache_marks)
+        wires = self._offered(only) if only is not None else self.written_tools(ways, partial(self._offered, None))
         if self.quirks.history_tools and not wires:
             wires = self._called_before(history)
         if wires:
-            self.wire.toolConfig = ToolConfigWire(tools=wires)
+            self.wire.toolConfig = ToolConfigWire(tools=cast("list[ToolWire]", wires))  # text is written as it is
         if choice == "none" and wires:
             why = "the history calls tools, which have to be declared; nobody can be kept from calling them"
             self.changes.add("tool_choice_approximated", "/tool_choice", why)

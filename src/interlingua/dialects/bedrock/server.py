@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Raw, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
@@ -19,6 +19,7 @@ from interlingua.dialects._serve import (
     read_member,
     whole_reply,
 )
+from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.bedrock.assistant import AssistantEncoder
 from interlingua.dialects.bedrock.client import FIELDS
 from interlingua.dialects.bedrock.marks import Marks
@@ -34,14 +35,16 @@ from interlingua.dialects.bedrock.wire import (
     MessagesWire,
     MessageWire,
     OutputWire,
+    ReceivedToolConfigWire,
     ReceivedWire,
-    ToolConfigWire,
+    ToolsWire,
+    ToolWire,
 )
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request
-from interlingua.wire.json import decode_any, decode_received, encode_wire
+from interlingua.wire.json import decode_any, decode_received, encode_wire, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
@@ -83,6 +86,24 @@ def _text(member: Raw | UnsetType) -> bytes:
     return b"[]" if isinstance(member, UnsetType) else bytes(member)
 
 
+def _offered(text: bytes) -> tuple[Tool | OpaqueTool, ...]:
+    """The tools that are this text.
+
+    Raises: DecodeError, with the place.
+    """
+    wires = _read_tools(text)
+    if wires is None:
+        try:
+            wires = read_member(b"tools", text, ToolsWire).tools or []
+        except DecodeError as error:
+            raise error.under("/toolConfig") from None
+    return decode_tools(wires)
+
+
+_read_tools = exact_reader(list[ToolWire])  # how deep they are was looked at in the body
+_TOOLS = ToolCache()
+
+
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
@@ -98,7 +119,7 @@ class _RequestDecoder:
         wire = self.wire
         history = read_member(b"messages", _text(wire.messages), MessagesWire)
         system, messages = decode_messages(history.messages or [], self.changes)
-        config = wire.toolConfig or ToolConfigWire()
+        config = wire.toolConfig or ReceivedToolConfigWire()
         schema, name = self._schema()
         numbers = self._numbers()
         _check_guardrail(self.extra.get("guardrailConfig"))
@@ -129,10 +150,10 @@ class _RequestDecoder:
             **numbers,
         )
 
-    def _tools(self, config: ToolConfigWire) -> tuple[Tool | OpaqueTool, ...]:
+    def _tools(self, config: ReceivedToolConfigWire) -> tuple[Tool | OpaqueTool, ...]:
         if config.extra:
             self.extra.setdefault("toolConfig", {}).update(config.extra)
-        return decode_tools(config.tools or ())
+        return () if config.tools is UNSET else _TOOLS.read(bytes(config.tools), self.changes, _offered)
 
     def _numbers(self) -> dict[str, Any]:
         """The knobs that are fields of a request; what is no such number stays where it is."""
@@ -162,7 +183,7 @@ class _RequestDecoder:
         top_k = fields.get("top_k")
         return fields.pop("top_k") if type(top_k) is int and top_k > 0 else None
 
-    def _choice(self, config: ToolConfigWire, fields: dict[str, Any]) -> tuple[ToolChoice | None, bool | None]:
+    def _choice(self, config: ReceivedToolConfigWire, fields: dict[str, Any]) -> tuple[ToolChoice | None, bool | None]:
         """The tool choice; Claude's own stands for it where that forbids parallel calls."""
         own = fields.get("tool_choice")
         if config.toolChoice is not None or not is_object(own) or own.get("disable_parallel_tool_use") is not True:

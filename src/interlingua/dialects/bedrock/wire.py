@@ -29,6 +29,7 @@ __all__ = [
     "ReasoningDeltaWire",
     "ReasoningTextWire",
     "ReasoningWire",
+    "ReceivedToolConfigWire",
     "ReceivedWire",
     "RequestWire",
     "ResultWire",
@@ -38,6 +39,7 @@ __all__ = [
     "ToolResultWire",
     "ToolUseWire",
     "ToolWire",
+    "ToolsWire",
     "check_union",
 ]
 
@@ -148,10 +150,23 @@ class RequestWire(WireStruct):
     messages: list[MessageWire] | None = None
 
 
-class ReceivedWire(RequestWire):
-    """A request body as it is read: the messages are left as text."""
+class ReceivedToolConfigWire(ToolConfigWire):
+    """The tools as they are read: left as text."""
 
+    tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class ReceivedWire(RequestWire):
+    """A request body as it is read: the messages and the tools are left as text."""
+
+    toolConfig: ReceivedToolConfigWire | None = None  # pyright: ignore[reportIncompatibleVariableOverride]  # as there
     messages: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
+
+
+class ToolsWire(WireStruct):
+    """The tools of a request body alone."""
+
+    tools: list[ToolWire] | None = None
 
 
 class MessagesWire(WireStruct):
