@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from interlingua.errors import SchemaError
 from interlingua.schema._fit_work import Rewrite
 from interlingua.schema.merge import merged
-from interlingua.schema.subset import Subset, plain_keywords, untouched_keywords
+from interlingua.schema.subset import Subset, untouched_keywords
 from interlingua.schema.validate import MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES
 from interlingua.schema.walk import Schema, follow
 from interlingua.wire.json import pointer
@@ -27,7 +27,9 @@ __all__ = ["Glance", "target_of", "told_of", "written_out"]
 _At: TypeAlias = "str | tuple[_At, *tuple[str | int, ...]]"
 """A place: a pointer, or the steps that lead on from one."""
 _NOTHING: Mapping[str, Any] = {}
-_NO_KEYWORDS: Mapping[str, frozenset[str]] = {}
+_NO_KEYWORDS: Mapping[str | None, frozenset[str]] = {}
+_HOLDERS = frozenset({"array", "object"})
+"""The types whose values hold others."""
 
 
 def target_of(reference: str, root: Schema) -> Schema:
@@ -59,14 +61,13 @@ def told_of(rewrites: Mapping[str, list[Rewrite]], used: Container[str], *, is_r
 class Glance:
     """Looks at the schemas of one root."""
 
-    __slots__ = ("_keywords", "_names", "_plain", "_root", "_subset", "_used", "_writes_out", "nodes", "rewrites")
+    __slots__ = ("_keywords", "_names", "_root", "_subset", "_used", "_writes_out", "nodes", "rewrites")
 
     def __init__(self, root: Schema, subset: Subset) -> None:
         """A look at what stands in `root`."""
         self._root = root
         self._subset = subset
         self._keywords = untouched_keywords(subset)
-        self._plain = plain_keywords(subset)
         self._writes_out = subset.references != "any"
         self._names: frozenset[str] = frozenset()
         """The definitions to which references may lead that are sent as such."""
@@ -201,11 +202,11 @@ class Glance:
     ) -> dict[Any, Schema] | None:
         """The schemas that are sent in the place of others; None where the whole walk has to tell."""
         changed: dict[Any, Schema] = {}
-        plain = self._plain if depth <= MAX_SCHEMA_DEPTH else _NO_KEYWORDS
+        keywords = self._keywords if depth <= MAX_SCHEMA_DEPTH else _NO_KEYWORDS
         for name, form in forms:
             schema = cast("Schema", form)
             kind: object = schema.get("type") if type(form) is dict else None
-            if type(kind) is str and kind in plain and schema.keys() <= plain[kind]:
+            if type(kind) is str and kind in keywords and kind not in _HOLDERS and schema.keys() <= keywords[kind]:
                 self.nodes += 1
                 continue
             sent = self._sent(schema, depth, (at, name), refs)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANNOTATIONS", "BY_TYPE", "NOT_AT_ROOT", "STRUCTURE", "TYPES", "Subset", "have_lists", "have_plain_roots",
-    "plain_keywords", "types_of_keyword", "untouched_keywords",
+    "types_of_keyword", "untouched_keywords",
 ]  # fmt: skip
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -168,10 +168,3 @@ def untouched_keywords(subset: Subset) -> dict[str | None, frozenset[str]]:
         whole["object"] |= {"$defs", "definitions"} & subset.keywords
     whole[None] = always | ({"anyOf"} & subset.keywords)
     return whole
-
-
-@cache
-def plain_keywords(subset: Subset) -> dict[str, frozenset[str]]:
-    """Those of the types whose values hold no others: with them alone, a schema needs no rewriting."""
-    kinds = ("boolean", "integer", "null", "number", "string")
-    return {kind: untouched_keywords(subset)[kind] - {"$ref"} for kind in kinds}
