@@ -327,3 +327,16 @@ def test_r69_spark(upstream: Upstream, tmp_path: Path) -> None:
     outcome = _outcome(upstream, "spark", count=100, folder=str(tmp_path / "run"))
     assert outcome == {"answers": sorted(f"answer to input {number}" for number in range(100)), "costs": ["None"]}
     assert upstream.asked.total() == 100
+
+
+@pytest.mark.parametrize("scales", [False, True])
+def test_r69_helm_and_kubernetes_take_the_chart(upstream: Upstream, *, scales: bool) -> None:
+    """Helm's own code lints and renders it; each object fits the schemas of an older and a newer Kubernetes."""
+    for module in ("helm_python", "kubernetes_validate"):
+        _needs(module)
+    folder = str(ROOT / "deploy" / "helm" / "interlingua")
+    values = {"autoscaling": {"enabled": scales}}
+    outcome = _outcome(upstream, "chart", folder=folder, values=values, versions=["1.29", "1.37"])
+    autoscaler = ["HorizontalPodAutoscaler"] if scales else []
+    kinds = ["ConfigMap", "Deployment", *autoscaler, "PodDisruptionBudget", "Service"]
+    assert outcome == {"wrong": [], "kinds": kinds}

@@ -112,8 +112,21 @@ def spark(count: int, folder: str) -> dict[str, Any]:
     return {"answers": sorted(row["answer"] for row in rows), "costs": sorted({repr(row["cost_usd"]) for row in rows})}
 
 
+def chart(folder: str, values: dict[str, Any], versions: list[str]) -> dict[str, Any]:
+    """What Helm finds wrong with a chart, and the kinds that it renders, each checked by the schemas of Kubernetes."""
+    helm, kubernetes, yaml = (import_module(name) for name in ("helm_python", "kubernetes_validate", "yaml"))
+    report = helm.lint(folder, values, strict=True)
+    rendered = helm.Chart.load(folder).render(values, name="gateways").values()
+    objects = [each for text in rendered for each in yaml.safe_load_all(text) if each]
+    for version in versions:
+        for each in objects:
+            kubernetes.validate(each, version, strict=True)
+    warnings = [message["error"] for message in report["messages"] if message["severity"] > 1]
+    return {"wrong": report["errors"] + warnings, "kinds": sorted(each["kind"] for each in objects)}
+
+
 if __name__ == "__main__":
-    program = {each.__name__: each for each in (mapped, left, limited, dataset, dask, spark)}[sys.argv[1]]
+    program = {each.__name__: each for each in (mapped, left, limited, dataset, dask, spark, chart)}[sys.argv[1]]
     outcome = program(**json.loads(sys.argv[2]))
     sys.stdout.write(f"\n{json.dumps(outcome)}\n")
     sys.stdout.flush()
