@@ -72,6 +72,19 @@ class Drop(NamedTuple):
     """The keys."""
 
 
+class Count(NamedTuple):
+    """Add to the counts of a day."""
+
+    room: str
+    """The table of counts."""
+    day: str
+    """The day."""
+    keep_s: int
+    """How long the day is kept after its last count."""
+    counts: tuple[tuple[bytes, int], ...]
+    """Names of counts, and how much each grows."""
+
+
 class Swap(NamedTuple):
     """Write values if all of them are those that were read; replied with 1, else with the values that are there."""
 
@@ -87,6 +100,8 @@ class Swap(NamedTuple):
     """The list of names in which a value has its name; empty for none. Only for a single key."""
     name: str = ""
     """The name of the value there."""
+    tally: Count | None = None
+    """Counts that grow with it, whether the values are written or not; only without a listing."""
 
 
 class Listed(NamedTuple):
@@ -96,19 +111,6 @@ class Listed(NamedTuple):
     """The list of names."""
     now_ms: int
     """The time now, in milliseconds of Unix time."""
-
-
-class Count(NamedTuple):
-    """Add to the counts of a day."""
-
-    room: str
-    """The table of counts."""
-    day: str
-    """The day."""
-    keep_s: int
-    """How long the day is kept after its last count."""
-    counts: tuple[tuple[bytes, int], ...]
-    """Names of counts, and how much each grows."""
 
 
 class Days(NamedTuple):

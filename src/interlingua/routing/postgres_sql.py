@@ -148,10 +148,14 @@ def _add(add: Add) -> Statement:
 def _swap(swap: Swap) -> Statement:
     listing = (swap.listing.encode(), swap.name.encode()) if swap.listing else (None, None)
     keys = [_stored(key) for key in swap.keys]
-    return _SWAP, (keys, list(swap.before), list(swap.after), swap.end_ms or None, *listing)
+    parameters = (keys, list(swap.before), list(swap.after), swap.end_ms or None, *listing)
+    if swap.tally is None:
+        return _SWAP, parameters
+    text, counts = _count(swap.tally)  # carried out behind the swap, as all that is beside a SELECT
+    return f"WITH counted AS ({text}) {_SWAP}", (*counts, *parameters)
 
 
-def _count(count: Count) -> Statement:
+def _count(count: Count) -> tuple[str, tuple[Any, ...]]:
     names = [name for name, _ in count.counts]
     marks = [sha256(name).digest() for name in names]
     amounts = [amount for _, amount in count.counts]

@@ -74,12 +74,18 @@ for place = 1, count do
   elseif ARGV[2] == '0' then redis.call('SET', KEYS[place], value)
   else redis.call('SET', KEYS[place], value, 'PXAT', ARGV[2]) end
 end
-if KEYS[count + 1] then
+if ARGV[3] ~= '' then
   if ARGV[4 + count] == '' then redis.call('ZREM', KEYS[count + 1], ARGV[3])
   else redis.call('ZADD', KEYS[count + 1], ARGV[2] == '0' and '+inf' or ARGV[2], ARGV[3]) end
 end
 return 1
 """
+_SWAP_AND_COUNT = f"""
+local first = 4 + 2 * tonumber(ARGV[1])
+for place = first + 2, #ARGV, 2 do redis.call('HINCRBY', KEYS[#KEYS - 1], ARGV[place], ARGV[place + 1]) end
+redis.call('EXPIRE', KEYS[#KEYS - 1], ARGV[first])
+redis.call('SADD', KEYS[#KEYS], ARGV[first + 1])
+{_SWAP}"""
 _LISTED = """
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
 return redis.call('ZRANGE', KEYS[1], 0, -1)
@@ -118,16 +124,23 @@ return redis.call('ZRANGEBYSCORE', KEYS[1], 0, now - tonumber(ARGV[2]))
 
 
 def _swap(swap: Swap) -> tuple[str | bytes | int, ...]:
-    places = (*swap.keys, swap.listing) if swap.listing else swap.keys
-    return (
-        *("EVAL", _SWAP, len(places), *places),
-        *(len(swap.keys), swap.end_ms, swap.name, *swap.before, *swap.after),
-    )
+    arguments = (len(swap.keys), swap.end_ms, swap.name, *swap.before, *swap.after)
+    if swap.tally is not None:
+        keys, counts = _counted(swap.tally)
+        return ("EVAL", _SWAP_AND_COUNT, len(swap.keys) + len(keys), *swap.keys, *keys, *arguments, *counts)
+    keys = (*swap.keys, swap.listing) if swap.listing else swap.keys
+    return ("EVAL", _SWAP, len(keys), *keys, *arguments)
 
 
 def _count(count: Count) -> tuple[str | bytes | int, ...]:
+    keys, counts = _counted(count)
+    return ("EVAL", _COUNT, len(keys), *keys, *counts)
+
+
+def _counted(count: Count) -> tuple[tuple[str, ...], tuple[str | bytes | int, ...]]:
+    """The keys and the arguments of counts in a script."""
     counts = [part for pair in count.counts for part in pair]
-    return ("EVAL", _COUNT, 2, f"{count.room}:{count.day}", count.room, count.keep_s, count.day, *counts)
+    return (f"{count.room}:{count.day}", count.room), (count.keep_s, count.day, *counts)
 
 
 def _restore(restore: RestoreKeys) -> tuple[str | bytes | int, ...]:

@@ -20,7 +20,7 @@ from interlingua.wire.json import decode, encode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from interlingua.routing.commands import Command, Steps
+    from interlingua.routing.commands import Steps
     from interlingua.routing.link import Link
 
 __all__ = ["KEEP_DAYS", "count_commands", "usage_steps"]
@@ -33,7 +33,7 @@ def _room(link: Link) -> str:
     return f"{link.prefix}{{accounts}}:used"
 
 
-def count_commands(link: Link, rows: Iterable[Row]) -> list[Command]:
+def count_commands(link: Link, rows: Iterable[Row]) -> list[Count]:
     """Commands that add rows to those that are there."""
     days: dict[str, list[tuple[bytes, int]]] = defaultdict(list)
     for row in rows:

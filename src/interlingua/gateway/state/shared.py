@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.batches import Outcome, Waiting
     from interlingua.gateway.keys.operations import Operation
-    from interlingua.routing.commands import Command, Steps
+    from interlingua.routing.commands import Command, Count, Steps
     from interlingua.routing.link import Link
 
 __all__ = ["KEEP_S", "MAX_ENTRY_BYTES", "SharedAccounts", "SharedStore", "shared_responses", "shared_vault"]
@@ -361,7 +361,8 @@ class SharedAccounts:
                     outcomes[place] = self._outcome(operation, tallies)
             written = self._encoded(names, stored, accounts, tallies)
             if written != stored:
-                reply, *_ = yield [Swap(keys, stored, written), *counts]
+                tally, others = (counts[0], counts[1:]) if counts else (None, counts)
+                reply, *_ = yield [Swap(keys, stored, written, tally=tally), *others]
                 counts = self._heard()
                 if reply == 1:
                     self._known |= accounts
@@ -374,7 +375,7 @@ class SharedAccounts:
                 stored, outcomes = None, [None for _ in operations]
         return None
 
-    def _heard(self) -> list[Command]:
+    def _heard(self) -> list[Count]:
         """No rows are left to be counted: the store has heard of all."""
         self._uncounted.clear()
         return []

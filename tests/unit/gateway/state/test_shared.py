@@ -496,6 +496,42 @@ def _row(model: str, day: str = "2026-11-22", **counts: int) -> Row:
     return Row(key="k", day=day, model=model, **counts)
 
 
+def test_a_call_is_two_commands_and_a_lost_race_one_more(server: SharedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row of use goes along with the swap of a settlement, and is counted once also where that swap fails."""
+
+    async def work() -> None:
+        sent: list[str] = []
+        async with _accounts(server, Clock(), 2) as (first, second):
+            terms = Terms(rpm=100)
+            for number, accounts in enumerate((first, second)):  # each has written the account
+                await accounts.leave(_leave(await _entered(accounts, number, terms), 5), _row("m", requests=1))
+            exchange = first._link._exchange_async
+
+            async def counted(client: Any, commands: list[Command]) -> list[Any]:
+                sent.extend([type(command).__name__ for command in commands])
+                return await exchange(client, commands)
+
+            monkeypatch.setattr(first._link, "_exchange_async", counted)
+            entered = await _entered(first, 2, terms)
+            assert sent == ["Swap", "Swap"]  # the second one wrote meanwhile
+            await first.leave(_leave(entered, 5), _row("m", requests=1))
+            await first.leave(_leave(await _entered(first, 3, terms), 5), _row("m", requests=1))
+            assert sent == ["Swap"] * 5
+            third = await _entered(first, 4, terms)
+            await second.leave(_leave(await _entered(second, 5, terms), 5))
+            await first.leave(_leave(third, 5), _row("m", requests=1), _row("m", "2026-11-23", requests=1))
+            assert sent == [*["Swap"] * 6, "Swap", "Count", "Swap"]
+            assert {row.day: row.requests for row in await second.used()} == {"2026-11-22": 5, "2026-11-23": 1}
+
+    _run(work())
+
+
+async def _entered(accounts: SharedAccounts, number: int, terms: Terms) -> Enter:
+    entered = _enter(number, terms)
+    assert await accounts.enter(entered) is None
+    return entered
+
+
 def test_what_was_used_is_summed_over_gateways(server: SharedServer) -> None:
     """By key, day and model; what came in an outage is added once Redis is back; of one key, from a day on."""
     terms = Terms(rpm=100)
