@@ -330,7 +330,7 @@ def test_r69_spark(upstream: Upstream, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scales", [False, True])
-def test_r69_helm_and_kubernetes_take_the_chart(upstream: Upstream, *, scales: bool) -> None:
+def test_helm_and_kubernetes_take_the_chart(upstream: Upstream, *, scales: bool) -> None:
     """Helm's own code lints and renders it; each object fits the schemas of an older and a newer Kubernetes."""
     for module in ("helm_python", "kubernetes_validate"):
         _needs(module)
