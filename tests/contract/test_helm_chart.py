@@ -26,6 +26,17 @@ VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text())
 SCHEMA: dict[str, Any] = decode((CHART / "values.schema.json").read_bytes(), dict[str, Any])
 
 
+def test_the_page_makes_the_secrets_that_the_chart_names() -> None:
+    """Each secret of the values, and its entry, is made by a command of the how-to page, for the image it names."""
+    page = (ROOT / "docs" / "how-to" / "docker-kubernetes.md").read_text(encoding="utf-8")
+    for name in VALUES["secrets"]:
+        assert f"kubectl create secret generic {name} --from-literal=" in page
+    state = VALUES["state"]
+    assert f"kubectl create secret generic {state['secret']} --from-literal={state['key']}=redis://" in page
+    assert f"image.repository={VALUES['image']['repository']}" in page
+    assert f"the tag {VALUES['image']['tag']}" in page
+
+
 def test_the_values_fit_their_schema_and_wrong_ones_do_not() -> None:
     """Every value has a place in the schema; one that is unknown, or no digest, is refused."""
     validator = validator_for(SCHEMA)

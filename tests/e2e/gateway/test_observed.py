@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import http.client
-import http.server
 import json
 import os
 import re
 import signal
 import socket
-import threading
 import time
-from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +21,7 @@ from interlingua.gateway.records.cassettes import read_cassette
 from interlingua.gateway.records.logbook import Filter, read_rows
 from interlingua.testing.upstream import Upstream
 from tests.e2e.gateway.test_serve import BODY, _serving
+from tests.support.collector import collector
 from tests.support.gateway import provider
 
 KEY, PROMPT = "planted-gateway-key-77", "planted prompt"
@@ -177,7 +174,7 @@ def _workers_of(pid: int) -> list[int]:
 
 def test_spans_reach_a_collector_by_otlp() -> None:
     """The exporter that people use, read back from its protobuf: the client's trace, the request, the call below it."""
-    with _collector() as (port, bodies), Upstream("anthropic", "Hello.").serving() as at:
+    with collector() as (port, exports), Upstream("anthropic", "Hello.").serving() as at:
         environ = {
             "LLM_WORK": provider("anthropic", f"{at}/v1"),
             "GW_KEY": KEY,
@@ -190,8 +187,10 @@ def test_spans_reach_a_collector_by_otlp() -> None:
             assert reply.status == 200
             served.process.send_signal(signal.SIGINT)
             assert served.process.wait(20) == 0
-    told = [ExportTraceServiceRequest.FromString(body) for body in bodies]
-    resources = [one for request in told for one in request.resource_spans]
+    bodies = [export.body for export in exports]
+    assert {export.path for export in exports} == {"/v1/traces"}
+    requests = [ExportTraceServiceRequest.FromString(body) for body in bodies]
+    resources = [one for request in requests for one in request.resource_spans]
     assert {_attributes(one.resource)["service.name"] for one in resources} == {"a-gateway"}
     spans = {span.name: span for one in resources for scope in one.scope_spans for span in scope.spans}
     server, call = spans["POST /v1/chat/completions"], spans["chat claude-opus-4-5"]
@@ -213,30 +212,6 @@ def test_spans_reach_a_collector_by_otlp() -> None:
     }
     for text in (KEY, "upstream-key", PROMPT, "Hello."):
         assert text.encode() not in b"".join(bodies)
-
-
-@contextmanager
-def _collector() -> Generator[tuple[int, list[bytes]]]:
-    """The port of what takes spans, and what it took."""
-    bodies: list[bytes] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            assert self.path == "/v1/traces"
-            bodies.append(gzip.decompress(body) if self.headers["content-encoding"] == "gzip" else body)
-            self.send_response(200)
-            self.send_header("content-length", "0")
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        yield server.server_address[1], bodies
-        server.shutdown()
 
 
 def _attributes(of: Any) -> dict[str, Any]:
