@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _unnoticed(chosen: list[Breakage], workers: int) -> list[Breakage]:
-    """The breakages that no test of their row notices; each is told as it is known."""
+    """The breakages that no test of their row notices; each is sent as it is known."""
     tests, mutants, plans, missed = row_tests(), list[Mutant](), list[Plan](), list[Breakage]()
     trees: dict[str, tuple[str, ast.Module]] = {}
     by_name: dict[str, Breakage] = {}

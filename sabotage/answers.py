@@ -106,17 +106,17 @@ def _catalogue() -> Iterator[tuple[str, Spoil]]:
     yield "lines of the text joined", _part(text_lines, TextPart)
     yield "two texts swapped", _texts_swapped
     yield "thinking lost", _part(_gone, ThinkingPart)
-    yield "thinking told as text", _part(lambda part: TextPart(part.text) if part.text else part, ThinkingPart)
+    yield "thinking sent as text", _part(lambda part: TextPart(part.text) if part.text else part, ThinkingPart)
     yield "signature lost", _part(unsealed, ThinkingPart)
     yield "refusal lost", _part(_gone, RefusalPart)
-    yield "refusal told as text", _part(lambda part: TextPart(part.text), RefusalPart)
+    yield "refusal sent as text", _part(lambda part: TextPart(part.text), RefusalPart)
     yield "last call lost", _last(ToolCall)
     yield "name of a call changed", _part(lambda call: replace(call, name=f"{call.name}_2"), ToolCall)
     yield "id of a call changed", _part(lambda call: replace(call, id=f"{call.id}x"), ToolCall)
     yield "arguments of parallel calls swapped", _swapped
     yield "last argument of a call lost", _arguments(less)
     yield "numbers of a call rounded", _arguments(rounded)
-    yield "numbers of a call told as text", _arguments(as_texts)
+    yield "numbers of a call sent as text", _arguments(as_texts)
     yield "image lost", _part(_gone, ImagePart)
     yield "MIME type of an image changed", _part(other_type, ImagePart)
     yield "last byte of an image lost", _part(other_bytes, ImagePart)
@@ -131,7 +131,7 @@ def _catalogue() -> Iterator[tuple[str, Spoil]]:
         *(("length", "stop"), ("stop", "length"), ("tool_calls", "stop"), ("content_filter", "stop")),
         *(("refusal", "stop"), ("pause", "stop"), ("error", "stop"), ("stop", "content_filter")),
     ):
-        yield f"{one} told as {other}", _finish(one, other)
+        yield f"{one} sent as {other}", _finish(one, other)
     yield "usage lost", lambda one: replace(one, usage=None) if one.usage is not None else one
     for name in ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"):
         yield f"{name} lost", _count(name)

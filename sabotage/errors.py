@@ -39,8 +39,8 @@ def _message(change: Callable[[str], str]) -> Spoil:
 
 
 def _catalogue() -> Iterator[tuple[str, Spoil]]:
-    yield "every error told as a bad request", _as(errors.BadRequestError, 400)
-    yield "every error told as the server's", _as(errors.InternalServerError, 500)
+    yield "every error sent as a bad request", _as(errors.BadRequestError, 400)
+    yield "every error sent as the server's", _as(errors.InternalServerError, 500)
     yield "message lost", _message(lambda _: "Something went wrong.")
     yield "second half of the message lost", _message(lambda text: text[: len(text) // 2])
     yield "time to come back lost", lambda one: one if one.retry_after_s is None else _told(one, retry_after_s=None)

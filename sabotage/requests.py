@@ -351,7 +351,7 @@ def _set(name: str, change: Callable[[Any], Any]) -> Spoil:
 def _texts() -> Iterator[tuple[str, Spoil]]:
     yield "second system text lost", _without_second_system
     yield "last message lost", _without_last_message
-    yield "system text told as the user's", _system_as_user
+    yield "system text sent as the user's", _system_as_user
     yield "roles swapped", _roles_swapped
     yield "two turns of the user swapped", _turns_swapped
     yield "first text lost", first_only(_gone, TextPart)
@@ -380,7 +380,7 @@ def _parts() -> Iterator[tuple[str, Spoil]]:
     yield "last argument of a call lost", _call(less)
     yield "last member inside of an argument lost", _call(less_inside)
     yield "numbers of a call rounded", _call(rounded)
-    yield "numbers of a call told as text", _call(as_texts)
+    yield "numbers of a call sent as text", _call(as_texts)
     yield "name of a call changed", first_only(lambda call: replace(call, name=f"{call.name}_2"), ToolCall)
     yield "end of a result lost", first_only(_content_cut, ToolResult)
     yield "error flag of a result lost", first_only(_no_error, ToolResult)
@@ -404,9 +404,9 @@ def _offers() -> Iterator[tuple[str, Spoil]]:
     yield "strict of a tool lost", _tools(lambda tool: replace(tool, strict=None) if tool.strict else tool)
     yield "name of a tool changed", _tools(lambda tool: replace(tool, name=f"{tool.name}_2"))
     yield "tool choice lost", _choice
-    yield "named choice told as any", _choice_loose
+    yield "named choice sent as any", _choice_loose
     yield "output schema lost", _output_schema(lambda _: None)
-    yield "output schema told as JSON mode", _as_json_mode
+    yield "output schema sent as JSON mode", _as_json_mode
     yield "required members of the output lost", _output_schema(without_member("required"))
 
 

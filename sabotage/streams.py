@@ -151,7 +151,7 @@ def _ids(events: Any) -> Any:
 
 
 FROM_END = (
-    "length told as stop", "tool_calls told as stop", "content_filter told as stop", "stop told as length",
+    "length sent as stop", "tool_calls sent as stop", "content_filter sent as stop", "stop sent as length",
     "usage lost", "output_tokens lost", "input_tokens lost", "reasoning_tokens lost",
 )  # fmt: skip
 """Losses of an answer that the end of a stream alone can have."""
@@ -172,7 +172,7 @@ def _catalogue() -> Iterator[tuple[str, Spoil]]:
     yield "end of a block lost", _lose(-1, BlockEnd)
     yield "end lost", _endless
     yield "broken stream ended cleanly", _clean
-    yield "clean end told as an error", _broken
+    yield "clean end sent as an error", _broken
     yield "class of the error changed", _error(lambda one: replace(one, error="BadRequestError", status=400))
     yield "message of the error lost", _error(lambda one: replace(one, message="failed"))
     yield "citation lost", _lose(-1, Annotation)

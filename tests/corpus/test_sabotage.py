@@ -55,7 +55,7 @@ def test_a_sample_is_noticed(sample: Sample) -> None:
         "request: last member inside of an argument lost / anthropic encode_request other",
         "request: last member inside of an argument lost / openai-responses encode_request other",
         "request: everything refused as server_tools at /tools/0 / ollama encode_request other",
-        "response: length told as stop / anthropic encode_response other",
+        "response: length sent as stop / anthropic encode_response other",
         "stream: last piece of text lost / openai-responses stream_encoder other",
         "stream: empty stream with a clean end / openai-chat stream_encoder other",
         "error: message lost / google encode_error other",

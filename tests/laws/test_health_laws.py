@@ -38,7 +38,7 @@ SECONDS = st.sampled_from([1.0, 2.0, 4.0, 5.0, 9.0, 10.0, 20.0, 59.0, 60.0, 61.0
 
 @dataclass
 class Modelled:
-    """What the rules say of one target, told as plainly as can be."""
+    """What the rules say of one target, sent as plainly as can be."""
 
     failures: int = 0
     began: float = -1.0

@@ -68,7 +68,7 @@ def bodies(named: dict[str, Any], dialect: str) -> Iterator[bytes]:
 @pytest.mark.parametrize("target", ["openai-chat", "anthropic"])
 @pytest.mark.parametrize("dialect", BODIES)
 def test_a_value_of_another_type_is_the_clients_fault(dialect: str, target: str) -> None:
-    """Translated and passed on, it is never a fault of ours, and never told as one of the provider."""
+    """Translated and passed on, it is never a fault of ours, and never sent as one of the provider."""
     with overriding(Override(lambda transport: transport, lambda _: Refusing(), answers=True)):
         found = asyncio.run(answers(dialect, MODELS[target], gateway(allow=ALL)))
     assert [(status, error, body) for status, error, body in found if status >= 500][:3] == []

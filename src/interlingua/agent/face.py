@@ -163,7 +163,7 @@ class RunFace(Generic[T]):
         Raises: UsageError for what is no prompt, and for a run that is done.
         """
         if self._state.stop_reason == "done":
-            raise UsageError("this run is done, so nothing more can be said in it; run(prompt, history=run) goes on")
+            raise UsageError("this run has ended, so it takes no more messages; run(prompt, history=run) continues it")
         self._state.injected.extend(turns(prompt))
 
     def __reduce__(self) -> tuple[Callable[[RunRecord], RunRecord], tuple[RunRecord]]:

@@ -34,7 +34,7 @@ class RunTeller(Teller):
         super().__init__(target)
         chat = page_of(target)
         if chat is None:
-            raise UsageError(f"a run is more than one answer, so it is told in 'ai-sdk' or 'ag-ui', not in {target!r}")
+            raise UsageError(f"a run has several answers, so it needs the format 'ai-sdk' or 'ag-ui', not {target!r}")
         self._run = self._encoder = page_encoder(chat, self._changes, ends_message=False)
 
     def tell(self, event: object) -> bytes:

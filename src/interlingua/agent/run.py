@@ -149,7 +149,7 @@ def _plain(value: object) -> object:
     if hasattr(value, "__await__"):
         if hasattr(value, "close"):
             cast("Any", value).close()
-        raise UsageError("a coroutine function cannot be asked here; use the Agent of interlingua.aio")
+        raise UsageError("a coroutine function cannot decide here; use the Agent of interlingua.aio")
     return value
 
 

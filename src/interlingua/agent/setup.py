@@ -138,7 +138,7 @@ class Setup(Generic[T]):
         """
         if isinstance(prompt, WebChat):
             if history is not None:
-                raise UsageError("what a web page sent is the history, too; give one or the other")
+                raise UsageError("the request of a web page includes the history; pass one or the other")
             return self.take_up(prompt, None, live=live)
         for source in (prompt, history):
             if isinstance(source, Request) and source.tools:
@@ -176,7 +176,8 @@ class Setup(Generic[T]):
         record = _record(stored)
         if record.stop_reason in _ENDED_BY_THE_MODEL or not record.messages:
             raise UsageError(
-                f"this run has ended with the model's answer ({record.stop_reason}); run(prompt, history=run) goes on"
+                f"this run has ended with the model's answer ({record.stop_reason}); "
+                "run(prompt, history=run) continues it"
             )
         work, state = self.begin((), record, live=live, before=record)
         state.pending = tuple([call for call in unanswered(state.messages) if isinstance(call, ToolCall)])

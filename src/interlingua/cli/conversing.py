@@ -113,7 +113,7 @@ def manner_of(options: Namespace, *, silent: bool = False) -> Manner:
 
 
 def converse(model: Model, question: Question, history: Response[Any] | None, manner: Manner) -> Response[Any]:
-    """The model's last answer to a question, told as it came; the tools that it called have run.
+    """The model's last answer to a question, sent as it came; the tools that it called have run.
 
     Raises: what `generate` and `stream` raise; Error when the model still calls tools after `MAX_STEPS` answers.
     """
@@ -281,7 +281,7 @@ class Page:
 def ask_approval(call: ToolCall) -> Literal[True] | str | None:
     """The decision of the user at the terminal on a call: True, or a reason, perhaps empty; None if nobody is there."""
     if not sys.stdin.isatty():
-        note(f"{call_told(call)} waits for an approval, and nobody is there to ask; --approve auto lets it run")
+        note(f"{call_told(call)} needs an approval, but there is no terminal to ask at; --approve auto lets it run")
         return None
     sys.stderr.write(f"run {call_told(call)}? [y/N, or why not] ")
     sys.stderr.flush()

@@ -66,7 +66,7 @@ def _tell(plan: FaultPlan, tries: Sequence[Attempt]) -> None:
         error = f": {attempt.error}" if attempt.error else ""
         note(f"{attempt.model} {attempt.outcome}{pause}{error}", head="drill: ")
     for (target, fault), times in Counter(plan.injected).items():
-        note(f"{target} met {fault}, {'once' if times == 1 else f'{times} times'}", head="drill: ")
+        note(f"{target}: fault {fault}, {'once' if times == 1 else f'{times} times'}", head="drill: ")
     _tell_health()
 
 
@@ -80,4 +80,4 @@ def _tell_health() -> None:
         failures = (
             f", {health.failures} failure{'s' if health.failures != 1 else ''} in a row" if health.failures else ""
         )
-        note(f"{target} is {health.state}{wait}{why}{failures}", head="drill: ")
+        note(f"circuit breaker of {target}: {health.circuit}{wait}{why}{failures}", head="drill: ")

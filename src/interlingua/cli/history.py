@@ -270,7 +270,7 @@ def _is_off() -> bool:
 
 def _ensure_kept() -> None:
     if _is_off():
-        raise UsageError(f"{HISTORY_VARIABLE}=0: no conversation is kept, so none can be continued")
+        raise UsageError(f"{HISTORY_VARIABLE}=0: no conversation is stored, so none can be continued")
 
 
 def _write_or_note(write: Callable[[sqlite3.Connection], None]) -> None:
@@ -282,7 +282,7 @@ def _write_or_note(write: Callable[[sqlite3.Connection], None]) -> None:
             assert database is not None, "it is made where it is not there"  # noqa: S101 - an invariant
             write(database)
     except ConfigError as error:
-        note(f"the conversation is not kept: {error.message}")
+        note(f"the conversation is not stored: {error.message}")
 
 
 @contextmanager

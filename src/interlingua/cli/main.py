@@ -25,37 +25,37 @@ __all__ = ["COMMANDS", "main"]
 
 
 CHAPTERS: dict[str, dict[str, str]] = {
-    "ask models": {
+    "use models": {
         "ask": "ask once; pipes, files, tools and types welcome",
         "chat": "talk to a model, line by line",
         "run": "let a model work with tools, step by step, until it is done",
         "history": "list, search and show earlier prompts and answers",
-        "templates": "manage templates, prompts and options under a name: list, show, path, delete",
+        "templates": "manage templates (named prompts and options): list, show, path, delete",
         "embed": "turn texts into vectors",
-        "rerank": "put documents in the order of their relevance",
+        "rerank": "order documents by relevance",
         "extract": "turn many files into typed rows; a rerun continues where the last one stopped",
-        "batches": "look after batches at providers, half the price: list, show, cancel",
+        "batches": "manage batches at providers (half the price): list, show, cancel",
     },
-    "look before anything is sent": {
-        "explain": "show what would be sent, to whom, and what translation would change",
-        "capabilities": "show what a model takes, as far as that is known, and who says so",
+    "check before sending": {
+        "explain": "show a request, its targets and the changes of its translation; send nothing",
+        "capabilities": "show the known capabilities of a model, with their sources",
         "translate": "translate a request or an answer into another dialect",
-        "lint": "show what each provider would rewrite or refuse in your tools, and why",
+        "lint": "show the parts of your tools that providers would rewrite or refuse, and why",
     },
     "run the gateway": {
         "serve": "start the gateway: any client of a model API reaches any provider",
         "launch": "run a coding agent on any model: claude, codex, gemini, qwen, opencode",
-        "connect": "print the lines that lead another client to the gateway",
+        "connect": "print the settings that connect another client to the gateway",
         "keys": "manage the gateway's keys: create, list, revoke, usage",
-        "logs": "look at the requests of a gateway: list, filter, follow",
-        "replay": "ask a recorded request again, offline, in any dialect",
+        "logs": "show the requests of a gateway: list, filter, follow",
+        "replay": "replay a recorded request, offline, in any dialect",
         "migrate": "convert the configuration of a LiteLLM proxy, with a report",
     },
-    "look after this machine": {
-        "providers": "list the known providers, and whether their keys are there",
-        "models": "manage local models: list, pull, path; list PROVIDER asks a provider for its own",
-        "health": "show which targets are passed over, and why; suspend and resume them",
-        "auth": "keep keys of providers in a file of your own: set, list, remove",
+    "manage this machine": {
+        "providers": "list the providers, and whether their keys are set",
+        "models": "manage local models: list, pull, path; list PROVIDER lists a provider's models",
+        "health": "show the targets that are skipped (circuit breakers), and why; suspend and resume them",
+        "auth": "store keys of providers in your own file: set, list, remove",
         "doctor": "check versions, extras, keys and configuration",
         "completion": "print a script that completes commands and options: bash, zsh, fish",
         "version": "print the version of interlingua",
@@ -68,11 +68,11 @@ COMMANDS = {name: line for chapter in CHAPTERS.values() for name, line in chapte
 HEAD = """\
 il: one command for every model. `il` is short for `interlingua`.
 
-usage: il COMMAND [options]          il COMMAND --help shows them, with examples
+usage: il COMMAND [options]          il COMMAND --help shows options and examples
 """
 TAIL = """
 A model is provider/model (openai/gpt-5.6, local/tiny), an alias, or several with commas: a chain, tried in order.
-`-m` names it, else INTERLINGUA_MODEL. Keys come from OPENAI_API_KEY and its like, LLM_<NAME>, or `il auth set`.
+`-m` sets it; the default is INTERLINGUA_MODEL. Keys come from variables (OPENAI_API_KEY, LLM_<NAME>) or `il auth set`.
 
 examples:
   il ask -m local/tiny "One line on Oslo, please."
@@ -84,7 +84,7 @@ examples:
 exit codes:
   0  it worked                                  3    the answer did not fit the schema
   1  the model, provider or network failed      130  interrupted (Ctrl-C)
-  2  the command line or configuration is wrong 141  whoever read the output went away
+  2  the command line or configuration is wrong 141  the reader of the output is gone
 """
 
 
@@ -118,7 +118,7 @@ def _command(arguments: list[str]) -> int:
 
 def _help() -> str:
     chapters = [
-        f"\n{title}:\n" + "".join(f"  {name:<10} {summary}\n" for name, summary in commands.items())
+        f"\n{title}:\n" + "".join(f"  {name:<12} {summary}\n" for name, summary in commands.items())
         for title, commands in CHAPTERS.items()
     ]
     return f"{HEAD}{''.join(chapters)}{TAIL}"

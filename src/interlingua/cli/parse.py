@@ -40,7 +40,7 @@ class _Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the one line."""
-        raise UsageError(f"{self.prog.removeprefix('il ')}: {message}; `{self.prog} --help` shows what there is")
+        raise UsageError(f"{self.prog.removeprefix('il ')}: {message}; `{self.prog} --help` lists the options")
 
     @property
     def long_options(self) -> list[str]:

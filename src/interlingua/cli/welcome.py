@@ -30,15 +30,15 @@ def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers:
     from interlingua.gateway.console.access import is_on
 
     keys = [key for key in gateway.keys.keys if key.revoked_s is None]
-    no_key = "open: whoever reaches it" if gateway.settings.is_open else "no key: this machine only"
+    no_key = "open: everybody" if gateway.settings.is_open else "no key: this machine only"
     who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys and not gateway.settings.is_open else no_key
     note(f"serving on {_address(host, port)} ({who})")
     for line in [*_served(gateway), *what_is_on(gateway, options, workers)]:
         note(line, head=_INDENT)
     at = _address(_EVERY_ADDRESS.get(host, host), port)
     if is_on(gateway.settings):
-        note(f"look at it in a browser: {at}/", head=_INDENT)
-    note("tell a client:", head=_INDENT)
+        note(f"console: {at}/", head=_INDENT)
+    note("settings of clients:", head=_INDENT)
     key = f"${options.key_env}" if options.key_env else "YOUR_KEY" if gateway.keys else "any"
     for line in (
         f"export OPENAI_BASE_URL={at}/v1 OPENAI_API_KEY={key}",
@@ -60,7 +60,7 @@ def _served(gateway: Gateway) -> list[str]:
     ready = sorted(served_names(gateway.registry))
     aliases = sorted(gateway.registry.aliases())
     lines = [
-        f"providers: {', '.join(ready)}" if ready else "no provider has a key yet; `il providers` says what to set"
+        f"providers: {', '.join(ready)}" if ready else "no provider has a key yet; `il providers` lists the variables"
     ]
     return [*lines, f"aliases: {', '.join(aliases)}"] if aliases else lines
 
@@ -80,7 +80,7 @@ def _keys(gateway: Gateway) -> Iterator[str]:
     if working:
         yield f"keys: {of_file} of the file and flags, {len(working) - of_file} made by `il keys`"
     if gateway.keys.is_unsure:
-        yield "keys: those in the shared store are not known yet, since it does not answer"
+        yield "keys: the shared store does not answer, so its keys are not known yet"
     for name in gateway.keys.passed_over:
         is_of_file = any(key.name == name for key in settings.keys)
         first = "the file" if is_of_file else "the shared store"
@@ -88,7 +88,7 @@ def _keys(gateway: Gateway) -> Iterator[str]:
         yield f"the key {name} is in {first} and in {other}; {first} wins"
     if working and (link is not None or settings.key_file):
         place = f"{settings.key_file}, for this machine" if link is None else f"{link.address}, for all replicas"
-        yield f"limits, budgets and use of keys: in {place}"
+        yield f"limits, budgets and usage of keys: in {place}"
     for name in sorted(set(settings.operators) - {key.name for key in working}):
         yield f"the operator {name} has no key"
     for team in sorted({key.team for key in working if key.team} - settings.teams.keys()):
@@ -117,18 +117,19 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
 def _told(gateway: Gateway) -> Iterator[str]:
     """The observers of requests."""
     observing = gateway.settings.observing
-    content = " with what is asked and answered" if observing.log_content else ""
+    content = " with prompts and answers" if observing.log_content else ""
     notes = {
         f"a log in {observing.log}{content}": observing.log != "off",
-        f"metrics for {'everybody' if observing.metrics == 'open' else 'who has a key'}": observing.metrics != "off",
+        f"metrics for {'everybody' if observing.metrics == 'open' else 'clients with a key'}": observing.metrics
+        != "off",
         f"requests in {observing.store}, for {observing.store_days:g} days": bool(observing.store),
         "spans by OpenTelemetry": observing.otel,
     }
     lines = [line for line, is_on in notes.items() if is_on]
     if lines:
-        yield f"told of requests: {'; '.join(lines)}"
+        yield f"requests are reported to: {'; '.join(lines)}"
     if observing.record:
-        yield f"what is asked and answered is recorded in {observing.record}"
+        yield f"prompts and answers are recorded in {observing.record}"
 
 
 def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
@@ -137,22 +138,22 @@ def _manner(gateway: Gateway, options: Namespace) -> Iterator[str]:
 
     settings = gateway.settings
     if client_room() < settings.max_connections:
-        yield f"connections: at most {client_room()} at once, as this process may have few open files (`ulimit -n`)"
+        yield f"connections: at most {client_room()} at once, because this process may open few files (`ulimit -n`)"
     for name in settings.providers:
         if not _is_known(gateway, name):
-            yield f"the provider {name} of [server] providers is not known, so it gets nothing"
+            yield f"the provider {name} of [server] providers is unknown, so it gets no requests"
     for variable in gateway.registry.left_out():
-        yield f"{variable} names this gateway itself, so that it counts as not set here"
+        yield f"{variable} is the address of this gateway itself, so it is ignored here"
     if settings.is_open:
-        yield "open: whoever reaches it is served, without a key"
+        yield "open: no key is needed"
     if settings.strict:
-        yield "strict: what would be dropped or approximated is refused"
+        yield "strict: requests that would lose something are refused"
     if settings.allow:
-        yield f"let go where a target cannot take it: {', '.join(sorted(settings.allow))}"
+        yield f"left out if a target cannot take it: {', '.join(sorted(settings.allow))}"
     if settings.allow_fetch:
-        yield "images that a body names by address are fetched"
+        yield "image URLs in bodies are downloaded"
     if options.fault:
-        yield f"a drill, targets break on purpose: {', '.join(options.fault)}"
+        yield f"a drill breaks targets on purpose: {', '.join(options.fault)}"
 
 
 def _is_known(gateway: Gateway, provider: str) -> bool:

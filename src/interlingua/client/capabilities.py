@@ -118,7 +118,7 @@ def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
     first, *others = endpoints
     if others:
         names = ", ".join([endpoint.spec for endpoint in endpoints])
-        raise UsageError(f"{spec:.80} stands for several targets, and each takes something else; name one of {names}")
+        raise UsageError(f"{spec:.80} is a chain, and its targets have different capabilities; name one of {names}")
     return first
 
 
@@ -141,7 +141,7 @@ def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
     """
     question = card_request(endpoint.card, endpoint.base_url, endpoint.model)
     if question is None:
-        raise UsageError(f"{endpoint.spec}: its server does not tell what a model takes; ask=False says what is known")
+        raise UsageError(f"{endpoint.spec}: its server does not list capabilities; use ask=False")
     key, now_s = (endpoint.spec, endpoint.base_url), time.monotonic()
     card = _cards.get(key)
     if card is None or now_s - card.at_s >= AGAIN_S:

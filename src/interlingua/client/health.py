@@ -124,5 +124,5 @@ def _targets_of(element: str, names: Container[str]) -> tuple[str, ...]:
 
 def _shared(store: HealthStore, targets: tuple[str, ...]) -> tuple[str, ...]:
     if store.problem:
-        raise APIConnectionError(f"only this process was told: {store.problem}")
+        raise APIConnectionError(f"only this process was changed: {store.problem}")
     return targets

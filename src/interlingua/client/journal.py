@@ -288,7 +288,7 @@ def _unfinished(lines: list[bytes], name: str) -> list[BatchRecord]:
     try:
         records = [decode(line, _BatchLine).batch for line in lines]
     except WireError as error:
-        raise UsageError(f"{name} is no journal: a line of a batch holds none ({error.message})") from None
+        raise UsageError(f"{name} is not a journal: a line of a batch holds none ({error.message})") from None
     return [record for record in records if not record.is_over]
 
 
@@ -300,7 +300,7 @@ def _index(name: str) -> tuple[dict[str, Known], tuple[int, bytes]]:
             return entries, (place, line)
         head = _head(line)
         if head is None:
-            raise UsageError(f"{name} is no journal: line {number} was not written by map; give another file")
+            raise UsageError(f"{name} is not a journal: line {number} was not written by map; use another file")
         if head.journal > VERSION:
             raise UsageError(f"{name} is a journal of version {head.journal} and this interlingua reads {VERSION}")
         entries[head.id] = Known(place, len(line), head.error is not msgspec.UNSET)

@@ -36,7 +36,7 @@ def listed_models(provider: str) -> list[str]:
     """
     endpoint = default_registry().resolve(f"{provider}/models")[0]
     if not endpoint.base_url.startswith(("http://", "https://")):
-        raise UsageError(f"{endpoint.provider} answers in this process, and has no list of models to be asked for")
+        raise UsageError(f"{endpoint.provider} runs in this process, and has no list of models")
     return carried_out(_listed(endpoint))
 
 

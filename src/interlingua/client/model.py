@@ -114,7 +114,7 @@ class Model(Face):
         Raises: UsageError for what is no request; as `generate`.
         """
         if not isinstance(request, Request):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
-            raise UsageError(f"send takes an il.Request, not {kind_of(request)}; generate takes what to say")
+            raise UsageError(f"send takes an il.Request, not {kind_of(request)}; generate takes a prompt")
         return self.generate(request, **options)
 
     @overload

@@ -54,9 +54,9 @@ class Failovers:
             case AttemptStarted():
                 model, why = self._failed.pop(event.id, (event.model, ""))
                 if model != event.model:
-                    self._tell(f"{model}: {why.removeprefix(f'{model}: ')}; {event.model} is asked instead")
+                    self._tell(f"{model}: {why.removeprefix(f'{model}: ')}; falling back to {event.model}")
             case TargetSkipped():
-                self._tell(f"{event.model} is passed over: {event.reason.removeprefix(f'{event.model}: ')}")
+                self._tell(f"{event.model} is skipped: {event.reason.removeprefix(f'{event.model}: ')}")
             case CallFinished():
                 self._failed.pop(event.id, None)
             case _:
@@ -71,15 +71,15 @@ def log_events(logger: Logger) -> Callable[[Observed], None]:
         failovers(event)
         match event:
             case TargetBenched():
-                logger.info("%s is left alone for %.3g s: %s", event.model, event.for_s, event.reason)
+                logger.info("the circuit breaker of %s opens for %.3g s: %s", event.model, event.for_s, event.reason)
             case AgentFinished() if event.stop_reason not in _ENDED_WELL:
                 logger.info("a run ended after %d steps: %s", event.steps, event.stop_reason)
             case CallStarted():
                 logger.debug(
-                    "%s asks %s%s", event.id, ", ".join(event.targets), " for a stream" if event.stream else ""
+                    "%s calls %s%s", event.id, ", ".join(event.targets), " for a stream" if event.stream else ""
                 )
             case RetryScheduled():
-                logger.debug("%s asks %s again in %.3g s, after %s", event.id, event.model, event.delay_s, event.error)
+                logger.debug("%s retries %s in %.3g s, after %s", event.id, event.model, event.delay_s, event.error)
             case CallFinished() if logger.isEnabledFor(DEBUG):
                 logger.debug("%s", _ending(event))
             case _:

@@ -350,7 +350,9 @@ def _extra(name: str, value: object) -> dict[str, dict[str, Any]]:
     for key, members in _object(name, value).items():
         dialect = SPELLINGS.get(key, key)
         if not is_dialect(dialect):
-            raise UsageError(f"{name} is by dialect, and {key!r} is none; there are {', '.join(sorted(DIALECTS))}")
+            raise UsageError(
+                f"{name} takes the names of dialects, and {key!r} is not one; there are {', '.join(sorted(DIALECTS))}"
+            )
         by_dialect[dialect] = _object(f"{name}[{key!r}]", members)
     return by_dialect
 

@@ -128,7 +128,7 @@ def _loose(item: object) -> Part:
     if isinstance(item, str):
         return TextPart(item)
     if isinstance(item, _SAID_BY_MODELS):
-        raise UsageError(f"{kind_of(item)} is what a model says; put it in il.assistant(…)")
+        raise UsageError(f"{kind_of(item)} belongs to a model's message; put it in il.assistant(…)")
     if isinstance(item, _PARTS):
         return cast("Part", item)
     raise _no_prompt(item)
@@ -163,7 +163,7 @@ def _past(history: History) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
             way = "il.user(…), il.assistant(…) and il.load(…) make messages"
             if isinstance(message, Response):
                 way = "a reply is a whole history by itself, and reply.message is its last turn"
-            raise UsageError(f"history holds {kind}, which is no message; {way}")
+            raise UsageError(f"history has {kind}, which is not a message; {way}")
     past = cast("tuple[Message, ...]", messages)
     check_messages(past)
     return _lifted(past)

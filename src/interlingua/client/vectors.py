@@ -133,7 +133,7 @@ def rerank_job(face: Face, ask: RerankRequest, options: Mapping[str, Any]) -> Jo
 def _check_options(name: str, options: Mapping[str, Any]) -> None:
     wrong = [option for option in options if option in _NO_OPTIONS]
     if wrong:
-        raise UsageError(f"il.{name} takes no {wrong[0]}: no answer is written")
+        raise UsageError(f"il.{name} takes no {wrong[0]}: it generates no answer")
 
 
 def message_of(inputs: Sequence[EmbedInput]) -> Message:

@@ -32,7 +32,7 @@ _STEERING = {
     "cache": "il.ResponseCache among the hooks of il.model keeps answers",
     "caching": "il.ResponseCache among the hooks of il.model keeps answers",
     "context_window_fallback_dict": "a chain as the model goes on to the next target",
-    "cooldown_time": "a target that fails is benched by itself, for longer each time",
+    "cooldown_time": "the circuit breaker of a failing target opens by itself, for longer each time",
     "custom_llm_provider": "the model's name says who serves it: 'provider/model'",
     "input_cost_per_token": "prices belong to the provider, not to the call",
     "logger_fn": "il.aio and il.model(…) take no logger",
@@ -148,7 +148,7 @@ def _account_of(model: str, body: dict[str, Any]) -> Account:
     chain = ",".join([model, *_fallbacks(body.pop("fallbacks", None))])
     body["model"] = model if account.base_url else ",".join([_spec(name.strip()) for name in chain.split(",")])
     if account.base_url and chain != model:
-        raise UsageError("fallbacks and api_base together: the fallbacks would be asked at that address, too")
+        raise UsageError("fallbacks and api_base together: the fallbacks would be called at that address, too")
     body["extra_headers"] = {**(body.pop("headers", None) or {}), **(body.get("extra_headers") or {})}
     return account
 

@@ -106,7 +106,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if self.cache_key is None or len(key) <= self.cache_key:
             return key
         name = map_names((key,), "openai")[key]
-        which = f"told as {name!r}, of {self.cache_key} characters"
+        which = f"sent as {name!r}, of {self.cache_key} characters"
         changes.add("parameter_adjusted", "/cache_key", which)
         return name
 

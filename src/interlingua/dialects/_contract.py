@@ -352,7 +352,7 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """Estimates the tokens of the request, for dialects whose streams begin with them, where no provider told them."""
 
     def says_own(self, dialect: str) -> bool:
-        """Whether the reason and the counts of an answer in `dialect` are told as they came."""
+        """Whether the reason and the counts of an answer in `dialect` are sent as they came."""
         return self.source == dialect and not self.legal
 
 

@@ -108,7 +108,7 @@ def prepare_history(
     continues: bool = False,
     keep_broken: bool = False,
 ) -> tuple[Message, ...]:
-    """The messages with every call and result paired, and broken calls told as text, unless they have to stay.
+    """The messages with every call and result paired, and broken calls sent as text, unless they have to stay.
 
     A request that `continues` a conversation at the provider may answer calls that it does not contain. A call that was
     cut off never ran: it may have a result, and needs none.
@@ -276,7 +276,7 @@ class _Mender:
         elif result.call_id in self.answered:
             self.record("result_duplicate", f"a second result for {result.call_id!r} is left out")
         else:
-            self.record("result_orphan", f"the result for {result.call_id!r} is told as text")
+            self.record("result_orphan", f"the result for {result.call_id!r} is sent as text")
             texts.append(TextPart(f"Result of the tool {result.name or result.call_id}: {result_text(result)}"))
 
     def close_turn(self) -> None:

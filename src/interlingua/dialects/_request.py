@@ -183,7 +183,7 @@ class RequestWriter:
     def paired(self, *, continues: bool, keep_broken: bool = False) -> tuple[Message, ...]:
         """The history with every call and its result; `continues` lets it answer calls that it does not contain.
 
-        Broken calls are told as text, unless the dialect has room for them and says `keep_broken`.
+        Broken calls are sent as text, unless the dialect has room for them and says `keep_broken`.
         """
         messages = self.request.messages
         calls = paired_calls(messages)
@@ -383,7 +383,7 @@ class RequestWriter:
             who = self.target.provider or self.target.model or "the server"
             self.changes.add("parameter_unsupported", "/effort", f"{who} takes no effort")
         elif nearest != effort:
-            self.changes.add("parameter_adjusted", "/effort", f"{effort} is told as {nearest}")
+            self.changes.add("parameter_adjusted", "/effort", f"{effort} is sent as {nearest}")
         return nearest
 
     def effort_of_budget(self) -> Effort | None:
@@ -395,7 +395,7 @@ class RequestWriter:
             return None
         effort: Effort = next(word for most, word in BUDGETS if request.thinking_budget <= most)
         nearest = nearest_effort(effort, facts.efforts or frozenset(EFFORTS))
-        detail = f"{request.thinking_budget} tokens are told as the effort {nearest}"
+        detail = f"{request.thinking_budget} tokens are sent as the effort {nearest}"
         self.changes.add("parameter_adjusted", "/thinking_budget", detail)
         return nearest
 

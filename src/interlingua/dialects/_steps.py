@@ -2,8 +2,8 @@
 
 Rules
 - A step goes back verbatim to the dialect and the provider that it came from; one that is not known may be the one.
-- In a history it is told as text of the assistant, in its place: what was called, with what, what came.
-- In an answer it is told as thinking, since it is the way to the answer and no part of it: a client that parses the
+- In a history it is sent as text of the assistant, in its place: what was called, with what, what came.
+- In an answer it is sent as thinking, since it is the way to the answer and no part of it: a client that parses the
   text, or shows it, gets what the model said.
 - The readers of the dialects never fail: what they do not find in a step is not told.
 """

@@ -16,7 +16,7 @@ __all__ = ["note_system"]
 
 
 def note_system(changes: Changes, messages: Sequence[Message]) -> None:
-    """Entries for what the first messages of a request lose where they are told as its system text."""
+    """Entries for what the first messages of a request lose where they are sent as its system text."""
     for place, message in enumerate(messages):
         if message.name is not None:
             changes.add("name_unsupported", f"/messages/{place}/name")

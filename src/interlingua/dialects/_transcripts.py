@@ -1,4 +1,4 @@
-"""Transcripts of sounds, where a dialect has no sound in a turn of the model: its transcript is told as text.
+"""Transcripts of sounds, where a dialect has no sound in a turn of the model: its transcript is sent as text.
 
 Rules
 - The words of the model are the answer. They are told with an entry (`media_as_text`) instead of being let go with the

@@ -117,7 +117,7 @@ class _Conversion:
                 self.entries.append(("image_transcoded", "the colours of its profile are told in sRGB"))
                 return converted
         if image.mode == "CMYK":
-            self.entries.append(("image_transcoded", "CMYK is told as RGB"))
+            self.entries.append(("image_transcoded", "CMYK is sent as RGB"))
             return image.convert("RGB")
         return image
 
@@ -129,7 +129,7 @@ class _Conversion:
         if sorted(stored) != sorted(final):
             self._note_size(stored, final)
         if self.header.bits > 8:
-            self.entries.append(("image_transcoded", f"{self.header.bits} bits a channel are told as 8"))
+            self.entries.append(("image_transcoded", f"{self.header.bits} bits a channel are sent as 8"))
 
     def _note_size(self, stored: tuple[int, int], final: tuple[int, int]) -> None:
         upright = stored if (stored[0] >= stored[1]) == (final[0] >= final[1]) else stored[::-1]
@@ -146,7 +146,7 @@ class _Conversion:
             if place:
                 self.entries.append(("image_compressed", f"{detail}, to have at most {most:,} bytes"))
             if kind != self.header.media_type:
-                self.entries.append(("image_transcoded", f"{self.header.media_type} is told as {kind}"))
+                self.entries.append(("image_transcoded", f"{self.header.media_type} is sent as {kind}"))
             return Converted(data, kind, tuple(self.entries))
         raise ValueError(f"it cannot be brought under {most:,} bytes")
 

@@ -287,7 +287,7 @@ class _Planner:
         if types is not None and kind not in types and not _is_text(kind, own_type):
             self._leave_out("documents", place, f"{part.media_type} is not taken")
         elif types is not None and kind not in types and not kind.startswith("text/"):
-            self.changes.add("media_as_text", place.path, f"{kind} is told as text/plain")
+            self.changes.add("media_as_text", place.path, f"{kind} is sent as text/plain")
             self.swaps[place] = replace(part, media_type="text/plain")
         elif most is not None and part.size_bytes > most:
             self._leave_out("documents", place, f"{part.size_bytes:,} bytes, and {most:,} are the most of a document")

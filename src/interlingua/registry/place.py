@@ -107,7 +107,7 @@ class Argument(NamedTuple):
         """
         row = keyed.provider
         if not row.remote and row.auth == "none":
-            raise UsageError(f"{row.name} answers in this process: it takes no api_key, no login and no base_url")
+            raise UsageError(f"{row.name} runs in this process: it takes no api_key, no login and no base_url")
         credential = self.api_key or keyed.credential
         login = None if self.api_key else self.login or keyed.login
         if self.base_url is not None:

@@ -59,7 +59,7 @@ def all_of(work: Work) -> None:
         return
     if not isinstance(parts, list) or (work.place.root and work.subset.root == "fold"):
         return
-    work.rewrote("allOf is told as one schema", "allOf")
+    work.rewrote("allOf is sent as one schema", "allOf")
     whole = {keyword: value for keyword, value in work.node.items() if keyword != "allOf"}
     refs = work.place.refs
     for part in cast("list[object]", parts):
@@ -259,7 +259,7 @@ def unions(work: Work) -> None:
         name = combinator
         if combinator not in subset.keywords and "anyOf" not in work.node:
             name = "anyOf"
-            work.rewrote("oneOf is told as anyOf", combinator)
+            work.rewrote("oneOf is sent as anyOf", combinator)
             work.node = {name if keyword == combinator else keyword: value for keyword, value in work.node.items()}
         elif combinator not in subset.keywords:
             continue

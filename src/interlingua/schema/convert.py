@@ -37,25 +37,25 @@ __all__ = [
 
 
 class JsonText(msgspec.Struct, frozen=True):
-    """Any value, told as JSON text."""
+    """Any value, sent as JSON text."""
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """One of some values that are no strings, told as strings."""
+    """One of some values that are no strings, sent as strings."""
 
     values: tuple[tuple[str, JsonValue], ...]
     """The wire's string and the value."""
 
 
 class Pairs(msgspec.Struct, frozen=True):
-    """An object with free names, told as a list of objects with `key` and `value`."""
+    """An object with free names, sent as a list of objects with `key` and `value`."""
 
     value: Step | None = None
     """The conversion of the values."""
 
 
 class Wrapped(msgspec.Struct, frozen=True):
-    """A value that is no object, told as the only member of one."""
+    """A value that is no object, sent as the only member of one."""
 
     member: str
     """The name of the member."""

@@ -2,7 +2,7 @@
 
 Rules
 - A difference counts as said only when an entry of `changes` names its place; anything else is a loss in silence.
-- What an entry allows depends on its code: a fact may be gone (`GONE`), told in other words (`LOOSE`), told as text
+- What an entry allows depends on its code: a fact may be gone (`GONE`), told in other words (`LOOSE`), sent as text
   (`AS_TEXT`) or somewhere else (`MOVED`). Nothing that a code is not about is excused by it.
 - An entry at a message is about the parts of that message; one at a part is about what the part holds.
 - In a body, an entry excuses the member that it names, or the places that its code is about, in `PLACES`.

@@ -188,7 +188,7 @@ FINISHES: dict[str, frozenset[str]] = {
     "openai-responses": _EVERY | {"content_filter", "refusal"},
     "unified": _EVERY | {"content_filter", "refusal", "pause", "error", "other"},
 }
-"""How an answer can end in each format; a reason that is among them may not be told as another one."""
+"""How an answer can end in each format; a reason that is among them may not be sent as another one."""
 
 
 VERBATIM = frozenset({

@@ -110,7 +110,7 @@ def test_a_text(stage: Stage, stream: bool) -> None:
 
 
 def test_an_answer_that_is_cut(stage: Stage, stream: bool) -> None:
-    """The limit is passed on, and told as the reason."""
+    """The limit is passed on, and sent as the reason."""
     said = stage.client.ask(stage.kind, "Hi", stream=stream, limit=16)
     assert (said.text, said.finish) == ("One two three", ENDS[stage.name][2])
     assert stage.sent_well

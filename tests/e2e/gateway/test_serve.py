@@ -59,7 +59,7 @@ def _serving(*arguments: str, **environ: str) -> Generator[Served]:
 
 
 def test_it_serves_from_flags_and_the_environment_alone() -> None:
-    """It says where it listens, whom it serves, and what to tell a client; `-m` stands for every other name."""
+    """It says where it listens, whom it serves, and the settings of clients; `-m` stands for every other name."""
     with Upstream("anthropic", "Hello.").serving() as at:
         environ = {"LLM_WORK": provider("anthropic", f"{at}/v1"), "LLM_SMART": "work/claude-opus-4-5"}
         with _serving("-m", "smart", **environ) as served:
@@ -115,7 +115,7 @@ def _page(port: int, path: str = "/") -> http.client.HTTPResponse:
 def test_an_open_console_does_not_hold_up_the_end() -> None:
     """It says where to look; the stream of the page ends with the gateway."""
     with _serving("-m", "fake/model") as served:
-        assert f"look at it in a browser: http://127.0.0.1:{served.port}/" in served.told
+        assert f"console: http://127.0.0.1:{served.port}/" in served.told
         assert _page(served.port).read().startswith(b"<!doctype html>")
         live = _page(served.port, "/console/live")
         assert live.readline() == b"event: hello\n"

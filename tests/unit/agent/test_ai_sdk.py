@@ -145,7 +145,7 @@ def test_a_dialect_tells_no_run(face: AgentFace) -> None:
     """A dialect has one answer of a model, and a run has several; and a run is told from its beginning."""
     with use(FakeModel(["Hi"])):
         run = face.agent().stream("Hi")
-        with pytest.raises(il.UsageError, match="told in 'ai-sdk' or 'ag-ui', not in 'openai-chat'"):
+        with pytest.raises(il.UsageError, match="needs the format 'ai-sdk' or 'ag-ui', not 'openai-chat'"):
             run.sse("openai-chat")
         face.live(run)
         with pytest.raises(il.UsageError, match="from its beginning"):

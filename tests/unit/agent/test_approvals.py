@@ -152,7 +152,7 @@ def test_r38_what_has_ended_is_not_resumed(face: AgentFace) -> None:
     """A run that is done is a history; what is no run is named."""
     run, _ = played(face, ["Done."])
     with pytest.raises(
-        il.UsageError, match=r"ended with the model's answer \(done\); run\(prompt, history=run\) goes on"
+        il.UsageError, match=r"ended with the model's answer \(done\); run\(prompt, history=run\) continues it"
     ):
         face.resume(face.agent(), run)
     with pytest.raises(il.UsageError, match="resume takes a run"):

@@ -142,7 +142,7 @@ def test_a_picture_is_an_answer(face: AgentFace) -> None:
 def test_nothing_more_is_said_in_a_run_that_is_done(face: AgentFace) -> None:
     """Who has something to say goes on with the run as history."""
     run, _ = played(face, ["Done."])
-    with pytest.raises(il.UsageError, match="this run is done"):
+    with pytest.raises(il.UsageError, match="this run has ended"):
         run.inject("And?")
 
 

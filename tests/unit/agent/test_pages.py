@@ -92,7 +92,7 @@ def test_a_call_with_other_arguments_is_refused(face: AgentFace) -> None:
     with use(FakeModel([call("Oslo", "call_1")])):
         parts = told(face, face.agent(approve="ask"), il.web_chat({"id": "c", "messages": [SAID]}, secret=SECRET))
     body = {"id": "c", "messages": [SAID, answered(parts, approved=True, input={"city": "Moon"})]}
-    with pytest.raises(il.DecodeError, match="not asked for here, or not with these arguments"):
+    with pytest.raises(il.DecodeError, match="not requested here, or not with these arguments"):
         il.web_chat(body, secret=SECRET)
 
 
@@ -185,5 +185,5 @@ def test_a_tool_says_itself_who_approves_it(face: AgentFace) -> None:
 def test_a_page_is_the_history_itself(face: AgentFace) -> None:
     """There cannot be another one."""
     chat = il.web_chat({"id": "c", "messages": [SAID]})
-    with pytest.raises(il.UsageError, match="is the history, too"):
+    with pytest.raises(il.UsageError, match="includes the history"):
         face.agent().stream(chat, history=[il.user("Hi")])

@@ -98,7 +98,7 @@ def test_upstreams_are_named_by_headers_where_a_gateway_wants_that() -> None:
 def test_a_load_that_a_gateway_does_not_bear_is_a_reason(
     figures: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told as it was, and its other rows stay."""
+    """It is sent as it was, and its other rows stay."""
     monkeypatch.setattr(gateways, "figures", Mock(return_value=figures))
     with pytest.raises(NotRun, match=told):
         gateways.compare("x", "pass")

@@ -24,8 +24,8 @@ def test_a_drill_tells_tries_faults_and_health(capsys: Capture) -> None:
         "drill: fake/a failed: RateLimitError: injected fault: status 429",
         "drill: fake/a failed after a pause of 0.0 s: RateLimitError: injected fault: status 429",
         "drill: fake/b served",
-        "drill: fake/a met 429, 2 times",
-        "drill: fake/a is benched for 5 s (failures), 2 failures in a row",
+        "drill: fake/a: fault 429, 2 times",
+        "drill: circuit breaker of fake/a: open for 5 s (failures), 2 failures in a row",
     ]
 
 
@@ -38,9 +38,9 @@ def test_a_drill_that_nobody_survives_tells_the_same(capsys: Capture) -> None:
     assert told == [
         "drill: fake/a failed: AuthenticationError: injected fault: status 401",
         "drill: fake/b failed: NotFoundError: injected fault: status 404",
-        "drill: fake/a met 401, once",
-        "drill: fake/b met 404, once",
-        "drill: fake/a is benched for 300 s (auth)",
+        "drill: fake/a: fault 401, once",
+        "drill: fake/b: fault 404, once",
+        "drill: circuit breaker of fake/a: open for 300 s (auth)",
     ]
     assert last.startswith("il: no target of the chain answered")
 
@@ -48,7 +48,7 @@ def test_a_drill_that_nobody_survives_tells_the_same(capsys: Capture) -> None:
 def test_one_failure_is_told_as_one(capsys: Capture) -> None:
     """A stream that broke off in the middle counts once against its target."""
     assert main(["ask", "-m", "fake/a,fake/b", "--fault", "fake/a=cut:450", "Say more, please, of it all"]) == 1
-    assert "drill: fake/a is open, 1 failure in a row" in capsys.readouterr().err
+    assert "drill: circuit breaker of fake/a: closed, 1 failure in a row" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["fake/a", "fake/a=nonsense", "=429"])

@@ -82,7 +82,7 @@ def test_a_file_of_a_newer_version_is_left_alone(home: Path, capsys: Capture) ->
     kept()
     path = home / "state" / "history.db"
     reason = f"{path} was written by a newer interlingua; INTERLINGUA_HISTORY=0 goes without it"
-    assert capsys.readouterr().err == f"il: the conversation is not kept: {reason}\n"
+    assert capsys.readouterr().err == f"il: the conversation is not stored: {reason}\n"
     with pytest.raises(il.ConfigError, match="newer interlingua"):
         recent_turns()
 
@@ -92,7 +92,7 @@ def test_a_place_that_cannot_be_written(home: Path, capsys: Capture) -> None:
     home.write_text("in the way", encoding="utf-8")
     kept()
     path = home / "state" / "history.db"
-    assert capsys.readouterr().err == f"il: the conversation is not kept: {path} cannot be written: Not a directory\n"
+    assert capsys.readouterr().err == f"il: the conversation is not stored: {path} cannot be written: Not a directory\n"
 
 
 def test_a_turn_that_cannot_be_kept_leaves_the_one_before(home: Path, capsys: Capture) -> None:
@@ -106,7 +106,7 @@ def test_a_turn_that_cannot_be_kept_leaves_the_one_before(home: Path, capsys: Ca
             kept()
     finally:
         holder.close()
-    assert "the conversation is not kept: " in (err := capsys.readouterr().err)
+    assert "the conversation is not stored: " in (err := capsys.readouterr().err)
     assert "database is locked" in err
     assert len(recent_turns()) == 1
 
@@ -117,7 +117,7 @@ def test_history_can_be_switched_off(home: Path, monkeypatch: pytest.MonkeyPatch
     kept()
     assert not home.exists()
     for begin in (Conversation.last, lambda: Conversation.named("work")):
-        with pytest.raises(il.UsageError, match=r"^INTERLINGUA_HISTORY=0: no conversation is kept"):
+        with pytest.raises(il.UsageError, match=r"^INTERLINGUA_HISTORY=0: no conversation is stored"):
             begin()
 
 
@@ -182,7 +182,7 @@ def test_the_command_lists_shows_and_deletes(capsys: Capture) -> None:
     assert main(["history"]) == 0
     assert capsys.readouterr() == (
         "",
-        "il: there is no conversation trip; `il history` lists the last turns\nil: nothing was asked yet\n",
+        "il: there is no conversation trip; `il history` lists the last turns\nil: no prompts yet\n",
     )
 
 
@@ -198,7 +198,7 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr(os.path, "expanduser", _no_home)
     said = "this user has no home directory; INTERLINGUA_HOME names a place for our files"
     kept()
-    assert capsys.readouterr().err == f"il: the conversation is not kept: {said}\n"
+    assert capsys.readouterr().err == f"il: the conversation is not stored: {said}\n"
     assert main(["models", "list"]) == 2
     assert capsys.readouterr().err == f"il: {said}\n"
     assert list(weights()) == [Finding(None, said)]
@@ -210,7 +210,7 @@ def test_a_place_in_the_home_of_nobody(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setenv("INTERLINGUA_HOME", "~nobody-of-this-name/x")
     kept()
     said = "INTERLINGUA_HOME=~nobody-of-this-name/x: that user has no home directory; name a place without ~"
-    assert capsys.readouterr().err == f"il: the conversation is not kept: {said}\n"
+    assert capsys.readouterr().err == f"il: the conversation is not stored: {said}\n"
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="the places of Linux")

@@ -80,7 +80,7 @@ def test_version(arguments: list[str], capsys: Capture) -> None:
 def test_a_wrong_option_is_one_line(capsys: Capture) -> None:
     """The parser's errors are ours: one line, exit 2."""
     assert main(["ask", "Hi", "--colour"]) == 2
-    assert capsys.readouterr().err == "il: ask: --colour is not known here; `il ask --help` shows what there is\n"
+    assert capsys.readouterr().err == "il: ask: --colour is not known here; `il ask --help` lists the options\n"
 
 
 @pytest.mark.parametrize("closed", [(0,), (0, 1), (0, 1, 2)])
@@ -96,7 +96,7 @@ def test_a_mistyped_option_is_told_its_right_name(capsys: Capture) -> None:
     """Its value is not looked at."""
     assert main(["ask", "Hi", "--modal=openai/x"]) == 2
     assert capsys.readouterr().err == (
-        "il: ask: --modal=openai/x is not known here (did you mean --model?); `il ask --help` shows what there is\n"
+        "il: ask: --modal=openai/x is not known here (did you mean --model?); `il ask --help` lists the options\n"
     )
 
 
@@ -104,7 +104,7 @@ def test_a_wrong_value_is_one_line(capsys: Capture) -> None:
     """So is a value that is none."""
     assert main(["ask", "Hi", "--max-tokens", "few"]) == 2
     assert capsys.readouterr().err == (
-        "il: ask: argument --max-tokens: invalid int value: 'few'; `il ask --help` shows what there is\n"
+        "il: ask: argument --max-tokens: invalid int value: 'few'; `il ask --help` lists the options\n"
     )
 
 

@@ -40,8 +40,8 @@ def test_a_plain_gateway_says_nothing_of_it() -> None:
     [
         (GatewaySettings(), "no key: this machine only"),
         (GatewaySettings(keys=(_key("a"),)), "1 key"),
-        (GatewaySettings(is_open=True), "open: whoever reaches it"),
-        (GatewaySettings(is_open=True, keys=(_key("a"),)), "open: whoever reaches it"),
+        (GatewaySettings(is_open=True), "open: everybody"),
+        (GatewaySettings(is_open=True, keys=(_key("a"),)), "open: everybody"),
     ],
 )
 def test_whom_it_serves_is_told_first(settings: GatewaySettings, told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +67,7 @@ async def test_keys_are_told_with_their_place_and_what_may_surprise(tmp_path: Pa
     assert _said(gateway) == [
         "keys: 2 of the file and flags, 1 made by `il keys`",
         "the key both is in the file and in the database; the file wins",
-        f"limits, budgets and use of keys: in {path}, for this machine",
+        f"limits, budgets and usage of keys: in {path}, for this machine",
         "the operator boss has no key",
         "the team research has no limits: the file has no [teams.research]",
     ]
@@ -97,7 +97,7 @@ def test_in_redis_everything_is_for_all_replicas(monkeypatch: pytest.MonkeyPatch
     gateway = Gateway(GatewaySettings(keys=(_key("a"),)), registry=registry)
     assert _said(gateway, 2) == [
         "keys: 1 of the file and flags, 0 made by `il keys`",
-        "limits, budgets and use of keys: in redis://127.0.0.1:1/0, for all replicas",
+        "limits, budgets and usage of keys: in redis://127.0.0.1:1/0, for all replicas",
         "health and limits of targets, vault, stored responses: in redis://127.0.0.1:1/0, for all replicas",
         "limits towards targets: openai/*",
         "2 workers",
@@ -118,17 +118,17 @@ async def test_what_is_told_of_requests_and_done_with_them_is_told(tmp_path: Pat
         allow_fetch=True,
         is_open=True,
     )
-    told = "a log in json with what is asked and answered; metrics for who has a key"
+    told = "a log in json with prompts and answers; metrics for clients with a key"
     gateway = Gateway(settings, registry=Registry({}))
     assert _said(gateway, fault=["fake/*=429"]) == [
-        f"told of requests: {told}; requests in {store}, for 7 days",
-        f"what is asked and answered is recorded in {tmp_path / 'tapes'}",
-        "the provider opnai of [server] providers is not known, so it gets nothing",
-        "open: whoever reaches it is served, without a key",
-        "strict: what would be dropped or approximated is refused",
-        "let go where a target cannot take it: tools",
-        "images that a body names by address are fetched",
-        "a drill, targets break on purpose: fake/*=429",
+        f"requests are reported to: {told}; requests in {store}, for 7 days",
+        f"prompts and answers are recorded in {tmp_path / 'tapes'}",
+        "the provider opnai of [server] providers is unknown, so it gets no requests",
+        "open: no key is needed",
+        "strict: requests that would lose something are refused",
+        "left out if a target cannot take it: tools",
+        "image URLs in bodies are downloaded",
+        "a drill breaks targets on purpose: fake/*=429",
     ]
     await gateway.close()
 

@@ -67,7 +67,7 @@ def test_a_target_is_named_by_one_name() -> None:
     registry = Registry({})
     registry.register_alias("small", "local/tiny")
     assert il.capabilities("small", registry=registry).model == "local/tiny"
-    with pytest.raises(il.UsageError, match="stands for several targets, and each takes something else; name one of"):
+    with pytest.raises(il.UsageError, match="is a chain, and its targets have different capabilities; name one of"):
         il.capabilities("openai/a,groq/b")
     with pytest.raises(il.UnknownModelError):
         il.capabilities("nobody/x")
@@ -83,7 +83,7 @@ async def test_the_twin_gives_the_same() -> None:
 
 def test_a_server_without_a_card_is_not_asked() -> None:
     """The error says what works."""
-    with no_network(), pytest.raises(il.UsageError, match="does not tell what a model takes; ask=False says what is"):
+    with no_network(), pytest.raises(il.UsageError, match="does not list capabilities; use ask=False"):
         il.capabilities("groq/m", ask=True)
 
 

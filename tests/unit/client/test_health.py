@@ -118,5 +118,5 @@ async def test_a_word_that_could_not_be_shared_is_an_error(hands: Hands, tmp_pat
     """Nobody believes a target suspended everywhere when one process alone knows of it."""
     (tmp_path / "in-the-way").write_text("")
     il.use_state(f"file:{tmp_path / 'in-the-way' / 'state.sqlite'}")
-    with pytest.raises(il.APIConnectionError, match="only this process was told: "):
+    with pytest.raises(il.APIConnectionError, match="only this process was changed: "):
         await hands.do("suspend", "openai/a")

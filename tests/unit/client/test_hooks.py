@@ -278,7 +278,7 @@ def test_r70_hooks_are_an_option_like_any_other(fake: FakeModel) -> None:
     model = il.model("fake/m", hooks=[Refusing()])
     assert model.generate("Oslo?", hooks=None).text == "It is 4 degrees."
     assert model.with_options(hooks=[Cooler()]).generate("Oslo?").text == "IT IS 4 DEGREES."
-    for value, sentence in (([7], "hooks takes a list of il.Hook, and an int is none"),
+    for value, sentence in (([7], "hooks takes a list of il.Hook, and an int is not one"),
                             ([Cooler], r"Cooler is a class: make one of it, Cooler\(…\)")):  # fmt: skip
         with pytest.raises(il.UsageError, match=sentence):
             il.model("fake/m", hooks=cast("Any", value))

@@ -426,8 +426,8 @@ def test_a_journal_in_use_is_refused(face: Face, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"my notes\n", "is no journal: line 1 was not written by map; give another file"),
-        (b'{"a": 1}\n', "is no journal: line 1 was not written by map; give another file"),
+        (b"my notes\n", "is not a journal: line 1 was not written by map; use another file"),
+        (b'{"a": 1}\n', "is not a journal: line 1 was not written by map; use another file"),
         (b"my notes", "ends with something that no journal holds; give another file"),
         (b'{"journal":2,"id":"x"}\n', "is a journal of version 2 and this interlingua reads 1"),
     ],
@@ -517,9 +517,9 @@ def test_a_line_of_a_batch_that_holds_none_names_the_file(tmp_path: Path) -> Non
     """A line with the id of a batch and nothing of it is an error with the name of the journal."""
     path = tmp_path / "j.jsonl"
     path.write_bytes(b'{"journal":1,"id":"batch x"}\n')
-    with pytest.raises(il.UsageError, match=r"j\.jsonl is no journal: a line of a batch holds none"):
+    with pytest.raises(il.UsageError, match=r"j\.jsonl is not a journal: a line of a batch holds none"):
         read_batches(path)
-    with Journal(path) as journal, pytest.raises(il.UsageError, match=r"j\.jsonl is no journal"):
+    with Journal(path) as journal, pytest.raises(il.UsageError, match=r"j\.jsonl is not a journal"):
         journal.batches()
 
 

@@ -201,7 +201,7 @@ def test_an_agent_is_told_with_its_calls_and_tools(agents: AgentFace, heard: lis
 
 @both
 def test_what_a_tool_does_belongs_to_the_tool(agents: AgentFace, heard: list[Any]) -> None:
-    """A model that is asked in a handler, and an agent that is a tool, are told as inside of that tool's work."""
+    """A model that is asked in a handler, and an agent that is a tool, are sent as inside of that tool's work."""
     inner = agents.agent("fake/inner", tools=[]).as_tool("ask_inner", "Asks another agent.")
     script = FakeModel([tool_call("ask_inner", task="Say hi."), "Hi.", "Done."])
     with use(script):

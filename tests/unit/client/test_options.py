@@ -105,7 +105,7 @@ def test_liberal_forms_become_one_strict_value(options: dict[str, Any], knobs: d
         ({"tools": [il.Tool(name="", parameters={})]}, "a tool must have a name"),
         (
             {"extra": {"opnai": {}}},
-            "extra is by dialect, and 'opnai' is none; there are anthropic, bedrock, cohere, google",
+            "extra takes the names of dialects, and 'opnai' is not one; there are anthropic, bedrock, cohere, google",
         ),
         ({"extra": {"google": 1}}, r"extra\['google'\] takes a dict"),
         ({"headers": {"x": 1}}, "headers takes a text"),

@@ -115,7 +115,7 @@ def test_r55_map_takes_requests() -> None:
 
 
 WRONG: list[tuple[Any, dict[str, Any], str]] = [
-    ("Hi", {}, r"send takes an il\.Request, not a str; generate takes what to say"),
+    ("Hi", {}, r"send takes an il\.Request, not a str; generate takes a prompt"),
     (il.Request(), {}, "nothing to send: the prompt is empty and there is no history"),
     (REQUEST, {"history": [il.user("Hi")]}, "a request holds its whole conversation: it is sent without history"),
     (msgspec.structs.replace(REQUEST, max_tokens="5"), {}, "max_tokens takes a whole number, not '5'"),

@@ -107,7 +107,7 @@ def test_r55_requests_go_through_a_socks_proxy() -> None:
 
 
 def test_r55_retries_and_health_stay_ours() -> None:
-    """A 503 through the client is asked again, and told as an attempt."""
+    """A 503 through the client is asked again, and sent as an attempt."""
     with serving([BUSY, OK]) as server, httpx.Client(trust_env=False) as client:
         answer = il.model("lab/big", registry=lab(server.port), transport=client).generate("Hi")
         assert [(attempt.outcome, attempt.status) for attempt in answer.attempts] == [("failed", 503), ("served", None)]

@@ -140,7 +140,7 @@ def test_a_plan_passes_over_what_is_benched(make: Any) -> None:
     plan = make("fake/a,fake/b").explain("Hi")
     first, second = plan.targets
     assert (first.chosen, second.chosen) == (False, True)
-    assert first.reason.startswith("benched for another ")
+    assert first.reason.startswith("circuit breaker open for another ")
     assert first.reason.endswith(" s: its key was refused, last AuthenticationError 401")
 
 
@@ -155,7 +155,7 @@ def test_a_plan_of_benched_targets_asks_the_first_to_be_free(make: Any) -> None:
     assert [target.chosen for target in plan.targets] == [False, True, False]
     alone = make("fake/c").explain("Hi")
     assert alone.http is None
-    assert alone.targets[0].reason == "benched: it was suspended by hand"
+    assert alone.targets[0].reason == "suspended by hand"
 
 
 def test_a_plan_has_the_order_of_a_policy(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:

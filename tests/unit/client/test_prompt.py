@@ -44,7 +44,7 @@ def test_prompts_become_messages(prompt: Any, messages: tuple[il.Message, ...]) 
         (b"bytes", r"a bytes cannot be a prompt: il\.image"),
         (7, "an int cannot be a prompt: texts, parts and messages do"),
         ([7], "an int cannot be a prompt"),
-        ([il.ToolCall("c", "f", "{}")], r"a ToolCall is what a model says; put it in il\.assistant"),
+        ([il.ToolCall("c", "f", "{}")], r"a ToolCall belongs to a model's message; put it in il\.assistant"),
         (None, "None cannot be a prompt"),
     ],
 )
@@ -113,10 +113,10 @@ def test_a_history_alone_is_enough() -> None:
     [
         ("Hi", "history takes a reply, a run or messages, not a str"),
         (il.user("Hi"), r"history takes a reply, a run or messages, not a Message; a message alone is \[message\]"),
-        ([REPLY], r"history holds a Response, which is no message; a reply is a whole history by itself"),
+        ([REPLY], r"history has a Response, which is not a message; a reply is a whole history by itself"),
         (USER, "not a Message"),
         (7, "not an int"),
-        ([{"role": "user"}], r"history holds a dict, which is no message; il\.user"),
+        ([{"role": "user"}], r"history has a dict, which is not a message; il\.user"),
     ],
 )
 def test_what_is_no_history_is_refused(history: Any, sentence: str) -> None:

@@ -372,7 +372,7 @@ def test_a_stream_that_failed_says_so(face: Face) -> None:
         with pytest.raises(il.IncompleteStreamError):
             face.finish(stream)
         face.settle(stream.close)
-    with pytest.raises(il.UsageError, match=r"this stream failed, so there is no whole response; \.partial holds"):
+    with pytest.raises(il.UsageError, match=r"this stream failed, so there is no whole response; \.partial has"):
         _ = stream.response
 
 

@@ -214,7 +214,7 @@ def test_r70_a_webhook_holds_back_the_end_of_a_stream() -> None:
     [
         ("ftp://host/x", {}, "an http:// or https:// address"),
         ("https://", {}, "an http:// or https:// address"),
-        ("https://user:secret@host/x", {"on_failure": "allow"}, "a credential stands in the address of a webhook"),
+        ("https://user:secret@host/x", {"on_failure": "allow"}, "the address of a webhook contains a credential"),
         ("https://host", {"timeout_s": 0}, "more than 0 seconds"),
         ("https://host", {"on_failure": "ignore"}, "`refuse` or `allow`"),
         ("https://host", {"steps": ["during"]}, "before and after"),

@@ -34,7 +34,7 @@ BASES = {"google": "/v1beta"}
 PAIRS = {chr(ord("a") + place): "v" * 512 for place in range(15)} | {"k" * 64: "v"}
 """As much metadata as there can be."""
 LONG_KEY = "k" * 55 + "_0c8RIAaJ"
-"""What a key of 65 characters is told as."""
+"""What a key of 65 characters is sent as."""
 ADJUSTED, DROPPED = "approximated parameter_adjusted", "dropped parameter_unsupported"
 
 
@@ -81,11 +81,11 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
       f"{ADJUSTED} /metadata/a the first 512 of 513 characters"]),
     ("openai-chat", {"cache_key": "k" * 64}, {"prompt_cache_key": "k" * 64}, []),
     ("openai-chat", {"cache_key": "k" * 64 + "1"}, {"prompt_cache_key": LONG_KEY},
-     [f"{ADJUSTED} /cache_key told as {LONG_KEY!r}, of 64 characters"]),
+     [f"{ADJUSTED} /cache_key sent as {LONG_KEY!r}, of 64 characters"]),
     ("openai-responses", {"metadata": {"a": "v" * 513}}, {"metadata": {"a": "v" * 512}},
      [f"{ADJUSTED} /metadata/a the first 512 of 513 characters"]),
     ("openai-responses", {"cache_key": "k" * 64 + "1"}, {"prompt_cache_key": LONG_KEY},
-     [f"{ADJUSTED} /cache_key told as {LONG_KEY!r}, of 64 characters"]),
+     [f"{ADJUSTED} /cache_key sent as {LONG_KEY!r}, of 64 characters"]),
     ("openai-responses", {"temperature": 2.5}, {"temperature": 2.0}, [f"{ADJUSTED} /temperature 2 is the highest"]),
     ("openai-responses", {"max_tokens": -1}, {"max_output_tokens": None},
      [f"{DROPPED} /max_tokens -1 stands for no limit"]),

@@ -25,7 +25,7 @@ def whole(name: str, body: dict[str, Any]) -> Response[Any]:
 
 
 def streamed(name: str, frames: list[dict[str, Any]]) -> Response[Any]:
-    """A streamed answer, read; no broken call was told as ready."""
+    """A streamed answer, read; no broken call was sent as ready."""
     decoder = get_dialect(name).stream_decoder(DecodeContext())
     raw = "".join([f"event: {frame['type']}\ndata: {json.dumps(frame)}\n\n" for frame in frames])
     events = [*decoder.feed(raw.encode()), *decoder.close()]
@@ -71,7 +71,7 @@ def test_end_04_an_incomplete_item_is_broken() -> None:
 
 @pytest.mark.parametrize("name", ["anthropic", "google", "ollama"])
 def test_end_04_a_cut_call_is_a_text_where_a_client_would_run_it(name: str) -> None:
-    """Dialects whose calls hold an object have no half ones: whole and streamed it is told as a text."""
+    """Dialects whose calls hold an object have no half ones: whole and streamed it is sent as a text."""
     response: Response[Any] = Response(parts=(TextPart("Hm."), CUT), finish_reason="length", model="m")
     dialect = get_dialect(name)
     told = dialect.decode_response(dialect.encode_response(response, ServerContext()), DecodeContext())

@@ -70,7 +70,7 @@ async def test_a_body_without_a_model_names_the_member(dialect: str) -> None:
 
 @every_client
 async def test_an_unknown_model_is_a_404_in_the_clients_dialect(dialect: str) -> None:
-    """A name that nothing defines is told as the client's SDK knows it."""
+    """A name that nothing defines is sent as the client's SDK knows it."""
     reply = await gateway()(asking(dialect, "no-such-model"))
     assert reply.status == 404
     error = await _error_of(dialect, reply)

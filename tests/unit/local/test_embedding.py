@@ -78,7 +78,7 @@ def test_only_the_models_that_can_be_pulled_are_pooled_by_us(tmp_path: Path, mon
 
 @pytest.mark.local_model
 async def test_r67_the_tiny_model_gives_its_pooled_states(tiny: Path) -> None:
-    """The same in both faces, told as what it is; strict refuses it, and a text that is too long has its own error."""
+    """The same in both faces, sent as what it is; strict refuses it, and a text that is too long has its own error."""
     del tiny
     made = il.embed(["rain in Oslo", "shares fell"], model="local/tiny")
     again = await aio.embed(["rain in Oslo", "shares fell"], model="local/tiny")

@@ -153,7 +153,7 @@ def test_everything_that_was_done_is_told() -> None:
     assert found.entries == (
         ("image_turned", "orientation 6"),
         ("image_resized", "120 x 80 px are 60 x 40 px"),
-        ("image_transcoded", "image/tiff is told as image/jpeg"),
+        ("image_transcoded", "image/tiff is sent as image/jpeg"),
     )
 
 

@@ -147,7 +147,7 @@ def test_a_tool_that_keeps_to_the_rules_is_left_alone() -> None:
 
 
 def test_what_is_known_of_a_text() -> None:
-    """A text is told as the schema is, the second time as the first, and however deep or long it is."""
+    """A text is sent as the schema is, the second time as the first, and however deep or long it is."""
     bare = b'{"type":"object","properties":{"a":{}}}'
     whole = b'{"type":"object","properties":{"a":{"description":"A."}}}'
     deep = b'{"properties":{"a":{"description":"A.","items":%b}}}' % (b"[" * 200 + b"]" * 200)

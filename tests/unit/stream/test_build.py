@@ -172,7 +172,7 @@ def test_a_call() -> None:
 
 
 def test_a_call_without_id_and_arguments() -> None:
-    """Both repairs are recorded at its place; the empty object is told as a piece, when the finish reason is known."""
+    """Both repairs are recorded at its place; the empty object is sent as a piece, when the finish reason is known."""
     made = builder()
     block = made.open_call(None, "f", choice=1)
     made.close_call(block)

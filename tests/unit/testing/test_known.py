@@ -10,7 +10,7 @@ from interlingua.testing.known import read_known
 FAULTS = """
 [[fault]]
 topic = "A"
-what = "an answer that ended in an error is told as a clean end"
+what = "an answer that ended in an error is sent as a clean end"
 part = "b response in *"
 path = "calls under the finish reason"
 ids = ["one", "two"]

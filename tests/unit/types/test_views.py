@@ -24,7 +24,7 @@ BROKEN = BrokenToolCall("b", "f", "{", "malformed")
     [
         (None, None),
         ("RateLimitError: slow down: 60 s", "RateLimitError"),
-        ("benched: it asked to be left alone", None),
+        ("circuit breaker open: it requested a pause (Retry-After)", None),
         ("outrun: another target answered first", None),
         ("its input is too long: 9 tokens", None),
         ("skipped", None),

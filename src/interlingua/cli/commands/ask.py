@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = f"""\
-What stdin holds is appended to the prompt. The answer goes to stdout as it comes, notes go to stderr.
+The text of stdin is appended to the prompt. The answer goes to stdout as it arrives, notes go to stderr.
 
 examples:
   il ask -m local/tiny "One line on Oslo, please."
@@ -39,13 +39,13 @@ examples:
   il ask -c "Shorter."                                        continues the last conversation
   il ask --name work "Where were we?"                         continues the conversation `work`, or begins it
   il ask -x "A Bash line that counts files." | sh             the code block alone
-  il ask --schema 'name, age int' "Invent a person."          fields are schema enough
+  il ask --schema 'name, age int' "Invent a person."          a schema of fields
   il ask -t brief -p lang=French < article.txt                a template: see `il templates --help`
   il ask "What is this?" --image photo.jpg --usage
   il ask "Weather in Oslo?" --tool mytools.py:get_weather     runs the function when the model calls it
   il ask "Read this." --file invoice.pdf --schema models:Invoice | jq .total
   il ask -m openai/gpt-5.6,local/tiny --option seed=7 "Hi"    a chain; any option of il.model
-  il ask -m smart --fault 'openai/*=429' "Hi"                 a failover drill: who answers when OpenAI does not?
+  il ask -m smart --fault 'openai/*=429' "Hi"                 a failover drill: an outage of OpenAI
 
 {EXIT_CODES}"""
 

@@ -18,7 +18,7 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
 The key is typed unseen or piped in, never an argument, which other users of the machine could see. Every `il` command
-reads it where the environment has no variable; the library reads the environment alone. A key is never shown.
+uses it if the variable is not set; the library only reads the environment. A key is never shown.
 
 examples:
   il auth set openai
@@ -63,7 +63,7 @@ def _set(provider: str) -> None:
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(f"auth set {provider}: a key is one word of ASCII; nothing was changed")
     write_keys(read_keys() | {variable: key})
-    note(f"{provider}: kept as {variable} in {key_ring_path()}")
+    note(f"{provider}: stored as {variable} in {key_ring_path()}")
     if os.environ.get(variable):
         note(f"{variable} is set in the environment, too, and goes before it")
 
@@ -72,14 +72,14 @@ def _remove(provider: str) -> None:
     keys = read_keys()
     mine = [variable for variable in _variables(provider) if variable in keys]
     if not mine:
-        raise UsageError(f"auth remove {provider}: there is no key of it; `il auth list` shows what there is")
+        raise UsageError(f"auth remove {provider}: it has no key here; `il auth list` lists the keys")
     write_keys({variable: key for variable, key in keys.items() if variable not in mine})
 
 
 def _list() -> None:
     keys = read_keys()
     if not keys:
-        note("no keys are kept; `il auth set PROVIDER` keeps one")
+        note("no keys are stored; `il auth set PROVIDER` stores one")
         return
     from interlingua.registry.resolve import default_registry
 

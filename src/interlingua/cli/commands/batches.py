@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-`il extract --batch` and `model.map(…, batch=True)` hand batches over. They go on when the program ends; the same call
-with the same journal takes their results.
+`il extract --batch` and `model.map(…, batch=True)` submit batches. They continue after the program ends; the same call
+with the same journal fetches their results.
 
 examples:
-  il batches                              the newest ones of every provider that has batches and whose key is here
+  il batches                              the newest ones of every provider with batches and a key
   il batches list openai --limit 100      of one provider
-  il batches show anthropic msgbatch_…    how far it is
-  il batches cancel openai batch_…        what was answered before stays
+  il batches show anthropic msgbatch_…    its progress
+  il batches cancel openai batch_…        keeps the answers so far
   il batches list openai --json           for scripts
 """
 
@@ -86,7 +86,7 @@ def _list(options: Namespace) -> int:
             failures += 1
     _print(rows, as_json=options.json)
     if not names:
-        note("no provider that has batches has its key here; `il providers` shows which variable it comes from")
+        note("no provider with batches has a key here; `il providers` lists the key variables")
     return FAILED if failures else 0
 
 

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-What nobody says is left out: unknown is not no, and such a model is asked. Nothing is sent without --ask.
+Unknown capabilities are left out: unknown does not mean no, and requests with them are sent. Without --ask nothing is
+sent.
 
 examples:
   il capabilities local/tiny
-  il capabilities ollama/gemma3:4b --ask        asks its server as well (Ollama, llama.cpp, Google, OpenRouter)
+  il capabilities ollama/gemma3:4b --ask        queries its server, too (Ollama, llama.cpp, Google, OpenRouter)
   il capabilities openai/gpt-5.6 --json         for scripts
   export LLM_WORK='openai://host/v1?images=0'; il capabilities work/any
 """
@@ -28,7 +29,7 @@ examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("spec", metavar="SPEC", help="provider/model, or an alias of one")
-    parser.add_argument("--ask", action="store_true", help="ask the server about the model, too")
+    parser.add_argument("--ask", action="store_true", help="query the model's server, too")
     parser.add_argument("--json", action="store_true", help="a JSON object instead of a table")
 
 

@@ -34,9 +34,9 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 HELP = """\
   /new           forgets the conversation
-  /undo          forgets its last turn
-  /file PATH     adds a file to the next question
-  /model SPEC    asks another model
+  /undo          removes its last turn
+  /file PATH     adds a file to the next prompt
+  /model SPEC    switches to another model
   /help          shows this
   /quit, Ctrl-D  ends
   A line that ends with \\ continues in the next one. Ctrl-C stops an answer."""
@@ -47,7 +47,7 @@ in the conversation:
 examples:
   il chat -m local/tiny
   il chat -c                                 continues the last conversation, also one of `il ask`
-  il chat --name work --image plan.png       the image goes with the first question
+  il chat --name work --image plan.png       the image goes with the first prompt
   il chat --tool mytools.py:get_weather --mcp "uvx some-server" --approve ask
 
 {EXIT_CODES}"""

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-Nothing is written and nobody is asked. The key stands in a variable, never in code; name yours by --key-env.
-Every line was run against a gateway: docs/guides/clients.md says by which versions, and what came of it.
+It writes no file and sends nothing. The key is read from a variable, never written into code; --key-env names yours.
+Every line was tested against a gateway: docs/guides/clients.md has the versions and the results.
 
 examples:
-  il connect                                       which clients there are, and their dialects
+  il connect                                       lists the clients and their dialects
   il connect langchain -m anthropic/claude-opus-5
   il connect litellm --dialect google --key-env MY_KEY
   il connect claude                                a coding agent; `il launch` starts it with a gateway of its own

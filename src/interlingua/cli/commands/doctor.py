@@ -32,7 +32,7 @@ Keys are never shown, only the names of the variables that hold them.
 
 examples:
   il doctor
-  il doctor --probe                   asks each configured target for one token; it may cost a fraction of a cent
+  il doctor --probe                   requests one token of each configured target; it may cost a fraction of a cent
   il doctor --probe -m local/tiny     only this one
 
 exit codes: 0 all is well, 1 something that is configured is broken, 2 the command line is wrong

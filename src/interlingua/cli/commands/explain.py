@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = f"""\
-It takes what `il ask` takes and needs no key.
+It takes the options of `il ask` and needs no key.
 
 examples:
   il explain -m openai/gpt-5.6,local/tiny "Hello" --temperature 0.2
-  il explain -m openai/gpt-5.6 --curl "Hello" | sh               the key stands in it as $OPENAI_API_KEY
+  il explain -m openai/gpt-5.6 --curl "Hello" | sh               contains the key as $OPENAI_API_KEY
   il explain -m groq/llama-4 --request request.json              canonical JSON, or a body of OpenAI Chat
 
 {EXIT_CODES}"""

@@ -35,15 +35,15 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = f"""\
 The file of -o is the journal: JSON lines, one for each finished input, with `key`, `output` or `error`, and `response`.
-A rerun asks only about what is not there. Lines with `batch` are notes on batches. Mail, text, images, PDFs and audio
-are read by their content.
+A rerun sends only the missing inputs. Lines with `batch` describe batches. Mail, text, images, PDFs and audio
+are recognized by their content.
 
 examples:
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --retry-failed
   il extract 'scans/**/*.pdf' --schema invoice.json -o scans.jsonl -s "Amounts are in euros." --concurrency 32
   il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --batch       half the price, within a day
-  il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --dry-run     says what would be asked
+  il extract 'mails/*.eml' --schema models:Invoice -o invoices.jsonl --dry-run     shows what would be sent
   il extract reviews.parquet --rows text --schema models:Review -o reviews/ --engine ray      each row, on a cluster
   jq -c 'select(.output) | [.key, .output.total]' invoices.jsonl
 
@@ -245,7 +245,7 @@ def _survey(work: Work[Any], terms: Terms, inputs: list[InputFile]) -> int:
     for source, (state, words) in zip(inputs, states, strict=True):
         write(f"{state:<7} {source.key}: {words}\n")
     open_count = sum(state in ("new", "again") for state, _ in states)
-    note(f"{open_count} of {len(inputs)} would be asked about; nothing was")
+    note(f"{open_count} of {len(inputs)} would be sent; nothing was sent")
     return 0
 
 

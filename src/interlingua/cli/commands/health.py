@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-Commands are processes: what they find out lives on where INTERLINGUA_STATE (or --state) says. That is `file` for the
+Each command is a process of its own, so health is shared in the place of INTERLINGUA_STATE (or --state): `file` for the
 processes of one user on one machine, `file:PATH`, `redis://host:6379/0` or `postgresql://…` for many machines.
 
 examples:
   export INTERLINGUA_STATE=file
-  il health                                       what is held against which target
+  il health                                       the targets with failures
   il health --json                                for scripts
-  il health suspend openai/gpt-5.6 --for 10m      passed over for ten minutes; without --for until it is resumed
-  il health resume smart                          every target of the alias may be asked again
+  il health suspend openai/gpt-5.6 --for 10m      skipped for ten minutes; without --for until it is resumed
+  il health resume smart                          calls every target of the alias again
 """
 
 
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
 
     for_s = None if options.duration is None else seconds_of(options.duration, "--for")
     if options.action is None and (options.spec or options.duration):
-        raise UsageError("health: suspend or resume it? `il health` alone shows what is known")
+        raise UsageError("health: a target needs `suspend` or `resume`; `il health` alone shows the table")
     if options.action == "resume" and options.duration:
         raise UsageError("health resume: --for belongs to suspend")
     if options.state:
@@ -58,11 +58,13 @@ def run(options: Namespace) -> int:
     snapshot = store.snapshot()
     write(_json(snapshot) if options.json else _table(snapshot))
     if _lives_alone(store):
-        note("this command sees itself alone; INTERLINGUA_STATE=file (or --state) lets processes share what they know")
+        note(
+            "this command sees only its own health; INTERLINGUA_STATE=file (or --state) shares health between processes"
+        )
     elif not snapshot and not store.problem:
-        note("nothing is held against any target")
+        note("no target has failures")
     if store.problem:
-        note(f"what is shared could not be read: {store.problem}")
+        note(f"the shared state could not be read: {store.problem}")
         return FAILED
     return 0
 

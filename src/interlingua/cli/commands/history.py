@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = f"""\
-`il ask`, `il chat` and `il run` keep every prompt and answer in one file that you alone can read.
-{HISTORY_VARIABLE}=0 keeps nothing.
+`il ask`, `il chat` and `il run` store every prompt and answer in one file that only you can read.
+{HISTORY_VARIABLE}=0 stores nothing.
 
 examples:
   il history                       the last 20 prompts and answers, the newest at the end
-  il history oslo weather          those in which both words stand
+  il history oslo weather          those with both words
   il history --show 12             a conversation from its beginning, by its number or its name
-  il ask --name work "And then?"   goes on with the conversation `work`
+  il ask --name work "And then?"   continues the conversation `work`
   il history --json -l 1000 | jq -r .prompt
   il history --delete work
 """
@@ -67,7 +67,7 @@ def run(options: Namespace) -> int:
     else:
         turns = recent_turns([clean(word) for word in options.words], limit=options.limit)
         if not turns:
-            note("nothing found" if options.words else "nothing was asked yet")
+            note("nothing found" if options.words else "no prompts yet")
         _show(turns, whole=False, as_json=options.json)
     return 0
 

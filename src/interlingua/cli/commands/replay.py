@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = """\
-A gateway records requests with `il serve --record DIR`. Without --url nothing is sent: the recorded upstreams answer
-what they answered. Exit code 1 says that another answer came than was recorded.
+A gateway records requests with `il serve --record DIR`. Without --url nothing is sent: the recorded replies of the
+providers are used again. Exit code 1 means that the answer differs from the recorded one.
 
 examples:
   il replay cassettes/20261122T120000-req_il….json
-  il replay FILE --dialect anthropic               as a client of Anthropic would have got it
-  il replay FILE --url http://127.0.0.1:8787       the same request to a gateway that runs
+  il replay FILE --dialect anthropic               the answer for a client of Anthropic
+  il replay FILE --url http://127.0.0.1:8787       sends the request to a running gateway
 """
 
 

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLES", "arguments", "run"]
 
 EXAMPLES = f"""\
-The model works until it is done or a bound says stop; a run that stops before it is done fails (1), and says why.
-Every tool that is given may run, unless --approve says otherwise: `ask` asks at the terminal before each call, `never`
-runs none.
+The model works until it is done or a limit is reached; a run that stops early fails (1) and prints the reason.
+By default every given tool may run. `--approve ask` asks at the terminal before each call, `--approve never` runs
+none.
 
 examples:
   il run "Weather in Oslo and Bergen?" --tool mytools.py:get_weather
@@ -123,7 +123,7 @@ class _Work:
         )
 
     def carried_out(self) -> Run[Any]:
-        """The run at its end, told as it went."""
+        """The run at its end, sent as it went."""
         with self._agent.stream(self._prompt) as live:
             try:
                 for event in live:

@@ -29,11 +29,11 @@ provider/model, by an alias, or as a chain. Without a key it serves this machine
 
 examples:
   il serve
-  il serve -m openai/gpt-5.6              what a client's own model names stand for, unless something else is said
+  il serve -m openai/gpt-5.6              the model behind names that are not configured
   il serve --config gateway.toml          providers, aliases, limits, keys
   il serve --host 0.0.0.0 --key-env GATEWAY_KEY
   il serve --fault 'anthropic/*=429'      a failover drill
-  il serve --log text --store log.db      a line for each request; `il logs --store log.db` looks back
+  il serve --log text --store log.db      a line for each request; `il logs --store log.db` reads them
 """
 
 

@@ -28,7 +28,7 @@ _POLICIES: dict[str, tuple[str, Fate, str]] = {
     "usage-based-routing-v2": ("least-busy", "nearly", 'policy "least-busy"; limits pass over who has no room'),
     "cost-based-routing": ("ordered", "nearly", "targets are asked as they are named: put the cheapest first"),
 }
-_BENCH = "a target that fails twice in a row is benched, for longer each time; nothing is to be set"
+_BENCH = "two failures in a row open the circuit breaker, for longer each time; there is nothing to set"
 _RETRIES = (
     "a target is asked once more and a chain at most eight times in all; who knows what failed decides, not a count"
 )
@@ -141,7 +141,7 @@ _WORDS: dict[str, _Word] = {
     "router_settings.cooldown_time": ("needless", _BENCH),
     "router_settings.disable_cooldowns": (
         "missing",
-        "benches cannot be switched off; the last target is asked all the same",
+        "circuit breakers cannot be switched off; the last target is called anyway",
     ),
     "router_settings.enable_pre_call_checks": (
         "needless",

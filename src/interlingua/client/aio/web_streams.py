@@ -127,7 +127,7 @@ class AsyncWebStreams:
             raise UsageError("a stream that is to be resumed needs the id of its conversation")
         before = self._running.get(chat_id)
         if before is not None and before.ended_at is None:
-            raise UsageError(f"the stream of conversation {chat_id:.60} still goes on; stop it, or resume it")
+            raise UsageError(f"the stream of conversation {chat_id:.60} is still running; stop it, or resume it")
         if before is None and len(self._running) >= self._max_streams:
             raise UsageError(f"{self._max_streams} streams go on at once, as many as may")
         running = self._running[chat_id] = _Running(body, self._max_bytes)

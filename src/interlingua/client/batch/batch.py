@@ -57,7 +57,7 @@ def check_batch(terms: Terms, job: Job) -> None:
     if isinstance(batch, Batch):
         _check_values(batch)
     if terms.journal is None:
-        raise UsageError("batch=True needs journal=…: a batch takes hours, and the journal is what finds it again")
+        raise UsageError("batch=True needs journal=…: a batch takes hours, and only the journal finds it again")
     if job.with_credential:
         batch_lane(job)
 

@@ -86,7 +86,7 @@ class Outcome:
         if self.given_up:
             raise closed_early()
         if ended:
-            raise UsageError("this stream failed, so there is no whole response; .partial holds what came")
+            raise UsageError("this stream failed, so there is no whole response; .partial has the content so far")
         raise UsageError("this stream has not come to its end; read it to the end, or call finish()")
 
 

@@ -93,8 +93,7 @@ _REASONS: dict[Reason | None, str] = {
     "auth": "its key was refused",
     "billing": "its account has no credit",
     "failures": "it failed several times in a row",
-    "retry_after": "it asked to be left alone",
-    "suspended": "it was suspended by hand",
+    "retry_after": "it requested a pause (Retry-After)",
 }
 
 
@@ -102,7 +101,9 @@ def standing_told(standing: Standing) -> str:
     """Why a target is not asked, and for how long."""
     wait = "" if standing.wait_s is None else f" for another {max(standing.wait_s, 0.0):.3g} s"
     last = f", last {standing.error}" if standing.error else ""
-    return f"benched{wait}: {_REASONS.get(standing.reason, 'another call is finding out whether it is back')}{last}"
+    if standing.reason == "suspended":
+        return f"suspended by hand{wait}{last}"
+    return f"circuit breaker open{wait}: {_REASONS.get(standing.reason, 'another call is testing it')}{last}"
 
 
 def in_brief(attempt: Attempt) -> str:

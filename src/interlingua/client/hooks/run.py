@@ -64,7 +64,7 @@ def check_hooks(value: object) -> tuple[Hook, ...]:
         if isinstance(hook, type):
             raise UsageError(f"hooks takes hooks, and {hook.__name__} is a class: make one of it, {hook.__name__}(…)")
         if not isinstance(hook, Hook):
-            raise UsageError(f"hooks takes a list of il.Hook, and {kind_of(hook)} is none")
+            raise UsageError(f"hooks takes a list of il.Hook, and {kind_of(hook)} is not one")
     return cast("tuple[Hook, ...]", hooks)
 
 

@@ -80,7 +80,7 @@ class Webhook(Hook):
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError("a webhook is at an http:// or https:// address")
         if "@" in parts.netloc:  # nothing could be sent there, which `on_failure="allow"` would take for a failure
-            raise ConfigError("a credential stands in the address of a webhook: give it as its key")
+            raise ConfigError("the address of a webhook contains a credential: pass it as key=")
         if type(timeout_s) not in (int, float) or not 0 < timeout_s < inf:
             raise ConfigError("a webhook has more than 0 seconds to answer (timeout_s)")
         if on_failure not in ("refuse", "allow"):

@@ -2,8 +2,8 @@
 
 Rules
 - A server-sent event for each part, JSON without a name; `[DONE]` at the end, also after an error part.
-- Blocks are told as they come, each with an id of its own; a thinking block without readable text is not told.
-- Arguments are told as their text comes, and again as a value when they are whole. The text of a freeform call is told
+- Blocks are sent as they come, each with an id of its own; a thinking block without readable text is not told.
+- Arguments are sent as their text comes, and again as a value when they are whole. The text of a freeform call is told
   when it is whole.
 - The message gets no id: the client's own is the one that its application stores.
 

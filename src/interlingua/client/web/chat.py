@@ -104,11 +104,11 @@ def _members(body: object) -> Mapping[str, Any]:
             body = encode(dict(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else body)
         value = decode_any(body)
     except UsageError as error:
-        raise DecodeError(f"the body is no JSON: {error.message}") from None
+        raise DecodeError(f"the body is not JSON: {error.message}") from None
     except WireError as error:
-        raise DecodeError(f"the body is no JSON: {error.message}") from None
+        raise DecodeError(f"the body is not JSON: {error.message}") from None
     if not isinstance(value, dict):
-        raise DecodeError("the body is no object")
+        raise DecodeError("the body is not an object")
     return cast("dict[str, Any]", value)
 
 

@@ -94,11 +94,11 @@ class Signer:
             signature.encode(), self._signed(chat_id, call, made).encode()
         ):
             raise DecodeError(
-                f"{path}: the approval of {call.name} was not asked for here, or not with these arguments", path=path
+                f"{path}: the approval of {call.name} was not requested here, or not with these arguments", path=path
             )
         made_s = int(made.partition("-")[0], 16)  # it is ours: the signature covers it
         if self._now() - made_s >= self._valid_s:
-            raise DecodeError(f"{path}: the approval of {call.name} was asked for too long ago", path=path)
+            raise DecodeError(f"{path}: the approval of {call.name} was requested too long ago", path=path)
 
     def approve(self, signature: object) -> None:
         """A call with this signature, which was checked, is to run."""

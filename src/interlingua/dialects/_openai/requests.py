@@ -185,7 +185,7 @@ class OpenAIRequestWriter(RequestWriter):
         if nearest not in tiers:
             self.changes.add("parameter_unsupported", "/service_tier", f"no class {tier!r} here")
             return None
-        self.changes.add("parameter_adjusted", "/service_tier", f"{tier} is told as {nearest}")
+        self.changes.add("parameter_adjusted", "/service_tier", f"{tier} is sent as {nearest}")
         return nearest
 
     def told_cache(self) -> dict[str, Any]:
@@ -197,5 +197,5 @@ class OpenAIRequestWriter(RequestWriter):
             self.changes.add("cache_unsupported", "/cache", "no longer life of cached prompts is known here")
             return {}
         retention, members = CACHE_LIVES[life]
-        self.changes.add("parameter_adjusted", "/cache", f"{request.cache} is told as {retention}")
+        self.changes.add("parameter_adjusted", "/cache", f"{request.cache} is sent as {retention}")
         return members

@@ -248,7 +248,7 @@ class AssistantEncoder:
         return self._call(part, part.arguments_json, path)
 
     def broken(self, part: BrokenToolCall, path: str) -> BlockWire | None:
-        """A broken call: as it is where that is JSON, else told as text, so that nobody runs it."""
+        """A broken call: as it is where that is JSON, else sent as text, so that nobody runs it."""
         if self.own and not part.raw_arguments:
             return self._call(part, "{}", path)
         if part.reason in ("not_object", "duplicate_key") and _is_json(part.raw_arguments):

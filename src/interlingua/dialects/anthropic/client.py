@@ -141,7 +141,7 @@ class _RequestEncoder(RequestWriter):
         if self.facts.prefill is False and history:
             self._refuse_prefill(history)
         if self.wire.system and not self.wire.messages:
-            self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
+            self.changes.add("system_moved", "/system", "sent as the user's message, because one must come first")
             system = self.wire.system
             blocks = [BlockWire(type="text", text=system)] if isinstance(system, str) else system
             self.wire.system, self.wire.messages = None, [MessageWire(role="user", content=blocks)]

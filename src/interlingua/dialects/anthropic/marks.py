@@ -8,7 +8,7 @@ Rules
 - `auto` for the request as a whole takes what is left: one mark at the top, which the service moves along to the last
   block, and one where the conversation begins, so that a new one with the same tools and system text finds them. No
   mark of ours ever stands in a message: a further turn changes no byte of those before it.
-- Marks of an hour stand before those of five minutes, as the service insists; a later one is told as five minutes.
+- Marks of an hour stand before those of five minutes, as the service insists; a later one is sent as five minutes.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Marks:
             self._short = True
         elif self._short:
             self.changes.add(
-                "parameter_adjusted", f"{path}/cache", "an hour after five minutes is told as five minutes"
+                "parameter_adjusted", f"{path}/cache", "an hour after five minutes is sent as five minutes"
             )
             return {name: value for name, value in mark.items() if name != "ttl"}
         else:

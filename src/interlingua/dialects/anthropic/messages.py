@@ -269,7 +269,7 @@ class MessageEncoder:
         """System text and its role: marked user text in the same place where the model does not take it there."""
         if self.target.facts.system_messages is not False:
             return "system", self._prompt(message, path)
-        self.changes.add("system_moved", path, "told as user text, since the model takes no later system message")
+        self.changes.add("system_moved", path, "sent as user text, since the model takes no later system message")
         wires = self._prompt(message, path)
         for wire in wires:
             if wire.text is not None:

@@ -72,7 +72,7 @@ IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """The types of an image."""
 PDF, PLAIN = "application/pdf", "text/plain"
 TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
-"""Documents beside `text/…` that are text, and can be told as plain text."""
+"""Documents beside `text/…` that are text, and can be sent as plain text."""
 
 
 # Reading
@@ -352,7 +352,7 @@ class BlockEncoder:
         except UnicodeDecodeError:
             return None
         if media_type.partition(";")[0] != PLAIN:
-            self.changes.add("media_as_text", path, f"{part.media_type} is told as {PLAIN}")
+            self.changes.add("media_as_text", path, f"{part.media_type} is sent as {PLAIN}")
         return {"type": "text", "media_type": PLAIN, "data": text}
 
     def _opaque(self, part: OpaquePart, path: str) -> BlockWire | None:

@@ -220,7 +220,7 @@ def stop_word(response: Response[Any], changes: Changes, *, own: bool) -> str | 
         return response.finish_reason_raw
     word, exact = encode_finish(response.finish_reason)
     if not exact:
-        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is told as {word}")
+        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is sent as {word}")
     return word
 
 

@@ -6,7 +6,7 @@ the open one wait until all blocks before it have stopped.
 Rules
 - Wire indexes are dense, in the order of the canonical blocks; a block that has no place on the wire takes none.
 - A call opens with `input: {}` and grows by at least one `input_json_delta`; its stop waits for the next event, so that
-  a call that was cut off by an error is never told as whole.
+  a call that was cut off by an error is never sent as whole.
 - A signature comes once, just before its block stops.
 - The input tokens stand at the start: those that came, else an estimate, which the counts at the end correct.
 - The stop reason and the counts stand in one `message_delta`; then `message_stop`. An error ends the stream instead.

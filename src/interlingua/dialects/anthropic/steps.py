@@ -66,7 +66,7 @@ def _sources(content: object) -> tuple[Source, ...]:
 
 
 def _output(content: object) -> str:
-    """The words of a result; one of a kind that is not known is told as its JSON."""
+    """The words of a result; one of a kind that is not known is sent as its JSON."""
     if isinstance(content, str):
         return content
     if is_list(content):

@@ -166,7 +166,7 @@ class _Thinking:
             self.changes.add("parameter_unsupported", "/effort", "the model does not think")
             return None
         budget = BUDGETS[effort]
-        self.changes.add("parameter_adjusted", "/effort", f"told as a budget of {budget} tokens")
+        self.changes.add("parameter_adjusted", "/effort", f"sent as a budget of {budget} tokens")
         return budget
 
     def _effort(self, effort: Effort) -> None:
@@ -176,7 +176,7 @@ class _Thinking:
             self.changes.add("parameter_unsupported", "/effort", "the model takes no effort")
             return
         if nearest != effort:
-            self.changes.add("parameter_adjusted", "/effort", f"{effort} is told as {nearest}")
+            self.changes.add("parameter_adjusted", "/effort", f"{effort} is sent as {nearest}")
         self.wire.output_config = {"effort": nearest}
 
     # Forms of thinking
@@ -195,7 +195,7 @@ class _Thinking:
             return
         fitted = max(MIN_BUDGET, min(budget, room))
         if fitted != budget:
-            self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is told as {fitted}")
+            self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is sent as {fitted}")
         self.wire.thinking = {"type": "enabled", "budget_tokens": fitted}
 
     def _interleaves(self) -> bool:
@@ -228,7 +228,7 @@ class _Thinking:
         if not self._has("adaptive"):
             return  # it thinks where it is asked to, and not otherwise
         path = "/effort" if self.request.effort == "none" else "/thinking"
-        self.changes.add("parameter_adjusted", path, "the model always thinks; told as the effort low")
+        self.changes.add("parameter_adjusted", path, "the model always thinks; sent as the effort low")
         self.wire.output_config = {"effort": EFFORTS[0]}
 
     def _calm(self) -> None:
@@ -237,7 +237,7 @@ class _Thinking:
         if config is None or self._has("enabled") or config["effort"] not in BEYOND_HIGH:
             return
         self.changes.add(
-            "parameter_adjusted", "/effort", f"{config['effort']} is told as high, since nothing is thought"
+            "parameter_adjusted", "/effort", f"{config['effort']} is sent as high, since nothing is thought"
         )
         self.wire.output_config = {"effort": "high"}
 
@@ -250,7 +250,7 @@ class _Thinking:
             self.changes.add("parameter_unsupported", "/thinking_summary", "no thinking is asked for")
             return
         if summary in ("concise", "detailed"):
-            self.changes.add("parameter_adjusted", "/thinking_summary", f"{summary} is told as summarized")
+            self.changes.add("parameter_adjusted", "/thinking_summary", f"{summary} is sent as summarized")
         self.wire.thinking = {**thinking, "display": "omitted" if summary == "none" else "summarized"}
 
 

@@ -78,7 +78,7 @@ def encode_usage(usage: Usage | None, changes: Changes, *, own: bool) -> dict[st
     """
     usage = usage or Usage()
     if not own and (usage.input_tokens is None or usage.output_tokens is None):
-        changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
+        changes.add("parameter_added", "/usage", "sent as 0, because the provider did not count them")
     total, read, written = usage.input_tokens or 0, usage.cache_read_tokens, usage.cache_write_tokens
     if read is not None and usage.input_tokens is not None and read > total:
         why = f"the {read} tokens read from the cache are more than the input has"

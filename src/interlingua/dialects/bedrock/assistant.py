@@ -221,7 +221,7 @@ class AssistantEncoder:
         return [self._call(part, part.arguments_json, path)]
 
     def broken(self, part: BrokenToolCall, path: str) -> list[BlockWire]:
-        """A broken call: as it is where that is JSON and came so, else told as text, so that nobody runs it."""
+        """A broken call: as it is where that is JSON and came so, else sent as text, so that nobody runs it."""
         if not part.raw_arguments and (self.own or (self.reply and part.reason == "cut_off")):
             return [self._call(part, "{}", path)]
         if self.own and part.reason in ("not_object", "duplicate_key") and _is_json(part.raw_arguments):
@@ -245,7 +245,7 @@ class AssistantEncoder:
             note_seal(self.changes, sealed, path)
         if not is_own and not self.reply and self.target.quirks.reasoning_echo != "always":
             if part.text:
-                self.changes.add("thinking_unsupported", path, "reasoning without a signature is told as text")
+                self.changes.add("thinking_unsupported", path, "reasoning without a signature is sent as text")
             return []
         note_foreign(self.changes, part.extra, path)
         if not is_own and not part.text:

@@ -125,7 +125,7 @@ class _RequestEncoder(RequestWriter):
         self._whole_mark(system)
         self.wire.messages = encoder.encode(history[count:], count) or None
         if system and not self.wire.messages and self.request.continues is None:
-            self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
+            self.changes.add("system_moved", "/system", "sent as the user's message, because one must come first")
             self.wire.messages = [MessageWire(role="user", content=system)]
         else:
             self.wire.system = system or None
@@ -151,7 +151,7 @@ class _RequestEncoder(RequestWriter):
         if not system and not tools:
             self.changes.add("cache_unsupported", "/cache", "the dialect marks what stands before a conversation")
             return
-        self.changes.add("parameter_adjusted", "/cache", "told as a mark where the conversation begins")
+        self.changes.add("parameter_adjusted", "/cache", "sent as a mark where the conversation begins")
         if system:
             system.extend(self.marks.block(cache, ""))
         elif tools and (mark := self.marks.mark(cache, "")) is not None:

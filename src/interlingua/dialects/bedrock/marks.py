@@ -5,7 +5,7 @@ Rules
   stay, so that a further turn never takes a mark from a turn before it.
 - `auto` for the request as a whole marks the end of what stands before the conversation: the dialect has no mark that
   moves along, and one of ours in a message would change its bytes with the next turn. Another life time is not told.
-- Marks of an hour stand before those of five minutes; a later one is told as five minutes.
+- Marks of an hour stand before those of five minutes; a later one is sent as five minutes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Marks:
             return None
         self.left -= 1
         if cache == "1h" and self._short:
-            why = "an hour after five minutes is told as five minutes"
+            why = "an hour after five minutes is sent as five minutes"
             self.changes.add("parameter_adjusted", f"{path}/cache", why)
             cache = "5m"
         self._short = self._short or cache != "1h"

@@ -235,7 +235,7 @@ class MessageEncoder:
         is_turn = role == "assistant"
         wires = self.turns.encode(message.parts, path) if is_turn else self._prompt(message, path)
         if message.role == "system" and wires:
-            self.changes.add("system_moved", path, "told as user text, since the service takes no later system text")
+            self.changes.add("system_moved", path, "sent as user text, since the service takes no later system text")
             for wire in wires:
                 if wire.text is not None:
                     wire.text = f"<system>\n{wire.text}\n</system>"

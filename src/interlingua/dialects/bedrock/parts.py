@@ -87,7 +87,7 @@ DOCUMENTS: dict[str, str] = {
 }
 """Media type -> format of a document."""
 TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "application/javascript"})
-"""Documents beside `text/…` that are text, and can be told as plain text."""
+"""Documents beside `text/…` that are text, and can be sent as plain text."""
 FILMS: dict[str, str] = {
     "video/mp4": "mp4",
     "video/quicktime": "mov",
@@ -393,7 +393,7 @@ class BlockEncoder:
             return BlockWire(video=self._given(part, FILMS[kind]))
         form = DOCUMENTS.get(kind.partition(";")[0])
         if form is None and (kind.startswith("text/") or kind in TEXTUAL):
-            self.changes.add("media_as_text", path, f"{part.media_type} is told as text/plain")
+            self.changes.add("media_as_text", path, f"{part.media_type} is sent as text/plain")
             form = "txt"
         if form is None:
             self.changes.add("documents", path, f"{part.media_type} is not taken")
@@ -417,7 +417,7 @@ class BlockEncoder:
         if part.name is None:
             self.changes.add("parameter_added", f"{path}/name", f"the service insists on one: {name}")
         elif name != part.name:
-            self.changes.add("detail_unsupported", f"{path}/name", f"told as {name!r}", action="approximated")
+            self.changes.add("detail_unsupported", f"{path}/name", f"sent as {name!r}", action="approximated")
         return name
 
     def _opaque(self, part: OpaquePart, path: str) -> BlockWire | None:

@@ -80,7 +80,7 @@ def stop_word(response: Response[Any], changes: Changes, *, own: bool) -> str | 
         return response.finish_reason_raw
     word = WIRE_REASONS[response.finish_reason]
     if response.finish_reason in APPROXIMATE:
-        detail = f"{response.finish_reason} is told as {word}"
+        detail = f"{response.finish_reason} is sent as {word}"
         changes.add("finish_reason_approximated", "/finish_reason", detail)
     return word
 

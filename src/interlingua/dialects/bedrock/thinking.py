@@ -99,7 +99,7 @@ def _budget_of(effort: str, facts: Facts, changes: Changes) -> int | None:
     if "enabled" not in (facts.thinking or ()):
         changes.add("parameter_unsupported", "/effort", "the model does not think")
         return None
-    changes.add("parameter_adjusted", "/effort", f"told as a budget of {BUDGETS[effort]} tokens")
+    changes.add("parameter_adjusted", "/effort", f"sent as a budget of {BUDGETS[effort]} tokens")
     return BUDGETS[effort]
 
 
@@ -129,5 +129,5 @@ def _enabled(
         return None
     fitted = max(MIN_BUDGET, min(budget, room))
     if fitted != budget:
-        changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is told as {fitted}")
+        changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is sent as {fitted}")
     return {"type": "enabled", "budget_tokens": fitted}

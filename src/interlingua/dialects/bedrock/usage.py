@@ -58,7 +58,7 @@ def encode_usage(usage: Usage | None, changes: Changes, *, own: bool) -> dict[st
     if usage.reasoning_tokens is not None:
         changes.add("parameter_unsupported", "/usage/reasoning_tokens", "the dialect counts output as a whole")
     if not own and (usage.input_tokens is None or usage.output_tokens is None):
-        changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
+        changes.add("parameter_added", "/usage", "sent as 0, because the provider did not count them")
     read, written = usage.cache_read_tokens, usage.cache_write_tokens
     total = usage.input_tokens or 0
     if usage.input_tokens is not None and (read or 0) + (written or 0) > total:

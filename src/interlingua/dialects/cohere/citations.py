@@ -4,7 +4,7 @@ Rules
 - `start` and `end` count characters of the block; `content_index` is its place among the blocks of `content`.
 - A citation of several sources is several of ours: the first has the wire value, the others none.
 - What cites the plan is that text's; what cites thinking, or a block that is not there, is a member of the answer.
-- A source of another dialect is told as a document of its address, title and words.
+- A source of another dialect is sent as a document of its address, title and words.
 Source: cohere-python 7.3.1, `types/citation.py`, `types/source.py`, `types/citation_type.py`.
 """
 

@@ -76,7 +76,7 @@ def encode_document(part: DocumentPart, changes: Changes, path: str) -> object:
         changes.add("documents", path, f"the dialect's documents are text, and this is {part.media_type}")
         return None
     if part.media_type != PLAIN:
-        changes.add("media_type_unsaid", f"{path}/media_type", f"{part.media_type} is told as text")
+        changes.add("media_type_unsaid", f"{path}/media_type", f"{part.media_type} is sent as text")
     return _wire(part.name or None, text)
 
 

@@ -48,7 +48,7 @@ __all__ = ["decode_finish", "encode_error_body", "error_of_body", "finish_word"]
 FINISH_REASONS = finish_words("cohere")
 """Everything that the wire says; what is not here is `other`."""
 WIRE_REASONS: dict[FinishReason, str] = {"stop": "COMPLETE", "tool_calls": "TOOL_CALL", "length": "MAX_TOKENS"}
-"""The words of the wire; every other reason is told as `COMPLETE`."""
+"""The words of the wire; every other reason is sent as `COMPLETE`."""
 ERROR = "ERROR"
 """The word for an answer that failed."""
 
@@ -69,7 +69,7 @@ def finish_word(response: Response[Any], changes: Changes, *, own: bool) -> str 
         return response.finish_reason_raw
     word = WIRE_REASONS.get(response.finish_reason)
     if word is None:
-        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is told as COMPLETE")
+        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is sent as COMPLETE")
     return word or "COMPLETE"
 
 

@@ -201,7 +201,7 @@ class AssistantEncoder:
         return self.ids.get(call_id, call_id)
 
     def _broken(self, part: BrokenToolCall, path: str) -> PartWire:
-        """A broken call of an answer: as it came to its own dialect, else told as text."""
+        """A broken call of an answer: as it came to its own dialect, else sent as text."""
         if self.own and part.reason in JSON_FAULTS:
             return self._call_part(part, part.raw_arguments, None, path)
         self.changes.add("broken_call_as_text", path, f"{part.name}: {part.reason}")

@@ -161,7 +161,7 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("parameter_added", "/messages/0", "a turn of the user, since a call must follow one")
             contents = [ContentWire(role="user", parts=[PartWire(text=OPENING)]), *contents]
         if instruction is not None and not contents:
-            self.changes.add("system_moved", "/system", "told as the user's, since somebody must begin")
+            self.changes.add("system_moved", "/system", "sent as the user's message, because one must come first")
             instruction, contents = None, [ContentWire(role="user", parts=instruction.parts)]
         return instruction, contents
 

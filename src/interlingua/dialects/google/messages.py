@@ -266,7 +266,7 @@ class MessageEncoder:
         if message.name is not None:
             self.changes.add("name_unsupported", f"{path}/name")
         if role == "system":
-            self.changes.add("system_moved", path, "told as the user's, after the conversation has begun")
+            self.changes.add("system_moved", path, "sent as the user's, after the conversation has begun")
         for part in message.parts:
             if type(part) is ToolCall:
                 self.called[part.id] = part.name
@@ -393,7 +393,7 @@ def _value(result: ToolResult, changes: Changes, path: str) -> Any:
     if len(texts) == 1 and isinstance(texts[0], Json):
         return texts[0].value
     if any(isinstance(part, Json) for part in texts):
-        changes.add("result_as_text", path, "values and texts told as one text")
+        changes.add("result_as_text", path, "values and texts sent as one text")
     return result_text(result) if texts else NOTHING
 
 

@@ -287,7 +287,7 @@ def finish_word(alternative: Alternative, changes: Changes, path: str, *, own: b
         return int(raw) if raw.isdecimal() and len(raw) <= _MOST_DIGITS else raw
     if reason in ("refusal", "pause"):
         word = encode_finish(reason)
-        changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as {word}")
+        changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is sent as {word}")
     return encode_finish(reason)
 
 

@@ -124,7 +124,7 @@ class _Asked:
             return
         fitted = budget if budget < 0 else self._fitted(budget)
         if fitted != budget:
-            self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is told as {fitted}")
+            self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is sent as {fitted}")
         self.wire.thinkingBudget = fitted
 
     def switch(self, *, wanted: bool) -> None:
@@ -160,4 +160,4 @@ class _Asked:
             self.wire.thinkingLevel = LEVELS["low"]
         else:
             self.wire.thinkingBudget = self._fitted(0)
-        self.changes.add("parameter_adjusted", path, "the model always thinks; told as the least of it")
+        self.changes.add("parameter_adjusted", path, "the model always thinks; sent as the least of it")

@@ -105,7 +105,7 @@ def encode_usage(usage: Usage, changes: Changes) -> UsageWire:
         cachedContentTokenCount=usage.cache_read_tokens,
     )
     if output is None and read is not None:
-        changes.add("parameter_added", "/usage/output_tokens", "told as 0, which is what the dialect leaves out")
+        changes.add("parameter_added", "/usage/output_tokens", "sent as 0, which is what the dialect leaves out")
     if read is not None or output is not None:
         wire.totalTokenCount = (read or 0) + (output or 0)
     if extra:

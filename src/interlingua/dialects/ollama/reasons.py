@@ -49,7 +49,7 @@ __all__ = ["decode_finish", "done_reason", "encode_error_body", "error_of_body"]
 FINISH_REASONS = finish_words("ollama")
 """Everything that the wire says; what is not here is `other`."""
 WIRE_REASONS: dict[FinishReason, str] = {"stop": "stop", "tool_calls": "stop", "length": "length"}
-"""The words of the wire; every other reason is told as `stop`."""
+"""The words of the wire; every other reason is sent as `stop`."""
 
 
 def decode_finish(raw: str | None, *, called: bool, counted: bool) -> FinishReason:
@@ -67,7 +67,7 @@ def done_reason(response: Response[Any], changes: Changes, *, own: bool) -> str 
         return response.finish_reason_raw
     word = WIRE_REASONS.get(response.finish_reason)
     if word is None:
-        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is told as stop")
+        changes.add("finish_reason_approximated", "/finish_reason", f"{response.finish_reason} is sent as stop")
     return word or "stop"
 
 

@@ -320,7 +320,7 @@ def finish_word(choice: Response[Any] | Alternative, changes: Changes, path: str
     if reason == "error":  # what had come before an error, which says it
         return None
     if reason in ("pause", "other"):
-        changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is told as stop")
+        changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is sent as stop")
     return encode_finish(reason, refused=reason == "refusal" and _has_refusal(choice.parts))
 
 

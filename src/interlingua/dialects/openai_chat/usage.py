@@ -88,7 +88,7 @@ def _counts(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
         if own:
             counts = {"prompt_tokens": read, "completion_tokens": written}
             return {name: count for name, count in counts.items() if count is not None}
-        changes.add("parameter_added", "/usage", "told as 0, since nobody counted them")
+        changes.add("parameter_added", "/usage", "sent as 0, because the provider did not count them")
         read, written = read or 0, written or 0
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 

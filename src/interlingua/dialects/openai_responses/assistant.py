@@ -7,7 +7,7 @@ Rules
 - The status `completed` is what not saying it means.
 - The step of a tool that the service runs is a part of its own; an item of any other kind is opaque, verbatim, in its
   place; a generated picture is an image sealed with its item.
-Loss: thinking without our seal has no place in a history; in a reply it is told as a summary.
+Loss: thinking without our seal has no place in a history; in a reply it is sent as a summary.
 """
 
 from __future__ import annotations

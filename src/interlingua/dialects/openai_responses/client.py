@@ -195,7 +195,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         """The limit of output tokens, or the least that the model takes."""
         limit, least = self.request.max_tokens, self.facts.min_output_tokens
         if limit is not None and least is not None and 0 <= limit < least:
-            self.changes.add("parameter_adjusted", "/max_tokens", f"{limit} is told as {least}, the least there is")
+            self.changes.add("parameter_adjusted", "/max_tokens", f"{limit} is sent as {least}, the least there is")
             return least
         return self.bounded("max_tokens", limit)
 

@@ -39,7 +39,7 @@ WIRE_REASONS: dict[FinishReason, str] = {
     "content_filter": "incomplete/content_filter",
     "error": "failed",
 }
-"""The reasons that are not told as `completed`."""
+"""The reasons that are not sent as `completed`."""
 
 
 def raw_finish(status: str | None, details: object) -> str | None:

@@ -260,7 +260,7 @@ def _word(response: Response[Any], changes: Changes, *, own: bool) -> str:
         return response.finish_reason_raw or ""
     reason = response.finish_reason
     if reason in ("pause", "other"):
-        changes.add("finish_reason_approximated", "/finish_reason", f"{reason} is told as completed")
+        changes.add("finish_reason_approximated", "/finish_reason", f"{reason} is sent as completed")
     if reason == "refusal" and not any(isinstance(part, RefusalPart) for part in response.parts):
         return WIRE_REASONS["content_filter"]  # a refusal without words: the filter's, to all appearance
     return WIRE_REASONS.get(reason, "completed")

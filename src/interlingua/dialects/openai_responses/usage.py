@@ -46,7 +46,7 @@ def note_unknown(usage: Usage, changes: Changes) -> None:
     """An entry for the counts that clients insist on and nobody gave."""
     if None in _counts(usage):
         unknown = [name for name in COUNTS if getattr(usage, name) is None]
-        changes.add("parameter_added", "/usage", f"told as 0, since nobody counted: {', '.join(unknown)}")
+        changes.add("parameter_added", "/usage", f"sent as 0, because the provider did not count: {', '.join(unknown)}")
 
 
 def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> UsageWire:

@@ -3,7 +3,7 @@
 Rules
 - `x-interlingua-target` is who served, `-skipped` who did not and why, `-changes` what translation changed (2 kB, then
   how many more), `-cost-usd` what it cost where that is known.
-- A chain of which every target says the same is told as that, where its client can do something about it: shorten what
+- A chain of which every target says the same is sent as that, where its client can do something about it: shorten what
   it asks, wait, leave out what nobody takes. Any other exhausted chain is a 502.
 - Rate limits are told under the names that the client's SDK knows, whoever's they are.
 - A header holds visible ASCII alone: nothing that a client or an upstream wrote can break out of it.
@@ -108,7 +108,7 @@ def _worded(dialect: str, error: Error) -> Error:
 
 
 def _said_by_all(error: Error) -> Error:
-    """The error of a chain of which every target says the same thing that its client can act upon, told as that."""
+    """The error of a chain of which every target says the same thing that its client can act upon, sent as that."""
     classes = {attempt.model: attempt.error_class for attempt in error.attempts}  # of several tries the last counts
     first, *others = set(classes.values()) or {None}
     kind = None if others or first is None else _ACTED_UPON.get(first)

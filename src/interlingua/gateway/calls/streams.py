@@ -310,7 +310,7 @@ def _own_failure(course: Course, error: Exception) -> bytes:
 
 
 def _failure(course: Course, error: Error, *, beside: bool = True) -> StreamError:
-    """The event of an error that ends a stream; what came is beside it, unless that would be told as a finish."""
+    """The event of an error that ends a stream; what came is beside it, unless that would be sent as a finish."""
     if course.exchange.http.entry is not None:
         course.exchange.http.entry.failed(error)
     came = course.outcome.response or course.outcome.partial

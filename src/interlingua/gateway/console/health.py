@@ -103,7 +103,7 @@ async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operati
     await store.apply_async([(spec, operation) for spec in specs])
     await tell_all(gateway.siblings, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
     if store.problem:
-        raise APIConnectionError(f"only this gateway was told: {store.problem}")
+        raise APIConnectionError(f"only this gateway was changed: {store.problem}")
     return GatewayReply(headers=JSON, body=encode({"targets": specs}))
 
 

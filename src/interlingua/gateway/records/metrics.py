@@ -65,7 +65,7 @@ REQUESTS = _Kind(
 )
 ERRORS = _Kind("interlingua_errors_total", "Requests that ended in an error.", ("client", "target", "error"))
 ABORTED = _Kind("interlingua_aborted_total", "Requests whose client left before the end.", ("client",))
-ATTEMPTS = _Kind("interlingua_attempts_total", "Tries at targets, and targets passed over.", ("target", "outcome"))
+ATTEMPTS = _Kind("interlingua_attempts_total", "Attempts at targets, and skipped targets.", ("target", "outcome"))
 CHANGES = _Kind("interlingua_changes_total", "What translation dropped or changed.", ("client", "target"))
 TOKENS = _Kind("interlingua_tokens_total", "Tokens; cached ones are among the input.", ("target", "key", "kind"))
 COST = _Kind("interlingua_cost_usd_total", "What answers cost in US dollars, where known.", ("target", "key"))
@@ -229,7 +229,7 @@ class Metrics:
         self._names.look()
         kind = _Kind(
             "interlingua_target_unwell",
-            "Targets that are benched, probed or suspended.",
+            "Targets whose circuit breaker is open or half open, or that are suspended.",
             ("target", "state", "circuit"),
         )
         counts: dict[Labels, int] = {}

@@ -6,7 +6,7 @@ POST /v1/messages            SERVER, from the first byte to the last; its parent
 ```
 
 Rules
-- Content is in no span; a path is told as its route, so that names in it are not.
+- Content is in no span; a path is sent as its route, so that names in it are not.
 - What goes upstream carries `traceparent`, so that a gateway behind this one belongs to the same trace.
 """
 

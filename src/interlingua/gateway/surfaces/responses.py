@@ -87,7 +87,7 @@ async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     if isinstance(stored, KeptElsewhere):
         return await _elsewhere(gateway, request, stored.spec)
     if "stream=true" in request.query.split("&"):
-        raise BadRequestError("stream: an answer that is kept here is told as a whole", status=400)
+        raise BadRequestError("stream: an answer that is kept here is sent as a whole", status=400)
     return _kept_reply(gateway.ids, request, stored, stored.answer)
 
 

@@ -63,7 +63,7 @@ def _whole_elsewhere(trial: Trial, part: str, other: Dialect, response: Response
         entries: list[Change] = []
         reply = other.encode_response(response, ServerContext(source=trial.dialect.name, changes=entries))
         if reply.status >= 400 and response.finish_reason == "error":
-            return  # an answer that ended in an error is told as one
+            return  # an answer that ended in an error is sent as one
         actual = whole_answer(other.name, load(reply.body))
         for broken in answer_faults(other.name, load(reply.body)):
             trial.note(part, broken)
@@ -259,7 +259,7 @@ def _stream_elsewhere(
 
 
 def _fails(other: Dialect, response: Response[Any]) -> bool:
-    """Whether an answer that came whole is told as a failure: it says so, or our own format takes no such call."""
+    """Whether an answer that came whole is sent as a failure: it says so, or our own format takes no such call."""
     broken = any(isinstance(part, BrokenToolCall) and part.reason != "cut_off" for part in response.parts)
     return response.finish_reason == "error" or (broken and other.name == "unified")
 

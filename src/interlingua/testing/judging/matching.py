@@ -47,7 +47,7 @@ class _Matcher:
         self.ids: dict[str, str] = {}
         """Own call ids -> those on the wire, where an entry says that they differ."""
         self.told: frozenset[str] = frozenset()
-        """The places of which some words are told as text, perhaps not in this order."""
+        """The places of which some words are sent as text, perhaps not in this order."""
         self.numbers: dict[int, int] = {}
         """Number of a call -> its number on the wire."""
         self.rewritten: dict[str, Places] = {}
@@ -507,7 +507,7 @@ CLEAN = frozenset({"stop", "tool_calls"})
 
 
 def _finishes_otherwise(placed: PlacedChoice, excuses: Excuses, possible: frozenset[str]) -> bool:
-    """Whether an entry says that the choice ends otherwise: for itself, or because what it holds is told as text."""
+    """Whether an entry says that the choice ends otherwise: for itself, or because what it holds is sent as text."""
     named = excuses.at(f"{placed.place}/finish_reason", ("finish_reason_approximated", "finish_reason_derived"))
     if named and placed.finish_reason not in possible:
         return True
@@ -515,7 +515,7 @@ def _finishes_otherwise(placed: PlacedChoice, excuses: Excuses, possible: frozen
 
 
 def _usage(matcher: _Matcher, expected: Facts | None, actual: Facts | None) -> None:
-    """Counts that nobody made may be told as 0, where an entry says so; the others are what they were."""
+    """Counts that nobody made may be sent as 0, where an entry says so; the others are what they were."""
     one, other = expected or {}, actual or {}
     for name in ("input", "output", "cache_read", "cache_write", "reasoning"):
         count, again = one.get(name), other.get(name)

@@ -235,7 +235,7 @@ def judge(dialect: str, request: HttpRequest, *, issued: Issued | None = None, k
         problems.append(Problem(rule="invalid_json", sentence=error.message, source="Errors, 400"))
         body = {}
     if not isinstance(body, dict):
-        problems.append(Problem(rule="invalid_json", sentence="the body is no object", source="Errors, 400"))
+        problems.append(Problem(rule="invalid_json", sentence="the body is not an object", source="Errors, 400"))
         body = {}
     if not any(problem.rule == "invalid_json" for problem in problems):
         problems += _judged(dialect, request, members(body), issued)

@@ -36,7 +36,7 @@ def test_a_key_that_is_kept_is_used(home: Path, capsys: Capture, pipe: Pipe) -> 
     assert main(["auth", "path"]) == 0
     assert main(["explain", "-m", "openai/gpt-5.6", "Hello"]) == 0
     out, err = capsys.readouterr()
-    assert err == f"il: openai: kept as OPENAI_API_KEY in {path}\n"
+    assert err == f"il: openai: stored as OPENAI_API_KEY in {path}\n"
     assert "no key" not in out
     assert "sk-of-the-ring" not in out
     assert default_registry().resolve("openai/gpt-5.6")[0].credential.reveal() == "sk-of-the-ring"
@@ -63,8 +63,8 @@ def test_a_key_can_be_removed(capsys: Capture, pipe: Pipe) -> None:
     assert main(["auth", "remove", "openai"]) == 2
     assert main(["auth", "list"]) == 0
     assert capsys.readouterr().err.splitlines()[1:] == [
-        "il: auth remove openai: there is no key of it; `il auth list` shows what there is",
-        "il: no keys are kept; `il auth set PROVIDER` keeps one",
+        "il: auth remove openai: it has no key here; `il auth list` lists the keys",
+        "il: no keys are stored; `il auth set PROVIDER` stores one",
     ]
 
 

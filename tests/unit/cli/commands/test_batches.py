@@ -54,7 +54,7 @@ def test_r68_extract_by_a_batch(capsys: Capture, monkeypatch: pytest.MonkeyPatch
     out, err = capsys.readouterr()
     assert out.splitlines() == [f"new     mails/{number}.txt: text" for number in range(3)]
     assert err.splitlines() == [
-        "il: 3 of 3 would be asked about; nothing was",
+        "il: 3 of 3 would be sent; nothing was sent",
         *hint,
         "il: 3 of 3 done; $0.0002",
         *hint,
@@ -164,7 +164,7 @@ def test_what_batches_does_not_take(capsys: Capture) -> None:
         "il: batches list: it takes a provider alone; `il batches show PROVIDER ID` shows one batch",
         "il: batches: --limit takes a number from 1 on, not 0",
         f"il: deepseek has no batches; {OTHERS} have them",
-        "il: no provider that has batches has its key here; `il providers` shows which variable it comes from",
+        "il: no provider with batches has a key here; `il providers` lists the key variables",
     ]
 
 

@@ -58,11 +58,11 @@ def test_a_server_is_asked_on_demand(capsys: Capture, monkeypatch: pytest.Monkey
 def test_several_targets_and_a_server_without_cards_are_refused(capsys: Capture) -> None:
     """Each with the way out."""
     assert main(["capabilities", "openai/a,groq/b"]) == 2
-    assert "stands for several targets, and each takes something else; name one of openai/a, groq/b" in (
+    assert "is a chain, and its targets have different capabilities; name one of openai/a, groq/b" in (
         capsys.readouterr().err
     )
     assert main(["capabilities", "groq/b", "--ask"]) == 2
-    assert "groq/b: its server does not tell what a model takes" in capsys.readouterr().err
+    assert "groq/b: its server does not list capabilities" in capsys.readouterr().err
 
 
 def test_health_says_what_a_target_has_refused(capsys: Capture) -> None:

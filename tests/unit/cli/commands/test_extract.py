@@ -87,7 +87,7 @@ def test_a_dry_run_asks_nothing(capsys: Capture) -> None:
         f"bad     mails/b.bin: the file mails/b.bin is {BAD}",
         "new     mails/c.txt: text",
     ]
-    assert err == "il: 2 of 3 would be asked about; nothing was\n"
+    assert err == "il: 2 of 3 would be sent; nothing was sent\n"
     assert not Path("rows.jsonl").exists()
     with use(FakeModel([il.RateLimitError("slow", status=429), '{"total": 7}'])):
         _extract("--concurrency", "1", pattern="mails/[ac].*")
@@ -148,7 +148,7 @@ def test_many_failures_are_told_in_short(capsys: Capture, tmp_path: Path) -> Non
         (("none/*",), "il: no file is named by none/*"),
         (
             ("mails/*", "-o", "invoices.py"),
-            "il: invoices.py is no journal: line 1 was not written by map; give another file",
+            "il: invoices.py is not a journal: line 1 was not written by map; use another file",
         ),
         (("mails/*", "--concurrency", "0"), "il: concurrency takes 1 to 1,000 calls at once, not 0"),
     ],

@@ -50,7 +50,7 @@ def test_nothing_known_is_said(capsys: Capture) -> None:
     """An empty table is a sentence on stderr; for scripts it is an empty object."""
     assert run() == 0
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "il: nothing is held against any target\n")
+    assert (out, err) == ("", "il: no target has failures\n")
     assert run("--json") == 0
     assert json.loads(capsys.readouterr().out) == {}
 
@@ -111,7 +111,7 @@ def test_memory_is_this_command_alone(capsys: Capture) -> None:
     assert run() == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("il: this command sees itself alone; INTERLINGUA_STATE=file")
+    assert err.startswith("il: this command sees only its own health; INTERLINGUA_STATE=file")
     assert run("suspend", "openai/a") == 2
     assert capsys.readouterr().err.startswith("il: health suspend: nobody would know of it; set INTERLINGUA_STATE")
 
@@ -131,9 +131,9 @@ def test_a_place_that_is_gone_is_told(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "in-the-way").write_text("")
     place = f"file:{tmp_path / 'in-the-way' / 'state'}"
     assert run("--state", place) == 1
-    assert "what is shared could not be read: " in capsys.readouterr().err
+    assert "the shared state could not be read: " in capsys.readouterr().err
     assert run("suspend", "openai/a", "--state", place) == 1
-    assert "only this process was told: " in capsys.readouterr().err
+    assert "only this process was changed: " in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("shared")
@@ -144,7 +144,7 @@ def test_a_place_that_is_gone_is_told(capsys: Capture, tmp_path: Path) -> None:
         (["suspend", "openai/a", "--for", "soon"], "--for takes 30s, 10m, 2h or 1d, not soon"),
         (["suspend", "openai/a", "--for", "0s"], "--for takes 30s, 10m, 2h or 1d, not 0s"),
         (["resume", "openai/a", "--for", "1m"], "health resume: --for belongs to suspend"),
-        (["--for", "1m"], "health: suspend or resume it?"),
+        (["--for", "1m"], "health: a target needs `suspend` or `resume`"),
         (["suspend", "opnai/a"], "no provider 'opnai'"),
         (["suspend", "openai/*"], "openai/* is a pattern"),
     ],

@@ -298,7 +298,7 @@ def test_print_env(capsys: Capture) -> None:
         f'export {paper}="$(mktemp)"; echo \'{settings}\' > "${paper}"',
         "gemini -p 'two words'",
     ]
-    assert told.err == "il: these want a gateway: il serve -m openai/gpt-5.6\n"
+    assert told.err == "il: these settings need a running gateway: il serve -m openai/gpt-5.6\n"
 
 
 # The tally

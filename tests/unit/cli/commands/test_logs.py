@@ -84,7 +84,7 @@ def test_what_is_not_there_is_said(store: Path, tmp_path: Path, capsys: Capture)
     assert main(["logs", "--store", str(tmp_path / "none")]) == 2
     assert "no log at" in capsys.readouterr().err
     assert main(["logs", "--store", str(store), "--since", "1s"]) == 0
-    assert capsys.readouterr() == ("", "il: no such request is in it\n")
+    assert capsys.readouterr() == ("", "il: no request matches\n")
     assert main(["logs", "--store", str(store), "--since", "soon"]) == 2
     assert capsys.readouterr().err == "il: --since takes 30s, 10m, 2h or 1d, not soon\n"
 

@@ -90,4 +90,4 @@ def test_a_server_that_lists_nothing_is_said(capsys: Capture, monkeypatch: pytes
 def test_a_provider_in_this_process_lists_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """It is a sentence, and no answer of a fake."""
     assert main(["models", "list", "fake"]) == 2
-    assert capsys.readouterr().err == "il: fake answers in this process, and has no list of models to be asked for\n"
+    assert capsys.readouterr().err == "il: fake runs in this process, and has no list of models\n"

@@ -1,4 +1,4 @@
-"""`il run`: steps are told as they happen, and how it ends is the exit code."""
+"""`il run`: steps are sent as they happen, and how it ends is the exit code."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_nobody_to_ask(run: Callable[..., int], capsys: Capture) -> None:
     with use(FakeModel([OSLO, "never asked"])) as fake:
         assert run("Hi", "--approve", "ask") == 1
     assert fake.left == 1
-    assert "nobody is there to ask; --approve auto lets it run" in capsys.readouterr().err
+    assert "there is no terminal to ask at; --approve auto lets it run" in capsys.readouterr().err
 
 
 def test_a_typed_answer(run: Callable[..., int], capsys: Capture) -> None:

@@ -311,7 +311,7 @@ def test_a_stream_that_only_breathes_loses_its_turn(awaited: bool) -> None:
 
 
 def test_when_the_time_is_over_the_chain_is(awaited: bool, streamed: bool) -> None:
-    """The last error is told as it is; nobody else is asked."""
+    """The last error is sent as it is; nobody else is asked."""
     world = World().on(A, stalled)
     with pytest.raises(il.APITimeoutError) as caught:
         ask(world, world.job(A, timeout_s=5), awaited=awaited, streamed=streamed)

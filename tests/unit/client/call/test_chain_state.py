@@ -48,7 +48,7 @@ def test_a_benched_target_is_passed_over(awaited: bool, streamed: bool) -> None:
     assert reply.attempts[0] == il.Attempt(
         model=A,
         outcome="skipped",
-        error="benched for another 5 s: it failed several times in a row, last OverloadedError 503",
+        error="circuit breaker open for another 5 s: it failed several times in a row, last OverloadedError 503",
     )
 
 
@@ -103,7 +103,7 @@ def test_what_a_person_took_out_is_not_asked(awaited: bool, streamed: bool) -> N
     """Suspended is suspended, also when nobody else is left."""
     world = World().on(A, good(streamed=streamed))
     world.health.apply([(A, Suspend())])
-    with pytest.raises(il.ChainExhaustedError, match="a/one: benched: it was suspended by hand") as caught:
+    with pytest.raises(il.ChainExhaustedError, match="a/one: suspended by hand") as caught:
         ask(world, world.job(A), awaited=awaited, streamed=streamed)
     assert (world.asked, caught.value.retryable) == ([], False)
 

@@ -110,7 +110,7 @@ def test_observers_hear_the_whole_story(awaited: bool) -> None:
         "AttemptStarted model=c/three number=4",
         "CallFinished model=c/three",
     ]
-    why = "benched for another 5 s: it failed several times in a row, last OverloadedError 529"
+    why = "circuit breaker open for another 5 s: it failed several times in a row, last OverloadedError 529"
     assert _heard(world, world.job(A, C), awaited=awaited, streamed=False)[1:3] == [
         f"TargetSkipped model=a/one reason={why}",
         "AttemptStarted model=c/three number=1",

@@ -42,7 +42,7 @@ def test_a_time_that_is_over_is_the_end_of_the_body(awaited: bool) -> None:
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
 def test_a_silence_that_is_too_long_is_an_error(awaited: bool) -> None:
-    """It was read as an end before: a stream that hung was told as one without a finish reason."""
+    """It was read as an end before: a stream that hung was sent as one without a finish reason."""
     with pytest.raises(APITimeoutError, match=r"fell silent for 0\.05 s") as caught:
         _second(Timeouts(idle_s=0.05), 60.0, awaited=awaited)
     assert caught.value.phase == "idle"

@@ -109,11 +109,11 @@ def test_an_approval_comes_too_late() -> None:
     now += 59.0
     signer.check("c1", CALL, signature, "/x")
     now += 1.0
-    with pytest.raises(il.DecodeError, match="/x: the approval of wipe was asked for too long ago"):
+    with pytest.raises(il.DecodeError, match="/x: the approval of wipe was requested too long ago"):
         signer.check("c1", CALL, signature, "/x")
     made, nonce, mac = signature.split("-")
     for forged in (f"{int(made, 16) + 60:x}-{nonce}-{mac}", f"-{nonce}-{mac}", mac, "", "x" * 100_000, "é-é-é"):
-        with pytest.raises(il.DecodeError, match="was not asked for here"):
+        with pytest.raises(il.DecodeError, match="was not requested here"):
             signer.check("c1", CALL, forged, "/x")
 
 

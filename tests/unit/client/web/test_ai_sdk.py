@@ -70,7 +70,7 @@ def test_a_call_has_its_arguments_as_text_and_as_a_value() -> None:
 
 
 def test_a_freeform_call_is_its_text() -> None:
-    """Its input is a text, and is told as one."""
+    """Its input is a text, and is sent as one."""
     told, _ = _answer(il.ToolCall("call_1", "sql", '{"input":"select 1"}', freeform=True))
     assert told == [
         {"type": "tool-input-start", "toolCallId": "call_1", "toolName": "sql", "inputEncoding": "text"},

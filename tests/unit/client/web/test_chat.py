@@ -146,7 +146,7 @@ def test_a_secret_lets_signed_calls_run_alone() -> None:
         ({"city": "Oslo", "days": 2}, signature, "c2"),
     ):
         with pytest.raises(
-            il.DecodeError, match=r"^/messages/1/parts/0: the approval of get_weather was not asked for"
+            il.DecodeError, match=r"^/messages/1/parts/0: the approval of get_weather was not requested"
         ):
             read(arguments, given, chat_id)
     with pytest.raises(il.DecodeError, match="an approval was used already: the call of an approval runs once"):
@@ -159,8 +159,8 @@ def test_a_secret_lets_signed_calls_run_alone() -> None:
 @pytest.mark.parametrize(
     ("sent", "place"),
     [
-        (b"{", "the body is no JSON"),
-        (b"[]", "the body is no object"),
+        (b"{", "the body is not JSON"),
+        (b"[]", "the body is not an object"),
         ({}, "/messages: the conversation is missing"),
         ({"messages": [1]}, "/messages/0: an object"),
         (body({"role": "tool", "parts": []}), "/messages/0/role: user, assistant or system, not 'tool'"),
@@ -256,7 +256,7 @@ def test_an_interrupt_of_another_call_is_refused() -> None:
     entry = {"status": "resolved", "payload": True}
     with pytest.raises(il.DecodeError, match=r"^/resume/0/interruptId: no call of the last turn"):
         il.web_chat(run_input(ASKED, CALLED, resume=[{"interruptId": "t2", **entry}]), "ag-ui")
-    with pytest.raises(il.DecodeError, match=r"^/resume/0: the approval of get_weather was not asked for here"):
+    with pytest.raises(il.DecodeError, match=r"^/resume/0: the approval of get_weather was not requested here"):
         il.web_chat(run_input(ASKED, CALLED, resume=[{"interruptId": "t1.00", **entry}]), "ag-ui", secret=SECRET)
 
 

@@ -93,7 +93,7 @@ def test_streams_are_bounded() -> None:
         streams.start("b", bodies[1])
         with pytest.raises(il.UsageError, match="2 streams go on at once"):
             streams.start("c", bodies[2])
-        with pytest.raises(il.UsageError, match="conversation a still goes on"):
+        with pytest.raises(il.UsageError, match="conversation a is still running"):
             streams.start("a", bodies[2])
         with pytest.raises(il.UsageError, match="needs the id of its conversation"):
             streams.start("", bodies[2])

@@ -216,7 +216,7 @@ def test_arg_04_arguments_sent_as_text_are_read_once() -> None:
 
 
 def test_a_broken_call_of_another_dialect_is_never_shown_as_one() -> None:
-    """Half an object is told as text, so that no client runs it; what is JSON stays what it is."""
+    """Half an object is sent as text, so that no client runs it; what is JSON stays what it is."""
     entries: list[Any] = []
     cut = Response(parts=(BrokenToolCall("a", "f", '{"x', "cut_off"),), finish_reason="length", usage=COUNTED)
     told = encode_reply(cut, ServerContext(changes=entries))

@@ -81,7 +81,7 @@ def test_five_marks_and_one_at_the_top_are_told_one_by_one() -> None:
 
 
 def test_an_hour_never_stands_after_five_minutes() -> None:
-    """The service refuses the order; what comes too late is told as five minutes, and that is said."""
+    """The service refuses the order; what comes too late is sent as five minutes, and that is said."""
     given = {
         "tools": [{"name": "f", "input_schema": {"type": "object"}, "cache_control": MARK}],
         "system": [{"type": "text", "text": "s", "cache_control": HOUR}],

@@ -66,7 +66,7 @@ def test_res_02_text_beside_a_result_is_a_user_message_after_it() -> None:
 
 
 def test_res_02_a_result_after_text_goes_first() -> None:
-    """The service wants results first; the other order is told as it must be, and that is said."""
+    """The service wants results first; the other order is sent as it must be, and that is said."""
     content = [{"type": "text", "text": "And?"}, {"type": "tool_result", "tool_use_id": "a", "content": "4"}]
     found = decode({"messages": [HELLO, USE, {"role": "user", "content": content}]})
     assert [message.role for message in found.request.messages] == ["user", "assistant", "tool", "user"]
@@ -288,7 +288,7 @@ def test_r04_a_reference_to_media_is_opaque() -> None:
 
 
 def test_r10_documents_are_a_pdf_or_text() -> None:
-    """Text goes as it is; other text is told as plain text; anything else is refused."""
+    """Text goes as it is; other text is sent as plain text; anything else is refused."""
     parts = (
         DocumentPart(b"%PDF", "application/pdf", "a.pdf"),
         DocumentPart("4°".encode(), "text/plain"),

@@ -394,7 +394,7 @@ def test_members_named_like_a_candidate_pass_through() -> None:
 
 
 def test_a_finish_reason_of_thousands_of_digits_stays_a_text() -> None:
-    """A number is told as one again; Python refuses to read this as a number."""
+    """A number is sent as one again; Python refuses to read this as a number."""
     long = "7" * 5_000
     told = [
         finish_word(

@@ -462,7 +462,7 @@ def test_an_empty_content_stays_a_content() -> None:
 
 
 def test_broken_arguments_in_a_history_are_an_error() -> None:
-    """Under `refuse`; told as text under `mend`."""
+    """Under `refuse`; sent as text under `mend`."""
     broken = (
         b'{"contents":[{"parts":[{"text":"q"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":[1]}}]},'
     )

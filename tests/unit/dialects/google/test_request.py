@@ -73,7 +73,7 @@ def test_a_path_without_a_model_is_the_client_s_fault() -> None:
 
 
 def test_res_29_both_schema_members_are_read() -> None:
-    """The OpenAPI form is told as JSON Schema and goes back as it was; JSON Schema stays."""
+    """The OpenAPI form is sent as JSON Schema and goes back as it was; JSON Schema stays."""
     schema, openapi, plain = tools_of(
         {"name": "a", "parametersJsonSchema": CITY},
         {"name": "b", "parameters": UPPER},

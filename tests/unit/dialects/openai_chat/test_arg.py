@@ -146,7 +146,7 @@ def test_arg_12_a_whole_call_before_the_cut_one_is_whole() -> None:
 
 
 def test_arg_13_a_broken_call_is_replayed_as_text_never_as_a_call() -> None:
-    """The raw broken text does not go back as arguments; the pair is told as words."""
+    """The raw broken text does not go back as arguments; the pair is sent as words."""
     (broken,) = both_ways('"{\\"x\\":"')
     asked = Request(messages=(user("Hi"), assistant(broken), _result("not valid JSON")))
     assert wire(asked)["messages"][1:] == [

@@ -138,7 +138,7 @@ def test_use_08_an_answer_without_a_finish_reason_is_settled_by_what_it_holds(me
 
 @pytest.mark.parametrize("raw", ["error", "abort", "insufficient_system_resource"])
 def test_end_02_a_broken_off_answer_is_an_error_in_every_dialect(raw: str) -> None:
-    """It is read with what it holds, and told as the server's failure to whoever speaks another dialect."""
+    """It is read with what it holds, and sent as the server's failure to whoever speaks another dialect."""
     whole = reply('{"content":"Hi"}', raw)
     assert (whole.text, whole.finish_reason, whole.finish_reason_raw) == ("Hi", "error", raw)
     assert streamed(chunk('{"content":"Hi"}', raw) + DONE).finish_reason == "error"

@@ -311,7 +311,7 @@ def test_hosted_items_stand_where_they_stood() -> None:
 
 
 def test_arg_15_broken_arguments_in_a_history() -> None:
-    """Refused by name; mended, they are told as text."""
+    """Refused by name; mended, they are sent as text."""
     given = [call_item("call_a", "look", "{oops"), OUTPUT]
     with pytest.raises(HistoryError, match=r"messages\[0\].*'call_a' \(tool look\) are broken: malformed"):
         request(given)
@@ -767,7 +767,7 @@ def test_a_budget_is_told_as_an_effort_to_a_model_that_reasons(budget: int, effo
     encoded = encode(Request(messages=(user("Hi"),), thinking_budget=budget), target)
     assert json.loads(encoded.body)["reasoning"] == {"effort": effort}
     assert [(entry.action, entry.path, entry.detail) for entry in encoded.changes] == [
-        ("approximated", "/thinking_budget", f"{budget} tokens are told as the effort {effort}")
+        ("approximated", "/thinking_budget", f"{budget} tokens are sent as the effort {effort}")
     ]
     both = encode(Request(messages=(user("Hi"),), thinking_budget=budget, effort="high"), target)
     assert [entry.code for entry in both.changes] == ["parameter_unsupported"]

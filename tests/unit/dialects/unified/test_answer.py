@@ -337,7 +337,7 @@ def test_every_class_of_error_survives(kind: str) -> None:
 
 
 def test_every_error_of_ours_has_a_type() -> None:
-    """The list is closed; a class of somebody else's is told as the root."""
+    """The list is closed; a class of somebody else's is sent as the root."""
     classes = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Error)]
     assert {type_of_error(kind) for kind in classes} == ERROR_TYPES.keys()
     assert type_of_error(APITimeoutError) == "api_timeout_error"

@@ -1,4 +1,4 @@
-"""Whatever a client sends to the routes beside conversations, its fault is told as its fault."""
+"""Whatever a client sends to the routes beside conversations, its fault is sent as its fault."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Histories of foreign clients at the gateway: mended and recorded on the way to another dialect, never in their own.
 
-And what Messages clients say in headers and in the query: passed on in their own dialect, told as dropped elsewhere.
+And what Messages clients say in headers and in the query: passed on in their own dialect, sent as dropped elsewhere.
 """
 
 from __future__ import annotations

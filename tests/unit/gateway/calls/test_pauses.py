@@ -129,7 +129,7 @@ async def test_end_05_who_knows_pauses_is_told_of_them(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", HAVE_NO_PAUSE)
 async def test_end_05_an_answer_that_never_ends_is_cut_off(dialect: str) -> None:
-    """It is gone on with so many times, and told as cut off then."""
+    """It is gone on with so many times, and sent as cut off then."""
     reply, bodies = await _asked(gateway({"LLM_WORK": LLM_WORK}), dialect, *[PAUSED] * (MAX_CONTINUATIONS + 2))
     assert (await answer_of(dialect, reply)).finish_reason == "length"
     assert len(bodies) == MAX_CONTINUATIONS + 1
@@ -254,7 +254,7 @@ async def test_end_05_each_continuation_of_a_stream_is_settled() -> None:
 
 @pytest.mark.parametrize(("budget", "lines"), [("1000 USD", [LIMITED] * 5), ("0.042 USD", [])])
 async def test_end_05_a_stream_that_cannot_go_on_ends_in_the_error(budget: str, lines: list[Line]) -> None:
-    """Neither a target that refuses nor a budget that is used up is told as a clean end; what came is charged."""
+    """Neither a target that refuses nor a budget that is used up is sent as a clean end; what came is charged."""
     made = _keyed(budget)
     reply, _ = await _asked(made, "openai-chat", _streamed(PAUSED), *lines, stream=True, max_tokens=400)
     end = (await events_of("openai-chat", reply))[-1]

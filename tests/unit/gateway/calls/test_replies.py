@@ -180,8 +180,11 @@ def test_a_chain_that_says_one_thing_is_told_as_that(kind: type[il.Error], statu
     "said",
     [
         ("ContextWindowExceededError: x", "RateLimitError: y"),
-        ("ContextWindowExceededError: x", "benched for another 5 s: it failed several times in a row"),
-        ("benched for another 5 s: it failed several times in a row", "its limit on our own side is used up"),
+        ("ContextWindowExceededError: x", "circuit breaker open for another 5 s: it failed several times in a row"),
+        (
+            "circuit breaker open for another 5 s: it failed several times in a row",
+            "its limit on our own side is used up",
+        ),
     ],
 )
 def test_a_chain_that_says_several_things_is_a_502(said: tuple[str, str]) -> None:

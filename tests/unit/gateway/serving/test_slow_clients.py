@@ -90,7 +90,7 @@ async def test_a_kept_connection_is_idle_for_a_while(monkeypatch: pytest.MonkeyP
 
 
 async def test_rtr_08_a_client_may_leave_at_any_byte() -> None:
-    """Nothing is left of it; a request that had begun is told as left."""
+    """Nothing is left of it; a request that had begun is sent as left."""
     records: list[Record] = []
     for place in range(len(REQUEST)):
         async with wired(answering(records=records)) as wire:

@@ -89,7 +89,7 @@ def test_a_whole_answer_is_not_streamed_or_cancelled() -> None:
     """Both are refused with a sentence."""
     made = gateway()
     path = f"/v1/responses/{_first(made)['id']}"
-    assert "told as a whole" in told(ask(made, path, method="GET", query="stream=true"), 400)["error"]["message"]
+    assert "sent as a whole" in told(ask(made, path, method="GET", query="stream=true"), 400)["error"]["message"]
     assert "is complete" in told(ask(made, f"{path}/cancel"), 400)["error"]["message"]
 
 

@@ -80,7 +80,7 @@ def test_a_system_text_may_move_where_an_entry_says_so() -> None:
 
 
 def test_a_note_may_stand_for_a_call_at_its_place_alone() -> None:
-    """A call told as text excuses a text there, and no other."""
+    """A call sent as text excuses a text there, and no other."""
     messages = (user("Hi"), Message("assistant", (TextPart("a"), ToolCall("c", "f", "{}"), TextPart("b"))), user("Go."))
     request = Request(messages=messages)
     entry = _change("broken_call_as_text", "/messages/1/parts/1")
@@ -221,7 +221,7 @@ def test_ends(reason: Any, word: str, *, entry: bool, fine: bool) -> None:
 
 
 def test_further_choices_refusals_and_counts() -> None:
-    """A lost choice, a refusal told as text, and counts that nobody made: each by its entry alone."""
+    """A lost choice, a refusal sent as text, and counts that nobody made: each by its entry alone."""
     two = Response(parts=(TextPart("a"),), alternatives=(Alternative(parts=(TextPart("b"),)),), finish_reason="stop")
     assert _answer(two, {"content": "a"}) == ["/choices/1: '(a choice)' != '(missing)'"]
     assert _answer(two, {"content": "a"}, _change("alternatives_unsupported", "/alternatives/0")) == []

@@ -63,7 +63,7 @@ async function enter() {
   while (!own.signal.aborted) {
     try {
       await live.follow(hello, own.signal);
-      link("asking again", "idle");
+      link("reconnecting", "idle");
     } catch (error) {
       if (own.signal.aborted) return;
       if (error instanceof Refused && [401, 403, 404].includes(error.status)) {

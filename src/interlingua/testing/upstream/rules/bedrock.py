@@ -325,7 +325,7 @@ def _thoughts(request: Asked) -> Iterator[Finding]:
         thought = members(reasoning.get("reasoningText"))
         seal = thought.get("signature", reasoning.get("redactedContent"))
         if seal is None:
-            yield (*steps, "reasoningContent"), "reasoning without its signature is told as text"
+            yield (*steps, "reasoningContent"), "reasoning without its signature is sent as text"
         elif seals is not None and seals.get(word(seal)) != word(thought.get("text")):
             yield (*steps, "reasoningContent"), "Invalid `signature` in `thinking` block"
 
