@@ -112,7 +112,7 @@ def test_the_command_line_has_both(found: dict[str, Any]) -> None:
     ]
     body = '{\n  "model": "m1",\n  "lines": [\n    {\n      "by": "user",\n      "words": "Hi"\n    }\n  ]\n}'
     assert commands["explain"] == (
-        f"0 -> toyland/m1 (toy): is asked first\n\nPOST https://toyland.example/v1/say\n{body}\n\nno changes\n"
+        f"0 -> toyland/m1 (toy): first target\n\nPOST https://toyland.example/v1/say\n{body}\n\nno changes\n"
     )
     assert commands["dialects in the help"].split(", ")[-2:] == ["toy", "bedrock"]
     chat = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}

@@ -121,7 +121,7 @@ def _line(target: PlannedTarget) -> str:
 
 
 def _said(target: PlannedTarget) -> str:
-    return target.reason or ("is asked first" if target.chosen else "")
+    return target.reason or ("is the first target" if target.chosen else "")
 
 
 class _Candidate(msgspec.Struct, frozen=True):

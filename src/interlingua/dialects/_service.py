@@ -173,7 +173,7 @@ class ListedModel(NamedTuple):
     title: str
     """The title for people."""
     owner: str
-    """The provider that is asked first."""
+    """The provider that is the first target."""
     max_output_tokens: int | None
     """The most tokens of one answer; None where nobody knows."""
 

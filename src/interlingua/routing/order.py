@@ -6,7 +6,7 @@ Rules
 - A prefix goes to the target with the highest digest of both (rendezvous hashing): one target more or less moves only
   its own share of the conversations, and every process chooses alike.
 - Calls and times are counted in this process, for calls that a policy orders. A time counts for five minutes, and a
-  target without one is asked first, so that it gets one.
+  target without one is the first target, so that it gets one.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def test_least_busy_counts_calls_under_way() -> None:
 
 
 def test_fastest_is_who_answered_soonest() -> None:
-    """A target that was never measured is asked first; a new time counts for three tenths."""
+    """A target that was never measured is the first target; a new time counts for three tenths."""
     traffic = Traffic()
     ranking = _of("fastest", "a", "b", "c")
     traffic.measured("a", 2.0, 0.0)

@@ -119,7 +119,7 @@ def _told(plan: Plan) -> str:
 
 
 def _target(target: PlannedTarget) -> str:
-    reason = f": {target.reason}" if target.reason else ": is asked first" if target.chosen else ""
+    reason = f": {target.reason}" if target.reason else ": first target" if target.chosen else ""
     return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}){reason}"
 
 

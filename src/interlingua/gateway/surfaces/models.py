@@ -56,11 +56,11 @@ class Listed(NamedTuple):
     id: str
     """The name to ask for it by."""
     endpoints: tuple[Endpoint, ...]
-    """The targets of the name, first the one that is asked first."""
+    """The targets of the name, first the one that is the first target."""
 
     @property
     def owner(self) -> str:
-        """The provider that is asked first."""
+        """The provider that is the first target."""
         return self.endpoints[0].provider
 
     @property

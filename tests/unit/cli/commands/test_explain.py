@@ -18,7 +18,7 @@ def test_a_plan_is_told(capsys: Capture) -> None:
     assert main(["explain", "-m", "fake/echo", "Hello"]) == 0
     assert capsys.readouterr() == (
         """\
--> fake/echo (openai-chat): is asked first
+-> fake/echo (openai-chat): first target
 
 POST fake:///chat/completions
 {
@@ -52,7 +52,7 @@ def test_a_target_without_a_key_is_passed_over(capsys: Capture) -> None:
     assert main(["explain", "-m", "openai-chat/o3,fake/echo", "Hello"]) == 0
     first, second = capsys.readouterr().out.splitlines()[:2]
     assert first.startswith("   openai-chat/o3 (openai-chat): openai-chat: no key; set OPENAI_API_KEY")
-    assert second == "-> fake/echo (openai-chat): is asked first"
+    assert second == "-> fake/echo (openai-chat): first target"
 
 
 def test_curl_names_the_variable(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -232,7 +232,7 @@ def test_a_weighted_chain_goes_on_all_the_same(awaited: bool, streamed: bool) ->
 
 
 def test_the_fastest_is_measured_by_its_first_content(awaited: bool) -> None:
-    """Both get a try, then the faster one is asked first."""
+    """Both get a try, then the faster one is the first target."""
     world = World().on(A, Body(4.0, *chunks("A"))).on(B, Body(1.0, *chunks("B"), 60.0))
     traffic = Traffic()
     job = replace(world.job(A, B), ranking=Ranking(Rule("fastest"), (A, B)), traffic=traffic)
