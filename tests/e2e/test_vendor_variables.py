@@ -252,7 +252,7 @@ def test_the_key_of_a_line_stays_at_its_address(monkeypatch: pytest.MonkeyPatch)
     ("spec", "arguments", "sentence"),
     [
         ("openai/a,groq/b", {"api_key": "k"}, "login and base_url are for one provider, and .* has openai and groq"),
-        ("fake/echo", {"base_url": "http://x"}, "fake answers in this process: it takes no api_key, no login"),
+        ("fake/echo", {"base_url": "http://x"}, "fake runs in this process: it takes no api_key, no login"),
         ("openai/m", {"base_url": "x.example"}, r"base_url: not an address \(expected http://host"),
         ("openai/m", {"base_url": 7}, "base_url takes an address, not an int"),
         ("openai/m", {"api_key": 7}, "api_key takes a text or a function that gives one at once, not an int"),

@@ -44,9 +44,9 @@ def test_a_failover_is_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Lo
         for _ in range(4):
             model.generate("Private question?")
     told = _lines(caplog, logging.INFO)
-    assert told[0] == "first/m: 503 no capacity; second/m is asked instead"
-    assert any(line.startswith("first/m is left alone for ") for line in told)
-    assert any(line.startswith("first/m is passed over: benched") for line in told)
+    assert told[0] == "first/m: 503 no capacity; falling back to second/m"
+    assert any(line.startswith("the circuit breaker of first/m opens for ") for line in told)
+    assert any(line.startswith("first/m is skipped: circuit breaker open") for line in told)
     assert not any(word in line for line in told for word in ("Private", KEY))
     assert _lines(caplog, logging.DEBUG) == []
 
@@ -64,7 +64,7 @@ async def test_each_call_is_a_line_for_those_who_debug(
         with pytest.raises(il.OverloadedError):
             il.model("work/m", retries=0).generate("Private question?")
     told = [line.partition(" ")[2] for line in _lines(caplog, logging.DEBUG)]
-    assert [told[0], told[2], told[4]] == ["asks work/m", "asks work/m for a stream", "asks work/m"]
+    assert [told[0], told[2], told[4]] == ["calls work/m", "calls work/m for a stream", "calls work/m"]
     assert told[1].startswith("is answered by work/m after ")
     assert told[1].endswith(" s: stop, 1000 tokens in, 500 out, $0.002")
     assert told[3].endswith(" s: stop, 1000 tokens in, 500 out, $0.002")
@@ -114,7 +114,7 @@ def test_the_command_tells_failovers_and_the_cost(tmp_path: Path) -> None:
         told = _il(tmp_path, *arguments, **environ)
         quiet = _il(tmp_path, *arguments, "-q", **environ)
     usage = "usage: 1000 input tokens, 500 output tokens, $0.002; second/m"
-    assert told.stderr.splitlines() == ["il: first/m: 503 no capacity; second/m is asked instead", usage]
+    assert told.stderr.splitlines() == ["il: first/m: 503 no capacity; falling back to second/m", usage]
     assert quiet.stderr.splitlines() == [usage]
     assert (told.stdout, quiet.stdout) == ("Private answer.\n", "Private answer.\n")
 
