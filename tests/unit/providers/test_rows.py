@@ -97,8 +97,8 @@ def test_a_row_has_lower_case_headers_without_a_credential(row: Provider) -> Non
 
 
 def test_every_server_of_the_issue_has_a_row() -> None:
-    """The providers that were promised are there, under their names."""
-    assert set(ROWS) == {
+    """The providers that were promised are there, under their names; a new row needs no line here."""
+    assert set(ROWS) >= {
         *("openai", "openai-chat", "openai-responses", "azure", "openai-compatible", "anthropic-compatible"),
         *("groq", "mistral", "deepseek", "openrouter", "xai", "together", "fireworks", "perplexity", "cerebras"),
         *("nvidia", "huggingface", "zai", "moonshot", "qwen", "gemini-compat", "voyage", "jina"),
