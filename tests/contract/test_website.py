@@ -12,6 +12,7 @@ import pytest
 import interlingua as il
 import interlingua.errors
 from interlingua.cli.main import COMMANDS
+from interlingua.registry.resolve import Registry
 from interlingua.types.change import CODES
 from tests.contract.blocks import FENCE, blocks
 from tests.contract.source import ROOT
@@ -133,6 +134,21 @@ def test_blocks_name_nothing_undefined(document: Path) -> None:
     ]
     checked = subprocess.run(command, input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
     assert [line for line in checked.stdout.splitlines() if "F821" in line] == []
+
+
+def test_addresses_of_providers_are_read() -> None:
+    """Each `LLM_NAME='…'` of the documents is an address without a problem; so are options on pages of tasks."""
+    variables: list[tuple[str, str]] = []
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        variables += re.findall(r"\b(LLM_[A-Z0-9_]+)='([^'…]+)'", text)
+        if document.parent.name == "how-to":
+            options = re.findall(r"`\?([a-z_]+=[^`…]+)`", text)
+            variables += [("LLM_WORK", f"openai://token@llm.example/v1?{words}") for words in options]
+    assert len(variables) > 10
+    for name, address in variables:
+        keys = dict.fromkeys(re.findall(r"key_env=(\w+)", address), "a-key")
+        assert Registry({name: address, **keys}).load_env().problems == (), address
 
 
 def test_no_block_is_left_out_by_its_indent() -> None:
