@@ -48,7 +48,7 @@ from interlingua.types.content import (
 )
 from interlingua.types.message import Message
 from interlingua.wire.arguments import are_sound
-from interlingua.wire.json import exact_reader
+from interlingua.wire.json import MAX_DEPTH, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -194,7 +194,7 @@ def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...]
     Raises: DecodeError for an unknown role and for parts that cannot be read; LimitExceededError.
     """
     history = _History(changes)
-    wires = cast("list[MessageWire] | None", _read_plain(text))  # they have its members
+    wires = cast("list[MessageWire] | None", _read_plain(text)) or _read_known(text)  # plain ones have its members
     history.read(read_member(b"messages", text, MessagesWire).messages if wires is None else wires)
     return history.system, tuple(history.messages)
 
@@ -209,6 +209,8 @@ def _are_sound(calls: Sequence[PlainCallWire]) -> bool:
 
 
 _read_plain = exact_reader(list[PlainMessageWire])
+_read_known = exact_reader(list[MessageWire], max_depth=MAX_DEPTH)
+"""Reads messages of which every member is known."""
 
 
 def _unknown_role(role: str | None) -> NoReturn:
