@@ -187,13 +187,6 @@ def _heads(root: dict[str, Any]) -> Iterator[tuple[_Steps, dict[str, Any]]]:
                 waiting.extend([((*steps, keyword, str(place)), branch) for place, branch in several])
 
 
-def _missing(parameters: dict[str, Any]) -> dict[str, _Steps]:
-    """The parameters without a description, and where each stands first; a usual schema is told by its text."""
-    text = encode_exact(parameters)
-    bare = None if text is None else bare_parameters(text)
-    return _bare(parameters) if bare is None else {name: ("properties", name) for name in bare}
-
-
 def _said(schema: object, root: dict[str, Any]) -> bool:
     if not isinstance(schema, dict):
         return False
@@ -227,7 +220,7 @@ def filled(tool: Tool) -> Tool:
     It is the same tool when none is missing.
     """
     parameters = tool.parameters
-    for name, steps in _missing(parameters).items() if tool.freeform is None else ():
+    for name, steps in _bare(parameters).items() if tool.freeform is None else ():
         parameters = cast("dict[str, Any]", _named(parameters, steps, name))
     if parameters is not tool.parameters:
         tool = msgspec.structs.replace(tool, parameters=parameters)
