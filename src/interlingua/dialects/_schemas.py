@@ -62,10 +62,12 @@ _Verdict: TypeAlias = "_Rewritten | str | None"
 
 
 def _judge(key: tuple[bytes, Subset]) -> _Verdict:
+    text, subset = key
+    if subset.loose and is_untouched(text):
+        return None
     from interlingua.schema.fit import fit  # only who has such schemas pays for it
     from interlingua.schema.validate import check_bounds, is_within_bounds
 
-    text, subset = key
     schema = decode_any(text)
     try:
         if not is_within_bounds(text):
@@ -87,16 +89,12 @@ _verdicts = ByteCache[tuple[bytes, "Subset"], _Verdict](_MAX_VERDICTS_BYTES, _ju
 """Verdicts on schemas, by their text and the subset."""
 
 
-def _verdict(text: bytes, subset: Subset) -> _Verdict:
-    return None if subset.loose and is_untouched(text) else _verdicts[text, subset]
-
-
 def _rewritten(schema: dict[str, Any], subset: Subset) -> _Rewritten | None:
     """The schema as `subset` takes it; None where it takes the caller's own.
 
     Raises: SchemaError, for one that cannot be said.
     """
-    verdict = _verdict(encode(schema), subset)
+    verdict = _verdicts[encode(schema), subset]
     if isinstance(verdict, str):
         raise SchemaError(verdict)
     return verdict
@@ -187,7 +185,7 @@ def _fit_plain_tools(
     subset = tool_subset(plain[0])  # all of them are alike
     if subset is None or _takes_all(subset, plain, texts):
         return _FittedPlainTools(list(zip(plain, map(Raw, texts), strict=True)))
-    verdicts = [_verdict(text, subset) for text in texts]
+    verdicts = [_verdicts[text, subset] for text in texts]
     if any([isinstance(verdict, str) for verdict in verdicts]):
         return None
     work = _Work()
