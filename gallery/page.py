@@ -1,4 +1,4 @@
-"""`docs/guides/clients.md`: the lines of each client, and what came of them in the last run of the gallery."""
+"""`docs/guides/clients.md`: the lines of each client, and their results in the last run of the gallery."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ RESULTS = Path(__file__).parent / "results.json"
 """The cells that are not ok of the last run of each client, with its packages and its day."""
 _HEAD = """# Clients
 
-The lines that lead other people's clients to the gateway (`il serve`), and what came of them. `il connect CLIENT`
-prints the same lines with your model, address and key. `make test-clients` installs each client in an environment of
-its own, runs these very lines against a gateway in a process of its own, and writes this page; nothing here is
+The settings that connect other clients to the gateway (`il serve`), with test results. `il connect CLIENT`
+prints the same lines with your model, address and key. `make test-clients` installs each client in its own
+environment, runs these lines against a real gateway process, and writes this page; nothing here is
 written by hand.
 
-A figure is *passed of tried*, over the upstreams behind the gateway: {upstreams}, each imitated strictly (what the
-real one refuses is refused), and llmock, a server of Chat Completions that others wrote. `–` is what a client does
-not offer there. Scenarios: a whole text, a stream, three steps with a tool, whole and streamed, two calls at once,
-typed output, an image, a thought before a call that goes back with its result, tokens, the client's own exceptions
-for a wrong key, an unknown model, a rate limit and a context overflow, and a stream that breaks off, which must
-raise.
+A figure is *passed of tried*, over the providers behind the gateway: {upstreams}, each a strict imitation (it refuses
+the faults that the real service refuses), and llmock, an independent server of Chat Completions. `–` means that the
+client does not offer the scenario. Scenarios: a whole text, a stream, three steps with a tool, whole and streamed, two
+calls at once, typed output, an image, thinking before a call that goes back with its result, tokens, the client's own
+exceptions for a wrong key, an unknown model, a rate limit and a context overflow, and a broken stream, which must
+raise an exception.
 
-`OLLAMA_HOST` has no place for a key: the programs of Ollama reach only a gateway without keys (on this machine, `il
+`OLLAMA_HOST` cannot hold a key: the programs of Ollama reach only a gateway without keys (on this machine, `il
 serve` with none configured). Ollama's Python library sends `OLLAMA_API_KEY`; see the lines of each client.
 
 Coding agents (Claude Code, Codex, Gemini CLI, Qwen Code, opencode) have [a page of their own](launch.md).

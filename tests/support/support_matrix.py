@@ -44,10 +44,10 @@ AMBIGUOUS = frozenset(
 """Words that name wire members or fields, too: for these only the places count where a code is certainly meant."""
 
 GROUPS: dict[Action, tuple[str, str]] = {
-    "refused": ("Impossible", "The request is not sent: `UnsupportedError` names everything found."),
-    "approximated": ("Approximated", "Sent in another way that means nearly the same; refused under `strict=True`."),
-    "dropped": ("Dropped", "A knob or an ornament that is left out; refused under `strict=True`."),
-    "repaired": ("Repaired", "Something broken that came in and was understood all the same."),
+    "refused": ("Impossible", "The request is not sent: `UnsupportedError` names all losses."),
+    "approximated": ("Approximated", "Sent in another form with nearly the same meaning; refused under `strict=True`."),
+    "dropped": ("Dropped", "A setting or a detail that is left out; refused under `strict=True`."),
+    "repaired": ("Repaired", "Broken input that was corrected."),
 }
 """Action -> its heading, and what it means for a request."""
 
@@ -130,7 +130,7 @@ def page() -> str:
     known = ", ".join(f"`{name}`" for name in DIALECTS)
     anew = " and ".join([f"`{name}`" for name, service in services().items() if not service.passes])
     head = [
-        "# What each dialect can say, and what a translation can change",
+        "# Support matrix: the abilities of each dialect, and the changes of a translation",
         "",
         "Made from the code by `python -m tests.support.docs_tables`; a test compares it.",
         "",
@@ -140,19 +140,19 @@ def page() -> str:
         "",
         *_abilities(),
         "",
-        "### What is told anew, and what is not served",
+        "### Formats that the gateway always translates or does not serve",
         "",
-        f"Between a client and a service of one dialect the gateway passes bytes on, except in {anew}: there",
-        "both directions are told anew, as between two dialects, with ids of calls of the gateway's own. Frames of",
+        f"If client and provider speak one dialect, the gateway passes the bytes on, except in {anew}: there it",
+        "decodes and encodes both directions, as between two dialects, with its own call ids. Frames of",
         "Bedrock are cut by length and have checksums",
-        "([record](decisions/0095-bedrock-is-imitated-and-told-anew.md)). `InvokeModel` of Bedrock is no path of the",
-        "gateway: vectors of Titan and Cohere go out in its form, and clients ask for them in",
+        "([record](decisions/0095-bedrock-is-imitated-and-told-anew.md)). The gateway has no path for Bedrock's",
+        "`InvokeModel`: it uses that form for vectors of Titan and Cohere, and clients request them in",
         "[one of the forms that are served](guides/embeddings.md).",
         "",
         "## What a translation can change",
         "",
         "A row is one code of the closed table in `types/change.py`; a column says whether the code of a dialect can",
-        "record it. A loss that is said under none of them is a bug. What happens field by field is in the",
+        "record it. A loss without a code is a bug. The changes field by field are in the",
         "[field maps](dialects/README.md).",
     ]
     return "\n".join([*head, *(line for action in GROUPS for line in _group(action)), ""])
@@ -160,21 +160,21 @@ def page() -> str:
 
 SIGNS: dict[Level, str] = {"native": "●", "approximated": "◐", "dropped": "○", "impossible": "✕"}
 """How well a dialect says something, where a cell has room for one sign."""
-TITLES = {"What is asked": REQUESTS, "What is answered": ANSWERS, "What is streamed": STREAMS}
+TITLES = {"Requests": REQUESTS, "Answers": ANSWERS, "Streams": STREAMS}
 
 
 def _abilities() -> list[str]:
     """What each dialect can say: every capability, by what becomes of it."""
     lines = [
-        "## What each dialect can say",
+        "## Abilities of each dialect",
         "",
-        "Each cell is one probe: a request to the dialect's own service (what single models refuse comes on top;",
-        "sealed reasoning in Chat is OpenRouter's), or an answer to a client of the dialect, and what `changes` says",
-        "of it. **native**: said as it is. *approximated*: said in another way. *dropped*: left out. *impossible*:",
-        "refused, unless `allow=` lets it go. With `strict=True` everything but native is refused.",
+        "Each cell is one test: a request to the dialect's own service (single models may refuse more; encrypted",
+        "reasoning in Chat is OpenRouter's), or an answer to a client of the dialect, with its entries in `changes`.",
+        "**native**: sent unchanged. *approximated*: sent in another form. *dropped*: left out. *impossible*: refused,",
+        "unless `allow=` permits the loss. With `strict=True` everything but native is refused.",
     ]
     for title, probes in TITLES.items():
-        columns = ["", "what", *(f"`{name}`" for name in DIALECTS)]
+        columns = ["", "ability", *(f"`{name}`" for name in DIALECTS)]
         rows = [_line([probe.requirement, probe.what, *(_told(probe, name) for name in DIALECTS)]) for probe in probes]
         lines += ["", f"### {title}", "", _line(columns), _line(["---"] * len(columns)), *rows]
     return lines
@@ -189,7 +189,7 @@ def _told(probe: Probe, dialect: str) -> str:
 def _group(action: Action) -> list[str]:
     title, meaning = GROUPS[action]
     allowed = action == "refused"
-    columns = ["code", "what", *(["let go by"] if allowed else []), *(f"`{name}`" for name in DIALECTS)]
+    columns = ["code", "meaning", *(["permitted by"] if allowed else []), *(f"`{name}`" for name in DIALECTS)]
     rows = [_row(code, allowed=allowed) for code, row in CODES.items() if row.action == action]
     return ["", f"### {title}", "", meaning, "", _line(columns), _line(["---"] * len(columns)), *rows]
 
@@ -239,7 +239,7 @@ def _at_a_glance() -> list[str]:
     mixed = [probe for probe in probes if _signs(probe) != [SIGNS["native"]] * len(DIALECTS)]
     everywhere = ", ".join(probe.what for probe in probes if probe not in mixed)
     meaning = (
-        "● as it is · ◐ in another way · ○ left out, with an entry in `changes` · ✕ refused with `UnsupportedError`"
+        "● unchanged · ◐ in another form · ○ left out, with an entry in `changes` · ✕ refused with `UnsupportedError`"
     )
     return ["## At a glance", "", meaning, "", *signs_table(mixed), "", f"● everywhere: {everywhere}."]
 

@@ -98,9 +98,9 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     json_mode: bool = True
     """Whether the server takes JSON mode without a schema; else the schema of any object stands for it."""
     schema_in_json_mode: bool = True
-    """Whether a schema that was asked for in JSON mode goes there again, in Chat; else it goes in its usual form."""
+    """Whether a schema of a request in JSON mode stays in JSON mode, in Chat; else it is sent in the usual form."""
     json_word: bool = False
-    """Whether JSON mode must be asked for in words, too."""
+    """Whether JSON mode also needs a text in the prompt."""
     service_tiers: frozenset[str] = frozenset()
     """The classes of service that the provider knows; empty: any word."""
     tool_choice: Literal["full", "strings", "ignored"] = "full"
@@ -119,27 +119,27 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     parallel_explicit: bool = False
     """Whether parallel calls must be switched on (llama.cpp's default is off)."""
     parallel_calls: bool = True
-    """Whether an answer can hold several calls; who asks for that where it cannot is told so."""
+    """Whether an answer can hold several calls; otherwise a request for parallel calls gets an entry in `changes`."""
     stop_in_json: bool = True
     """Whether stop sequences hold in an answer that is bound to a schema or may be a call."""
     parameters_required: bool = False
     """Whether a tool must have parameters."""
     stream_usage: bool = True
-    """Whether token counts of a stream must be asked for with `stream_options`."""
+    """Whether token counts of a stream must be requested with `stream_options`."""
     cache_marks: Literal["cache_control", "none"] = "cache_control"
     """How parts and tools are marked for the prompt cache; `none`: the server knows no such member."""
     call_ids_back: bool = True
     """Whether calls and results in a history may carry ids (Vertex refuses them)."""
     server_tool_calls: bool = True
-    """Whether Gemini's server can be asked to tell what its own tools were called for (Vertex cannot)."""
+    """Whether Gemini's server can report the calls of its own tools (Vertex cannot)."""
     penalties_by_model: bool = True
     """Whether models that take no penalties at their vendor's own API take none here, either (at Vertex they do)."""
     bounds: Literal["any", "vendor"] = "any"
-    """Which bounds of the knobs the server holds to: none that is known, or those of the dialect's vendor."""
+    """The bounds of settings at the server: none that is known, or those of the dialect's vendor."""
     betas: frozenset[str] = frozenset({"*"})
     """The beta features of Messages that the server knows; `*`: all of them."""
     empty_result: Literal["omit", "marker"] = "omit"
-    """The stand-in for a result that says nothing; some routes to Claude refuse one without content."""
+    """The stand-in for an empty result; some routes to Claude refuse one without content."""
     websocket: bool = False
     """Whether the server has Responses over a WebSocket, at the path of the POST."""
     batches: Literal["none", "vendor", "jobs"] = "none"
@@ -147,11 +147,11 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     history_tools: bool = False
     """Whether the tools that a history calls must be declared, even when none is offered any more."""
     embed_dimensions: Literal["dimensions", "output_dimension", "none"] = "dimensions"
-    """In which member of a request for vectors the number of their dimensions goes; `none`: the server has none."""
+    """The member for the number of dimensions in a request for vectors; `none`: the server has none."""
     embed_input_type: Literal["none", "input_type", "task"] = "none"
-    """In which member of such a request it is said what the texts are for; `none`: the server has none."""
+    """The member for the purpose of the texts in such a request; `none`: the server has none."""
     embed_base64: bool = False
-    """Whether vectors are asked for in base64, which is shorter and quicker to read."""
+    """Whether vectors are requested in base64, which is shorter and faster to read."""
     embed_form: Literal["batch", "predict", "pooled"] = "batch"
     """Which of Google's forms a request for vectors has; `pooled`: the models named by a word were made for
     conversations, so that their vectors are their pooled states."""
