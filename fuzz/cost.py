@@ -23,8 +23,7 @@ from fuzz.shapes import FRAMINGS, SHAPES
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import Error
-from interlingua.gateway.calls.head import read_request
-from interlingua.gateway.offload.cost import check_values, is_cheap
+from interlingua.gateway.calls.reading import check_values, is_cheap, read_request
 from interlingua.gateway.serving.bodies import Intake
 from interlingua.gateway.serving.heads import Heads
 from interlingua.gateway.serving.reader import RequestReader

@@ -18,8 +18,8 @@ import msgspec
 
 from interlingua.dialects.table import DEFAULT_DIALECT, DIALECTS, services
 from interlingua.errors import BadRequestError, Error, NotFoundError
-from interlingua.gateway.calls.head import body_of
 from interlingua.gateway.calls.plan import Plans, Targets
+from interlingua.gateway.calls.reading import CHEAP_BYTES, body_at_hand
 from interlingua.gateway.calls.replies import cut_off, error_reply, names_provider, own_fault
 from interlingua.gateway.chance import random_name
 from interlingua.gateway.console.feed import Feed
@@ -28,7 +28,6 @@ from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import admission_of
 from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
-from interlingua.gateway.offload.cost import CHEAP_BYTES, is_cheap
 from interlingua.gateway.offload.pool import Offload
 from interlingua.gateway.records.observing import observed
 from interlingua.gateway.records.record import origin_of, told_of
@@ -259,9 +258,8 @@ class Gateway:
 
         Raises: as `read_body`; OverloadedError where too many of those are being read.
         """
-        if request.read is not None or is_cheap(request.body):
-            return body_of(request, dialect)
-        return await self.offload.read(request.body, dialect, self.owner(request))
+        body = body_at_hand(request, dialect)
+        return body or await self.offload.read(request.body, dialect, self.owner(request))
 
     def owner(self, request: GatewayRequest) -> str:
         """The name of the key that a request brought: whose state it may see; empty where no key is asked for."""

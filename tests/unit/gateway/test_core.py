@@ -9,7 +9,7 @@ import pytest
 import interlingua as il
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
-from interlingua.gateway.calls.head import MAX_MODEL_CHARACTERS
+from interlingua.gateway.calls.reading import MAX_MODEL_CHARACTERS
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.auth import hash_key

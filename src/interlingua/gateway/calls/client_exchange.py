@@ -1,16 +1,22 @@
 """One request of a client, read: whom it names, how it wants its answer, and what it asks.
 
-Strategy: the body is read once (`reading`), and what is decided before a target is asked is decided from that (`head`).
+Strategy: the body is read once (`reading`), and what is decided before a target is asked is decided from that (`Head`).
 A request that can go out as it came needs no more; one that has to be translated is decoded by its dialect.
 
 Rules
 - A body without a model, or without anything to say to it, is refused with the name of the missing member.
 - Histories of foreign clients are mended; the unified dialect refuses by its rules.
 - The answer shows the model under the name that the client used for it.
+- Every question to a head is answered from what was read: members by their names, the words of a history or of tools.
+  Nothing is looked for in the text.
+- A word is the name of a member, or the value of `role` or `type`, outside of data.
+- A name is looked at where it stands: the type of a source or of bytes, the format of a sound, the head of a data URL.
+- What a dialect itself calls a type is no other name of it (`mp3` in Chat, `audio/mp3` at Google).
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -19,27 +25,30 @@ import msgspec
 from interlingua.client.estimate import estimate_body
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._members import is_object
-from interlingua.dialects.table import get_dialect
-from interlingua.errors import Error
-from interlingua.gateway.calls.head import body_of, missing, nothing_said, read_head, rules_of
+from interlingua.dialects._shapes import SHAPES
+from interlingua.dialects.table import get_dialect, get_service, services
+from interlingua.errors import DecodeError, Error
 from interlingua.gateway.calls.other_models import check_overrides, other_models
+from interlingua.gateway.calls.reading import body_of, checked_model, rules_of
 from interlingua.types.capability import HistoryPolicy
-from interlingua.wire.body import body_without
+from interlingua.types.change import Changes
+from interlingua.wire.body import body_without, objects_in
 from interlingua.wire.http import HttpRequest
+from interlingua.wire.media import media_type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from interlingua.client.call.job import Lane
     from interlingua.client.hooks.run import Hooking
     from interlingua.dialects._contract import DecodedRequest, Dialect
-    from interlingua.gateway.calls.head import Head
+    from interlingua.dialects._service import Service
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.auth import Guard
     from interlingua.gateway.keys.grant import Grant
     from interlingua.gateway.settings import GatewayKey
-    from interlingua.gateway.state.keep import Keeping
+    from interlingua.gateway.state.stored import Keeping
     from interlingua.gateway.state.vault import Restored
     from interlingua.types.change import Change
     from interlingua.types.request import Request
@@ -47,7 +56,7 @@ if TYPE_CHECKING:
     from interlingua.wire.body import Body
     from interlingua.wire.http import Headers
 
-__all__ = ["ClientExchange", "read"]
+__all__ = ["ClientExchange", "Head", "missing", "nothing_said", "read", "read_head", "respelled", "spelling_of"]
 
 _OPTIONS = {policy: DecodeOptions(history=policy) for policy in get_args(HistoryPolicy)}
 
@@ -257,3 +266,199 @@ def _take_out_other_models(exchange: ClientExchange, may_use: Callable[[str], bo
         body = body_without(body, frozenset([change.path.rpartition("/")[2] for change in exchange.taken_out]))
         exchange.http = msgspec.structs.replace(exchange.http, body=body.text, read=body)
         exchange.head = msgspec.structs.replace(exchange.head, body=body)
+
+
+# The head of a request: decisions from the one reading of its body
+
+
+_OUR_ID = re.compile(r"_il[a-z0-9]{22}")
+"""The mark of a turn of the history from another dialect: our own ids."""
+_ID_NAMES = ("id", "call_id", "tool_call_id", "tool_use_id")
+_ACTING = re.compile(
+    r"(?:web_?search|web_fetch|file_?search|code_interpreter|code_?execution|image_generation|mcp|computer_use|"
+    r"google_?search|google_?maps|url_?context|tool_search)\w*",
+    re.IGNORECASE,
+)
+"""Words of tools that the provider runs."""
+_STATE = frozenset({"previous_response_id", "conversation", "cachedContent", "cached_content", "mcp_servers"})
+"""Members that let a provider act, or keep something."""
+
+
+class Head(msgspec.Struct, frozen=True, eq=False):
+    """A request of which the body was read, and nothing was translated."""
+
+    dialect: str
+    """The dialect that it is in."""
+    service: Service
+    """The facts of that dialect beside its bodies."""
+    model: str
+    """The model that the client names."""
+    stream: bool
+    """Whether it wants a stream."""
+    json_array: bool
+    """Whether it wants the stream as one JSON array."""
+    body: Body
+    """The body."""
+    _words: dict[str, frozenset[str]] = {}
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether tools are offered."""
+        return self._says("tools")
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to say to the model."""
+        return any([self._says(name) for name in self.service.message_members])
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the history holds turns that were translated for this client, so that no provider knows them."""
+        for name in self.service.message_members:
+            if name in self.body.shaped:
+                ids = SHAPES[self.dialect][name].ids(self.body.shaped[name])
+            else:
+                objects = self.objects(name)
+                is_foreign = self.service.is_foreign
+                if is_foreign is not None and any(map(is_foreign, objects)):
+                    return True
+                ids = [node[name] for node in objects for name in _ID_NAMES if type(node.get(name)) is str]
+            if ids and _OUR_ID.search("\n".join(ids)) is not None:
+                return True
+        return False
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether the request lets the provider act or keep something, so that it must not run twice."""
+        members = self.body.members
+        if "store" in members and self.body.get("store") is True:
+            return True
+        if not _STATE.isdisjoint(members) and any([self._says(name) for name in _STATE]):
+            return True
+        return "tools" in members and any([_ACTING.fullmatch(word) is not None for word in self.words("tools")])
+
+    @property
+    def is_normal(self) -> bool:
+        """Whether a provider of the dialect takes the body as it is written.
+
+        Where it is not, the writer of the dialect says the same in a form that is taken.
+        """
+        body, is_unusual = self.body, self.service.is_unusual
+        if body.repeats_in_data:
+            return False
+        history = self.service.message_members[0]
+        if history in body.shaped:
+            return True
+        nodes = self.objects(history)
+        if is_unusual is not None and any(map(is_unusual, nodes)):
+            return False
+        return not any([spelling_of(node) is not None for node in nodes])
+
+    @property
+    def respelled(self) -> tuple[Change, ...]:
+        """The changes where media types stand under other names, and the body is therefore written anew."""
+        history = self.service.message_members[0]
+        return () if history in self.body.shaped else respelled(self.objects(history), self.dialect, "/messages")
+
+    def objects(self, name: str) -> list[dict[str, Any]]:
+        """The objects in a member, as reading has gathered them where it had the rules of this dialect."""
+        body, rules = self.body, rules_of(self.dialect)
+        if body.rules is rules and name in body.objects:
+            return body.objects[name]
+        return objects_in(body.get(name), rules.data)
+
+    def words(self, name: str) -> frozenset[str]:
+        """The words of a member, gathered the first time that somebody asks."""
+        if name not in self._words:
+            self._words[name] = self._gathered_words(name)
+        return self._words[name]
+
+    def _gathered_words(self, name: str) -> frozenset[str]:
+        if name in self.body.shaped:
+            return SHAPES[self.dialect][name].words(self.body.shaped[name])
+        if name not in self.body:
+            return frozenset()
+        objects = self.objects(name)
+        values = [node.get(name) for node in objects for name in ("role", "type")]
+        return frozenset([value for value in values if type(value) is str]).union(*objects)
+
+    def _says(self, name: str) -> bool:
+        """Whether a member holds something."""
+        shaped = self.body.shaped
+        return bool(shaped[name] if name in shaped else self.body.get(name))
+
+
+def read_head(http: GatewayRequest, name: str, body: Body) -> Head:
+    """The head of a request in the dialect `name`, whose body was read.
+
+    Raises: DecodeError with the place.
+    """
+    service = get_service(name)
+    if service.read_path is not None:
+        path = service.read_path(f"{http.path}?{http.query}")
+        if path is None:
+            end = service.asked_at.replace("{model}", "NAME").split("/", 2)[2]
+            raise DecodeError(f"the path names no model: it must end in /{end}", status=400)
+        return Head(name, service, checked_model(path.model), path.streams, path.json_array, body)
+    stream = _member(body, "stream", bool)
+    streams = service.streams if stream is None else stream
+    return Head(name, service, checked_model(_member(body, "model", str) or ""), streams, False, body)
+
+
+def _member(body: Body, name: str, kind: type) -> Any:
+    """The value of a member; None where it says nothing."""
+    value = body.get(name)
+    if value is None or type(value) is kind:
+        return value
+    path, got = f"/{name}", type(value).__name__
+    raise DecodeError(f"{path}: expected `{kind.__name__} | null`, got `{got}`", path=path, status=400)
+
+
+def missing(member: str, hint: str) -> DecodeError:
+    """The error of a body that lacks a member."""
+    return DecodeError(f"/{member}: it is missing or empty; {hint}", path=f"/{member}", status=400)
+
+
+def nothing_said(name: str) -> DecodeError:
+    """The error of a body in the dialect `name` that says nothing to the model."""
+    return missing(get_service(name).message_members[0], "there is nothing to say to the model")
+
+
+# Names of media types that a provider of the client's dialect does not take
+
+
+MAX_TOLD = 8
+"""How many names are told of one request."""
+_TYPES = ("media_type", "mimeType", "mime_type")
+_URLS = ("url", "image_url", "file_data", "document_url")
+_LONGEST_HEAD = 128
+_OWN = frozenset[str]().union(*[service.media_names for service in services().values()])
+
+
+def spelling_of(node: dict[str, Any]) -> tuple[str, str] | None:
+    """The other name of a media type that an object has, and the one that is taken; None where it has none."""
+    for name in _TYPES:
+        word = node.get(name)
+        if type(word) is str and (standard := media_type_of(word)) != word and word not in _OWN:
+            return word, standard
+    word = node.get("format")
+    if type(word) is str and "data" in node and word not in _OWN:
+        plain = word if "/" in word else f"audio/{word}"
+        standard = media_type_of(plain)
+        return (word, standard) if standard != plain or "/" in word else None
+    for name in _URLS:
+        url = node.get(name)
+        if type(url) is str and url.startswith("data:"):
+            word = url[5:_LONGEST_HEAD].partition(",")[0].partition(";")[0]
+            if (standard := media_type_of(word)) != word:
+                return word, standard
+    return None
+
+
+def respelled(nodes: Iterable[dict[str, Any]], dialect: str, path: str) -> tuple[Change, ...]:
+    """An entry for each other name that the objects of a history have."""
+    changes = Changes(dialect, "decode_request")
+    spellings = dict.fromkeys([spelling for node in nodes if (spelling := spelling_of(node)) is not None])
+    for word, standard in list(spellings)[:MAX_TOLD]:
+        changes.add("media_type_corrected", path, f"{word[:_LONGEST_HEAD]} is {standard}")
+    return changes.done()

@@ -36,17 +36,16 @@ from interlingua.dialects.table import get_service, stream_type
 from interlingua.errors import BadRequestError, DecodeError, Error, HistoryError, UnsupportedError
 from interlingua.gateway.calls.client_exchange import read
 from interlingua.gateway.calls.media import with_media, with_way_out
-from interlingua.gateway.calls.outgoing import asks_usage, outgoing, relayed
 from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
 from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, ContinuedStream, behind, continuation, is_paused, joined
-from interlingua.gateway.calls.plan import UNREAD, is_same
+from interlingua.gateway.calls.plan import UNREAD, asks_usage, is_same, outgoing, relayed
+from interlingua.gateway.calls.reading import CHEAP_BYTES
 from interlingua.gateway.calls.replies import kept_headers, limit_headers, own_headers, trail_headers, with_provider
 from interlingua.gateway.calls.socket_events import posted
 from interlingua.gateway.calls.streams import Course, streamed
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
-from interlingua.gateway.offload.cost import CHEAP_BYTES
-from interlingua.gateway.state.keep import Keeping
+from interlingua.gateway.state.stored import Keeping
 from interlingua.stream.unfold import unfold
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes

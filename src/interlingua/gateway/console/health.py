@@ -10,7 +10,7 @@ import msgspec
 from interlingua.client.state import health_store
 from interlingua.dialects.table import DEFAULT_DIALECT
 from interlingua.errors import APIConnectionError, DecodeError, NotFoundError, UsageError
-from interlingua.gateway.calls.head import read_object
+from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import check_operator, viewer_of
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.serving.joining import Change, health_of_all, tell_all

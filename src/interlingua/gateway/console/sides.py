@@ -20,7 +20,7 @@ import msgspec
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
 from interlingua.dialects.table import DIALECTS, get_dialect, get_service
 from interlingua.errors import Error, NotFoundError, UnsupportedError
-from interlingua.gateway.calls.head import read_object
+from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply

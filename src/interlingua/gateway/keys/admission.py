@@ -4,7 +4,7 @@ Rules
 - A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
 - Where tokens or money are limited, a call goes out with a cap (`cap`) that fits into what is left of each limit. Calls
   under way lower no cap: a call that fits once they have ended waits for that (429).
-- What a target reads beside the body (`unseen`) is reserved up to a context window, and where that is more than a
+- What a target reads beside the body is reserved up to a context window, and where that is more than a
   budget or a minute has left, all of that is: then one such call is under way at a time.
 - What is passed to a provider without being read is refused (403) where money is limited; where tokens of a
   minute are, it counts about as much as its body and its longest answer have, and is refused where nobody can say how
@@ -24,12 +24,11 @@ from interlingua.errors import BadRequestError, BillingError, Error, PermissionD
 from interlingua.gateway.calls.other_models import asks_background
 from interlingua.gateway.keys.accounts import MAX_COUNT
 from interlingua.gateway.keys.budget import Call, Refusal
-from interlingua.gateway.keys.cap import cap_change, fitted, least_of, wish_of
+from interlingua.gateway.keys.cap import cap_change, fitted, least_of, unseen_tokens, wish_of
 from interlingua.gateway.keys.grant import Grant, KeyPlan, cost_of_reading, cost_of_tokens, read_nearer
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import money, told_budget
-from interlingua.gateway.keys.unseen import unseen_tokens
 from interlingua.types.limit import RateLimit
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How many tokens an answer may have for a key with limits of tokens or money, and how that is said to a target.
+"""How many tokens a call may use of a key with limits of tokens or money: the cap of its answer, and unseen input.
 
 Strategy: the limit that a client names, or the key's `default_max_tokens`, is lowered to what is left of each limit and
 to what a model can write. The result goes out as the limit of the request, so what is reserved for a call is the most
@@ -12,33 +12,42 @@ Rules
 - A request that is translated has no other limit beside its cap: Ollama's `num_predict` of -1 is none, and would win.
 - A body that is passed on has the cap in every member that limits an answer somewhere (llama.cpp takes `n_predict`
   before `max_tokens`), and at least in the one that its dialect, or its target, knows.
+- What a target reads beside the body nobody knows before the call, but no model reads more than its context window. A
+  conversation, a prompt, a cache, a container or a file that is named by an id, documents behind an address, and tools
+  that the provider runs count. An image behind an address does not: it is a few thousand tokens.
+- Tools that only say what the body has (`tool_search`), and those that the client runs, do not count. What this gateway
+  keeps itself stands in the body by then.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interlingua.dialects._members import is_object
+from interlingua.client.price import window_of
+from interlingua.dialects._members import is_list, is_object
 from interlingua.types.change import Changes
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from interlingua.client.call.job import Lane
+    from interlingua.client.call.job import Job, Lane
     from interlingua.dialects._service import LimitFields
-    from interlingua.gateway.calls.client_exchange import ClientExchange
+    from interlingua.gateway.calls.client_exchange import ClientExchange, Head
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
 __all__ = [
+    "CONTEXT_TOKENS",
     "DEFAULT_MAX_TOKENS",
     "Wish",
     "cap_change",
     "cap_edits",
     "fitted",
     "least_of",
+    "reads_more",
     "token_count",
+    "unseen_tokens",
     "wish_of",
 ]
 
@@ -155,3 +164,77 @@ def token_count(value: object) -> int | None:
     except (ValueError, OverflowError):
         return MAX_TOKENS if type(value) is int and value > 0 else None
     return int(min(number, MAX_TOKENS)) if number >= 1 else None
+
+
+# The input of a target beside the body of a request
+
+
+CONTEXT_TOKENS = 1_000_000
+"""The context window of a model of which no window is known."""
+_AT_TOP = frozenset({
+    "cachedContent", "cached_content", "container", "conversation", "mcp_servers", "plugins", "previous_response_id",
+    "web_search_options",
+})  # fmt: skip
+"""Members of a body that have its target read more."""
+_FILES = frozenset({"file_id", "file_uri", "file_url", "fileUri"})
+"""Members that name a file."""
+_RUN_BY_CLIENTS = (
+    "apply_patch", "bash_", "computer", "custom", "function", "local_shell", "memory_", "text_editor_", "tool_search",
+)  # fmt: skip
+"""How types of tools begin that the client runs, or that read nothing."""
+_GOOGLE_FUNCTIONS = frozenset({"computerUse", "computer_use", "functionDeclarations", "function_declarations"})
+
+
+def unseen_tokens(exchange: ClientExchange, job: Job, context_tokens: int | None) -> int:
+    """The most tokens that a target may read beside the body: 0, or a context window.
+
+    `context_tokens` is what the key says of it; else the largest window of the targets counts.
+    """
+    if not reads_more(exchange.head) and not exchange.http.kept_by:
+        return 0
+    if context_tokens is not None:
+        return context_tokens
+    return max([window_of(lane.endpoint) or CONTEXT_TOKENS for lane in job.lanes], default=CONTEXT_TOKENS)
+
+
+def reads_more(head: Head) -> bool:
+    """Whether a request has its target read more than its body says."""
+    body = head.body
+    if any([body.get(name) for name in _AT_TOP.intersection(body.members)]):
+        return True
+    if any([is_object(body.get(name)) for name in head.service.kept_objects]):
+        return True
+    if "tools" in body and "tools" not in body.shaped and any(map(_is_run_elsewhere, _listed(body.get("tools")))):
+        return True
+    message_members = head.service.message_members[0]
+    return (
+        message_members in body
+        and message_members not in body.shaped
+        and any(map(_names_a_file, head.objects(message_members)))
+    )
+
+
+def _listed(value: object) -> list[Any]:
+    return value if is_list(value) else []
+
+
+def _is_run_elsewhere(tool: object) -> bool:
+    """Whether a tool, or one inside of a namespace, is run by the provider."""
+    if not is_object(tool):
+        return False
+    kind = tool.get("type")
+    if kind == "namespace":
+        return any(map(_is_run_elsewhere, _listed(tool.get("tools"))))
+    if kind == "opaque_tool":  # of our own format
+        return _is_run_elsewhere(tool.get("raw"))
+    if isinstance(kind, str):
+        return kind != "tool" and not kind.startswith(_RUN_BY_CLIENTS)
+    return "name" not in tool and not _GOOGLE_FUNCTIONS.issuperset(tool)
+
+
+def _names_a_file(node: dict[str, Any]) -> bool:
+    """Whether an object names a file, or a document behind an address."""
+    if any([isinstance(node.get(name), str) for name in _FILES.intersection(node)]):
+        return True
+    source = node.get("source")
+    return node.get("type") == "document" and is_object(source) and source.get("type") == "url"

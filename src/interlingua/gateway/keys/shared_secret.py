@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from interlingua.errors import ConfigError
-from interlingua.gateway.keys.id_secret import kept_secret, make_secret, read_secret
+from interlingua.gateway.state.signing import kept_secret, make_secret, read_secret
 from interlingua.routing.commands import Add, LinkGone, Read
 
 if TYPE_CHECKING:

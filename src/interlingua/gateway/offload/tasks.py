@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from interlingua.dialects.table import get_dialect
-from interlingua.gateway.calls.head import read_request
-from interlingua.gateway.offload.cost import check_values
+from interlingua.gateway.calls.reading import check_values, read_request
 from interlingua.types.content import with_bytes
 from interlingua.types.request import Request
 from interlingua.wire.body import Body

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from interlingua.gateway.state.items import ID_PATTERN
 from interlingua.gateway.state.store import MemoryStore
-from interlingua.gateway.state.stored import Held, StoredResponses, answer_entry
+from interlingua.gateway.state.stored import ID_PATTERN, Held, StoredResponses, answer_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -32,14 +32,11 @@ from interlingua.errors import (
     NotFoundError,
     PermissionDeniedError,
 )
-from interlingua.gateway.calls.head import body_of
+from interlingua.gateway.calls.reading import body_of, is_cheap
 from interlingua.gateway.http import STRICT, dialect_by_headers
-from interlingua.gateway.keys.id_secret import secret_for
-from interlingua.gateway.offload.cost import is_cheap
 from interlingua.gateway.state.id_places import GOOGLE_NAMES, QUERY, Place, Places, folded, places_at, root_of, swap_ids
-from interlingua.gateway.state.items import ID_PATTERN, OWN_RESPONSE, answer_of_item
-from interlingua.gateway.state.signing import Signer
-from interlingua.gateway.state.stored import no_previous, not_found
+from interlingua.gateway.state.signing import Signer, signer_of
+from interlingua.gateway.state.stored import ID_PATTERN, OWN_RESPONSE, answer_of_item, no_previous, not_found
 from interlingua.types.change import Changes
 from interlingua.wire.body import edited_body
 from interlingua.wire.json import decode_any, encode
@@ -122,7 +119,7 @@ class Ownership:
         """
         if self._signer is None:
             gateway = self._gateway
-            self._signer = Signer(secret_for(gateway.settings, gateway.registry.environment()))
+            self._signer = signer_of(gateway.settings, gateway.registry.environment())
         return self._signer
 
     # Requests

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from interlingua.client.home import state_directory
 from interlingua.client.state import shared_link
 from interlingua.errors import ConfigError
-from interlingua.gateway.keys.id_secret import kept_secret, named_secret, place_of
+from interlingua.gateway.state.signing import kept_secret, named_secret, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

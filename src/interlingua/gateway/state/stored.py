@@ -4,59 +4,80 @@ One owner of the state: an answer that a Responses provider gave is kept there, 
 without keys, who keeps it is remembered here. Every other answer is kept here. A request that goes on from an answer
 that is kept here is turned into one that says everything itself, so that any target can serve it.
 
+How the answer to one request is kept says `Keeping`.
+
 Rules
+- An answer is kept before its last bytes are given out, since the client's next request may come at once.
+- A Responses client whose answer came from another dialect gets an id of ours, and is told whether it is kept here.
+- Who keeps the answer is not told to keep it twice: a target of another dialect is not asked to store anything.
 - Kept for a while, in bounded memory, apart by owner. Ids are restricted by a pattern before anything is looked up.
 - `store: false` keeps nothing; the answer says which of the two holds.
 - An id that was another owner's is as unknown as one that never was.
 - A reference to an item of ours becomes the item, or is refused by name. Another one stays: a provider may know it, and
   where none can, the encoder refuses it by name.
+- An id that the gateway made says so (`il`), and the id of an item names the answer that holds it; nobody else knows
+  it, so it never goes to a provider.
+- A compacted conversation is an item whose content only we can read: it holds a summary, and whoever sends it back has
+  sent the summary.
 
 Source: FAILURES SRV-11, SRV-12, SRV-13, SEC-11; decision 0033.
 """
 
 from __future__ import annotations
 
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 
 from interlingua.dialects._shapes import SHAPES
-from interlingua.dialects.table import store_dialect
-from interlingua.errors import BadRequestError, DecodeError, NotFoundError
-from interlingua.gateway.calls.head import read_request
-from interlingua.gateway.state.items import (
-    ID_PATTERN,
-    OWN_RESPONSE,
-    Item,
-    answer_of_item,
-    as_input,
-    check_results,
-    input_list,
-    listed,
-)
+from interlingua.dialects.table import get_service, store_dialect
+from interlingua.errors import BadRequestError, DecodeError, Error, NotFoundError
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.state.store import Entry, MemoryStore
+from interlingua.types.event import StreamEnd, StreamStart
 from interlingua.wire.body import edited_body
 from interlingua.wire.json import decode_any, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from interlingua.client.call.job import Lane
+    from interlingua.dialects._service import AnswerStore
+    from interlingua.gateway.core import Gateway
+    from interlingua.gateway.state.latest import Latest
     from interlingua.gateway.state.store import Key, Store
+    from interlingua.types.event import Event
+    from interlingua.types.request import Request
+    from interlingua.types.response import Response
     from interlingua.wire.body import Body
 
 __all__ = [
+    "ID_PATTERN",
+    "OWN_RESPONSE",
     "Held",
+    "Item",
+    "Keeping",
     "KeptAnswer",
     "KeptElsewhere",
     "Prepared",
     "StoredResponses",
     "answer_entry",
+    "answer_of_item",
+    "as_input",
+    "check_results",
+    "compacted",
+    "input_list",
     "input_of",
+    "is_readable_item",
+    "listed",
     "memory_responses",
     "no_previous",
     "not_found",
     "output_of",
     "page",
+    "unpacked",
 ]
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -283,3 +304,232 @@ def memory_responses(
     """Stored responses in the memory of this process."""
     store: MemoryStore[Held] = MemoryStore(max_bytes=max_bytes, max_entries=max_entries, keep_s=keep_s, clock=clock)
     return StoredResponses(store)
+
+
+# Items of the Responses dialect as plain JSON
+
+
+Item: TypeAlias = dict[str, Any]
+
+ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,128}")
+"""The form of an id of an answer or of an item; no other text is looked up, sent on or told again."""
+OWN_RESPONSE = re.compile(r"resp_il[a-z0-9]{22}")
+"""Ids of answers that the gateway made."""
+_OWN_ITEM = re.compile(r"[a-z]{2,3}_(il[a-z0-9]{22})(?:i?\d{2,})")
+_SEAL = "il1."
+_SUMMARY = "What was said before, in short:\n\n"
+
+
+def answer_of_item(item_id: object) -> str | None:
+    """The id of the answer that holds an item of ours, by the item's id; None for an id that is not ours."""
+    match = _OWN_ITEM.fullmatch(item_id) if isinstance(item_id, str) else None
+    return f"resp_{match[1]}" if match else None
+
+
+def is_readable_item(data: object) -> bool:
+    """Whether the state of a part is an item of reasoning that holds a summary alone, as the gateway writes it."""
+    if not isinstance(data, dict):
+        return False
+    item = cast("Item", data)
+    is_ours = item.get("id") is None or answer_of_item(item["id"]) is not None
+    return item.get("type") == "reasoning" and is_ours and not item.get("encrypted_content")
+
+
+def input_list(value: object) -> list[Item]:
+    """The items of an `input`: its list, or the one message that a text is."""
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}] if value else []
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Item", item) for item in items if isinstance(item, dict)]
+
+
+def as_input(item: Item) -> Item:
+    """An item without an id of ours, which no provider would know; a compacted conversation of ours as its summary."""
+    if item.get("type") == "compaction":
+        return unpacked(item)
+    if answer_of_item(item.get("id")) is None:
+        return item
+    return {name: value for name, value in item.items() if name != "id"}
+
+
+def check_results(before: list[Item], items: list[Item]) -> None:
+    """Nothing, if every result of a call among `items` follows its call, there or in the conversation before.
+
+    Raises: BadRequestError that names the first one that does not, in the words of the format's owner.
+    """
+    calls = {item.get("call_id") for item in before if str(item.get("type")).endswith("_call")}
+    for place, item in enumerate(items):
+        kind = str(item.get("type"))
+        if kind.endswith("_call"):
+            calls.add(item.get("call_id"))
+        elif kind.endswith("_call_output") and item.get("call_id") not in calls:
+            name, called = kind.replace("_", " "), str(item.get("call_id"))[:100]
+            raise BadRequestError(
+                f"No tool call found for {name} with call_id {called}: /input/{place}; send results of calls that the "
+                "conversation has",
+                status=400,
+            )
+
+
+# Compaction
+
+
+def compacted(summary: str, item_id: str) -> Item:
+    """The item that a conversation is compacted to."""
+    content = urlsafe_b64encode(encode({"summary": summary})).decode()
+    return {"id": item_id, "type": "compaction", "encrypted_content": f"{_SEAL}{content}"}
+
+
+def unpacked(item: Item) -> Item:
+    """The message that a compacted conversation of ours stands for; another provider's item as it is.
+
+    Raises: DecodeError for one of ours that was damaged.
+    """
+    content = item.get("encrypted_content")
+    if not isinstance(content, str) or not content.startswith(_SEAL):
+        return item
+    try:
+        own = cast("Item", decode_any(urlsafe_b64decode(content.removeprefix(_SEAL))))
+        summary = own["summary"]
+    except (ValueError, KeyError, TypeError, Error):
+        raise DecodeError(
+            "/input: encrypted_content of a compaction item is damaged", path="/input", status=400
+        ) from None
+    return {"role": "user", "content": f"{_SUMMARY}{summary}"}
+
+
+# Listing
+
+
+def listed(items: list[Item], response_id: str) -> list[Item]:
+    """Items as a list of them is shown: each with an id, a type and a status, messages with a list of parts."""
+    tail = response_id.removeprefix("resp_")
+    return [_listed(item, f"{tail}i{number:02}") for number, item in enumerate(items, 1)]
+
+
+def _listed(item: Item, tail: str) -> Item:
+    kind = str(item.get("type") or "message")
+    entry = {"id": f"{_PREFIXES.get(kind, 'it')}_{tail}", **item, "type": kind}
+    if kind == "message":
+        entry["content"] = _parts(item.get("content"), is_answer=item.get("role") == "assistant")
+    if kind in _PREFIXES:
+        entry.setdefault("status", "completed")
+    return entry
+
+
+_PREFIXES = {
+    "message": "msg",
+    "function_call": "fc",
+    "function_call_output": "fco",
+    "custom_tool_call": "ctc",
+    "custom_tool_call_output": "cto",
+    "reasoning": "rs",
+    "compaction": "cmp",
+}
+"""How ids begin, by the type of the item."""
+
+
+def _parts(content: object, *, is_answer: bool) -> object:
+    if not isinstance(content, str):
+        return content
+    if not is_answer:
+        return [{"type": "input_text", "text": content}]
+    part: Item = {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
+    return [part]
+
+
+# How the answer to one request is kept
+
+
+class Keeping:
+    """How the answer to one request of a Responses client is kept, and where."""
+
+    def __init__(
+        self, gateway: Gateway, owner: str, prepared: Prepared, *, wanted: bool, latest: Latest | None = None
+    ) -> None:
+        """`wanted` is what the client says of `store`, on unless it is off; `latest` is that of its WebSocket."""
+        self._gateway = gateway
+        self._owner = owner
+        self._prepared = prepared
+        self._latest = latest
+        self._wanted = wanted
+        self.id: str = gateway.make_id("resp_")
+        """The id of an answer that is kept here."""
+        self._dialect = store_dialect()
+        self.store: AnswerStore = _store_of(self._dialect)
+        """The facts of such answers in the client's dialect."""
+        self._spaces: dict[str, tuple[str, str]] = {}
+        self.is_changed: bool = prepared.is_changed
+        """Whether the request is not the one that came, so that it cannot go out as it came."""
+
+    @property
+    def has_spaces(self) -> bool:
+        """Whether calls of the answer have to be put in their namespaces."""
+        return bool(self._spaces)
+
+    def is_ours(self, lane: Lane) -> bool:
+        """Whether the answer of a target is kept here: it has no store of this form, or knows not what came before."""
+        return lane.dialect.name != self._dialect or bool(self._prepared.previous)
+
+    def lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
+        """The targets that can know what came before: where a provider is noted to keep it, no other one does."""
+        keeper = self._prepared.kept_by.partition("/")[0]
+        if not keeper:
+            return lanes
+        able = [lane for lane in lanes if lane.dialect.name != self._dialect or lane.endpoint.provider == keeper]
+        return tuple(able) or lanes
+
+    def asked(self, request: Request, lane: Lane) -> Request:
+        """The request as a target gets it; its namespaces were looked at when it was read."""
+        if not self.is_ours(lane):
+            return request
+        if lane.dialect.name != self._dialect:
+            request, self._spaces = self.store.opened(request)
+        return msgspec.structs.replace(request, store=False if lane.dialect.name == self._dialect else None)
+
+    def event(self, event: Event, lane: Lane) -> Event:
+        """An event of the answer as the client gets it."""
+        if isinstance(event, StreamStart) and self.is_ours(lane):
+            return msgspec.structs.replace(event, id=self.id, extra=self._told(event.extra))
+        if isinstance(event, StreamEnd):
+            return StreamEnd(self.answer(event.response, lane))
+        return self.store.placed_event(event, self._spaces) if self._spaces else event
+
+    def answer(self, response: Response[Any], lane: Lane) -> Response[Any]:
+        """The answer as the client gets it."""
+        if not self.is_ours(lane):
+            return response
+        response = self.store.placed(response, self._spaces)
+        return msgspec.structs.replace(response, id=self.id, extra=self._told(response.extra))
+
+    def _told(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        previous = self._prepared.previous or None
+        return {
+            **extra,
+            self._dialect: {**extra.get(self._dialect, {}), "store": self._wanted, "previous_response_id": previous},
+        }
+
+    async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
+        """Keep an answer, as `write` gives what the client gets; of an answer kept elsewhere only whose it is."""
+        if self.is_ours(lane):
+            await self.keep_here(self.id, write, lane.endpoint.provider)
+        elif not self._wanted:
+            await self.keep_here(response.id or "", write, lane.endpoint.provider)
+        elif response.id is not None and not self._gateway.ids.is_on:  # a signed id says it itself
+            await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)
+
+    async def keep_here(self, response_id: str, write: Callable[[], bytes], provider: str = "") -> None:
+        """Keep a provider's answer under an id: in the store, or with its connection where the client wants none."""
+        prepared, latest = self._prepared, self._latest
+        if latest is not None:
+            prepared = latest.told_whole(prepared)
+        if self._wanted:
+            await self._gateway.stored.keep(self._owner, response_id, write(), prepared, provider)
+        elif latest is not None:
+            await latest.keep(response_id, write, prepared)
+
+
+def _store_of(dialect: str) -> AnswerStore:
+    store = get_service(dialect).store
+    assert store is not None  # noqa: S101 - the dialect was chosen by it
+    return store

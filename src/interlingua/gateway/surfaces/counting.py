@@ -20,7 +20,7 @@ from interlingua.dialects._service import Count
 from interlingua.dialects.table import get_service
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
 from interlingua.gateway.calls.client_exchange import read
-from interlingua.gateway.calls.head import read_request
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
 from interlingua.gateway.surfaces.passing import call_provider, with_model

@@ -23,8 +23,8 @@ from interlingua.client.plan import make_plan
 from interlingua.dialects.table import DIALECTS, SPELLINGS, get_service, services
 from interlingua.errors import DecodeError, NotFoundError
 from interlingua.gateway.calls.exchange import job_of, read_exchange
-from interlingua.gateway.calls.head import read_object
-from interlingua.gateway.calls.outgoing import outgoing
+from interlingua.gateway.calls.plan import outgoing
+from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
 from interlingua.types.dump import dump

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from interlingua.errors import NotFoundError
+from interlingua.gateway.calls.reading import CHEAP_BYTES
 from interlingua.gateway.http import Closing, GatewayReply, Seen
-from interlingua.gateway.offload.cost import CHEAP_BYTES
 from interlingua.wire.body import edited_body
 
 if TYPE_CHECKING:

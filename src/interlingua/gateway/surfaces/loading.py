@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.gateway.calls.exchange import converse
-from interlingua.gateway.calls.head import read_object
+from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.surfaces.models import find_model
 from interlingua.gateway.surfaces.passing import passing

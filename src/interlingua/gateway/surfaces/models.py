@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 from interlingua.dialects._service import ListedModel
 from interlingua.dialects.table import DEFAULT_DIALECT, get_service
 from interlingua.errors import DecodeError, NotFoundError, UsageError
-from interlingua.gateway.calls.head import checked_model, read_object
+from interlingua.gateway.calls.reading import checked_model, read_object
 from interlingua.gateway.http import GatewayReply, dialect_by_headers
 from interlingua.wire.json import encode
 

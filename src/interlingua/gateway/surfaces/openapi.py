@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from interlingua.dialects.table import DEFAULT_DIALECT, DIALECTS, get_service, services, stream_type
 from interlingua.errors import BadRequestError, RateLimitError
-from interlingua.gateway.calls.head import MAX_MODEL_CHARACTERS
+from interlingua.gateway.calls.reading import MAX_MODEL_CHARACTERS
 from interlingua.gateway.calls.replies import error_reply
 from interlingua.gateway.http import GatewayReply
 from interlingua.wire.json import decode_any, encode

@@ -24,8 +24,17 @@ from interlingua.gateway.calls.exchange import job_of
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
-from interlingua.gateway.state.items import Item, compacted, input_list, listed
-from interlingua.gateway.state.stored import KeptAnswer, KeptElsewhere, input_of, not_found, page
+from interlingua.gateway.state.stored import (
+    Item,
+    KeptAnswer,
+    KeptElsewhere,
+    compacted,
+    input_list,
+    input_of,
+    listed,
+    not_found,
+    page,
+)
 from interlingua.gateway.surfaces.passing import call_provider, pass_on, with_model
 from interlingua.types.message import user
 from interlingua.wire.json import encode

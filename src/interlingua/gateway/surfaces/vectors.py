@@ -35,12 +35,12 @@ from interlingua.client.vectors import (
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import DEFAULT_DIALECT, get_embedding, get_reranking
 from interlingua.errors import BadRequestError, ConfigError, Error, PermissionDeniedError, UsageError
-from interlingua.gateway.calls.head import PASSED_RULES, checked_model, missing
+from interlingua.gateway.calls.client_exchange import missing
 from interlingua.gateway.calls.other_models import other_models
+from interlingua.gateway.calls.reading import PASSED_RULES, checked_model, is_cheap
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
-from interlingua.gateway.offload.cost import is_cheap
 from interlingua.gateway.surfaces.passing import check_query
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes

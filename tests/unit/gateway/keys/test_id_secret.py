@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from interlingua.errors import ConfigError
-from interlingua.gateway.keys.id_secret import kept_secret, named_secret, place_of, secret_for
 from interlingua.gateway.settings import GatewaySettings
+from interlingua.gateway.state.signing import kept_secret, named_secret, place_of, secret_for
 
 SECRET = "a secret of at least 32 characters"
 

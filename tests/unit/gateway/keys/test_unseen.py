@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.calls.head import read_head, read_request
+from interlingua.gateway.calls.client_exchange import read_head
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.cap import reads_more
 from interlingua.gateway.keys.operations import Enter
 from interlingua.gateway.keys.terms import Terms, read_budget
-from interlingua.gateway.keys.unseen import reads_more
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import Say, Upstream

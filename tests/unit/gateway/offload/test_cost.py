@@ -7,7 +7,7 @@ import json
 import pytest
 
 from interlingua.errors import LimitExceededError
-from interlingua.gateway.offload.cost import CHEAP_BYTES, MAX_CONTAINERS, MAX_VALUES, check_values, is_cheap
+from interlingua.gateway.calls.reading import CHEAP_BYTES, MAX_CONTAINERS, MAX_VALUES, check_values, is_cheap
 
 MANY = b'{"a":[%b]}' % b",".join([b"{}"] * 30_000)
 

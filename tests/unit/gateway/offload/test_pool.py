@@ -17,7 +17,7 @@ from fuzz.shapes import REQUESTS, SHAPES
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Target
 from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import DecodeError, LimitExceededError, OverloadedError, UnsupportedError
-from interlingua.gateway.calls.head import read_request
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.offload.pool import MAX_OF_OWNER, MAX_WAITING, Offload
 from interlingua.types.content import OpaquePart
 from interlingua.types.message import Message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlingua.errors import BadRequestError
-from interlingua.gateway.calls.head import read_request
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.state.latest import Latest
 from interlingua.gateway.state.stored import Prepared
 from interlingua.wire.json import encode

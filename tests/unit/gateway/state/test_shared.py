@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from interlingua.errors import InternalServerError
-from interlingua.gateway.calls.head import read_request
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Account, Call, Refusal, Used
 from interlingua.gateway.keys.operations import Enter, Leave

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 from interlingua.errors import BadRequestError, DecodeError, Error
-from interlingua.gateway.calls.head import read_request
-from interlingua.gateway.state.items import answer_of_item, as_input, compacted, listed
+from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.state.stored import (
     KeptAnswer,
     KeptElsewhere,
     Prepared,
     StoredResponses,
+    answer_of_item,
+    as_input,
+    compacted,
+    listed,
     memory_responses,
     page,
 )
