@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from interlingua.client.hooks.hook import Hook
+    from interlingua import Hook
     from interlingua.gateway.asgi import GatewayApp
     from interlingua.gateway.settings import GatewaySettings
 
@@ -38,7 +38,7 @@ def app(
 
     if config is None:
         return GatewayApp(Gateway(settings, hooks=hooks))
-    from interlingua.client.setup import load_config
+    from interlingua import load_config
     from interlingua.gateway.config import read_server_config
 
     from_file = read_server_config(config).settings

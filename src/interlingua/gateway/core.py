@@ -46,7 +46,7 @@ from interlingua.transport.override import tapped
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from interlingua.client.hooks.hook import Hook
+    from interlingua import Hook
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.keys.admission import Admission
     from interlingua.gateway.keys.shared_keys import KeyWatch

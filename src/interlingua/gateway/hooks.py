@@ -21,7 +21,7 @@ from interlingua.gateway.policy import Policy, PolicySettings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from interlingua.client.hooks.hook import Hook
+    from interlingua import Hook
 
 __all__ = ["HOOK_SECTIONS", "NO_HOOKS", "CacheSettings", "HookSettings", "WebhookSettings", "made_hooks"]
 
@@ -95,7 +95,7 @@ def made_hooks(settings: HookSettings, own: Sequence[Hook] = ()) -> tuple[Hook, 
     hooks += [_imported(path) for path in settings.use]
     hooks += [_webhook(each) for each in settings.webhooks]
     if settings.cache is not None:
-        from interlingua.client.hooks.cache import ResponseCache
+        from interlingua import ResponseCache
 
         cache = settings.cache
         hooks.append(
@@ -111,7 +111,7 @@ def _webhook(settings: WebhookSettings) -> Hook:
     """
     import os
 
-    from interlingua.client.hooks.webhook import Webhook
+    from interlingua import Webhook
 
     def key() -> str:
         value = os.environ.get(settings.key_env)
@@ -136,7 +136,7 @@ def _imported(path: str) -> Hook:
     """
     from importlib import import_module
 
-    from interlingua.client.hooks.hook import Hook
+    from interlingua import Hook
 
     module, colon, name = path.partition(":")
     try:

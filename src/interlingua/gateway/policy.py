@@ -19,7 +19,7 @@ from unicodedata import normalize
 import msgspec
 from msgspec.structs import replace
 
-from interlingua.client.hooks.hook import Hook
+from interlingua import Hook
 from interlingua.dialects._limited import limited
 from interlingua.errors import BadRequestError, ContentPolicyViolationError, DecodeError, LimitExceededError
 from interlingua.types.content import (
@@ -37,7 +37,7 @@ from interlingua.wire.json import decode_any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from interlingua.client.hooks.hook import HookContext
+    from interlingua import HookContext
     from interlingua.types.content import Part
 
 __all__ = ["Policy", "PolicySettings", "best_pattern", "renamed"]

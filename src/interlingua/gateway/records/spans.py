@@ -17,7 +17,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from interlingua.client.telemetry.instrument import instrument
+from interlingua import instrument
 from interlingua.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.trace import Span, TracerProvider
 
-    from interlingua.client.telemetry.instrument import Instrumentation
+    from interlingua import Instrumentation
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Entry, Record
     from interlingua.wire.http import Headers

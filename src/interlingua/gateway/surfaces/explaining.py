@@ -31,7 +31,7 @@ from interlingua.types.dump import dump
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua.client.plan import Plan, PlannedTarget
+    from interlingua import Plan, PlannedTarget
     from interlingua.gateway.calls.client_exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
+from interlingua import Hook, HookContext
 from interlingua.client.aio.pump import carried_out
-from interlingua.client.hooks.hook import Hook, HookContext
 from interlingua.client.hooks.run import Hooking
 from interlingua.errors import BadRequestError, PermissionDeniedError
 from interlingua.types.content import TextPart
