@@ -36,7 +36,7 @@ PYTHON = ROOT / ".venv-scale" / "bin" / "python"
 CONCURRENCY = 16
 WORKERS = 2
 SHARD = 1_000
-PILOT = 20_000
+PILOT = 50_000
 TURNS = 3
 """How often both are measured, in turns."""
 WARM = 400

@@ -67,8 +67,8 @@ class Mapper:
             )
         cells = list(table[self._column])
         texts = [str(cell) for cell in cells if not _is_empty(cell)]
-        items = iter(answered(self._question, texts, 0, _index_of(self._question.terms.journal, self._run)))
-        rows = [_NO_TEXT if _is_empty(cell) else _row(next(items)) for cell in cells]
+        answers = iter(answered(self._question, texts, 0, _index_of(self._question.terms.journal, self._run), _row))
+        rows = [_NO_TEXT if _is_empty(cell) else next(answers) for cell in cells]
         columns = {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
         return table.assign(**columns).astype(COLUMNS)
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import takewhile
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from interlingua.client.cluster.segments import absolute, place_of
 from interlingua.client.map import Terms, Work, entry_of, mapped
@@ -26,7 +26,7 @@ from interlingua.registry.allowance import Allowance
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from interlingua.client.cluster.index import Index
     from interlingua.client.cluster.segments import Segment
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from interlingua.client.options import Settings
 
 __all__ = ["Question", "answered", "answered_lines", "question_of"]
+
+R = TypeVar("R")
 
 _INTERRUPT_POLL_S = 0.05
 """How often an interrupt is looked for: engines set a flag, and wake nobody."""
@@ -71,14 +73,27 @@ def question_of(face: Face, terms: Terms, workers: int = 1) -> Question:
 
 def answered_lines(question: Question, pickled: bytes, position: int, index: Index | None) -> list[tuple[bool, bytes]]:
     """The items of a shard as lines of a journal, each with whether it was in one before; for another process."""
-    items = answered(question, pickle.loads(pickled), position, index, pickled)  # noqa: S301 - this program's own inputs
-    return [(item.recorded, encode(entry_of(item, ""))) for item in items]
+    inputs = pickle.loads(pickled)  # noqa: S301 - this program's own inputs
+    return answered(question, inputs, position, index, _line, pickled=pickled)
+
+
+def _line(item: Item[Any]) -> tuple[bool, bytes]:
+    return item.recorded, encode(entry_of(item, ""))
 
 
 def answered(
-    question: Question, inputs: Sequence[Input], position: int, index: Index | None, pickled: bytes | None = None
-) -> list[Item[Any]]:
-    """The items of a shard whose first input has that position among all; `pickled` are the inputs, for their name.
+    question: Question,
+    inputs: Sequence[Input],
+    position: int,
+    index: Index | None,
+    make: Callable[[Item[Any]], R],
+    *,
+    pickled: bytes | None = None,
+) -> list[R]:
+    """Every item of a shard as `make` makes it; `pickled` are the inputs, for their name.
+
+    The first input has that position among all. An item is let go of at once, since answers in their thousands are what
+    the garbage collector looks through again and again.
 
     Raises: UsageError and its kinds for what would fail every input alike; Error when the journal cannot be written.
     """
@@ -96,8 +111,9 @@ def answered(
     def taken() -> Iterator[Input]:
         return takewhile(lambda _: not is_stopping.is_set(), inputs)
 
-    def carry_out() -> list[Item[Any]]:
-        return list(mapped(Work[Any](model, terms, open_segment), model, taken(), terms, position))
+    def carry_out() -> list[R]:
+        work = Work[Any](model, terms, open_segment)
+        return [make(item) for item in mapped(work, model, taken(), terms, position)]
 
     with ThreadPoolExecutor(1, thread_name_prefix="interlingua-shard") as pool:
         future = pool.submit(copy_context().run, carry_out)

@@ -237,7 +237,7 @@ def test_r69_an_interrupted_worker_keeps_the_calls_under_way(tmp_path: Path) -> 
     terms = Terms(None, 2, str(tmp_path), True, False, None, False, {})
     question = question_of(il.model("openai-chat/gpt-4.1"), terms)
     with use(FakeModel(answer)) as fake, pytest.raises(KeyboardInterrupt):
-        answered(question, [str(number) for number in range(100)], 0, None)
+        answered(question, [str(number) for number in range(100)], 0, None, str)
     assert len(Folder(str(tmp_path)).read_index()) == len(fake.requests) < 10
 
 
