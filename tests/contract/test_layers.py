@@ -19,7 +19,7 @@ LAYERS: dict[str, int] = {
     "wire.json": 0,  # a call's arguments are parsed by `types`, with the one JSON parser there is; its helpers follow
     "wire._bounds": 0,
     "wire._depth": 0,
-    "wire._kept": 0,
+    "wire._text_slots": 0,
     "wire._mended": 0,
     "wire.cache": 0,
     "wire._leaves": 0,

@@ -1,4 +1,4 @@
-"""Names of values are nouns: no variable of a function and no field of a class has a bare participle for its name."""
+"""Names are nouns or verbs: nothing of the package, from function to attribute, is named by a bare participle."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 PARTICIPLES = frozenset(
     {"asked", "found", "given", "held", "kept", "known", "met", "said", "seen", "taken", "told", "wanted"}
 )
+PUBLIC = frozenset({("interlingua.types.capabilities", "known")})
+"""Names that callers use: `Capabilities.known` is a documented method, whose name stays until 1.0."""
 
 
-def _bare(module: Module) -> Iterator[str]:
-    """Each value with such a name: its line and the name."""
+def _variables(module: Module) -> Iterator[str]:
+    """Each variable of a function and field of a class with such a name: its line and the name."""
     for scope in ast.walk(module.tree):
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
@@ -28,7 +30,28 @@ def _bare(module: Module) -> Iterator[str]:
                     pass
 
 
+def _members(module: Module) -> Iterator[str]:
+    """Each function, method, parameter and attribute with such a name, underscores aside: its line and the name."""
+    for node in ast.walk(module.tree):
+        match node:
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.arg(arg=name)
+                | ast.Attribute(attr=name, ctx=ast.Store())
+            ) if name.strip("_") in PARTICIPLES and (module.name, name) not in PUBLIC:
+                yield f"line {node.lineno}: {name}"
+            case _:
+                pass
+
+
 def test_values_are_named_by_nouns() -> None:
     """A request is `request` and not `asked`, a match is `match` and not `found`; other names tell a reader nothing."""
-    bare = [f"{module.name}: {place}" for module in MODULES for place in dict.fromkeys(_bare(module))]
+    bare = [f"{module.name}: {place}" for module in MODULES for place in dict.fromkeys(_variables(module))]
+    assert bare == []
+
+
+def test_functions_parameters_and_attributes_are_named_by_what_they_are() -> None:
+    """A function is `read_label` and not `told`, an attribute is `_pending` and not `_held`."""
+    bare = [f"{module.name}: {place}" for module in MODULES for place in dict.fromkeys(_members(module))]
     assert bare == []

@@ -83,7 +83,7 @@ class Agent(Setup[T]):
 
         Raises: UsageError and its kinds for what cannot be.
         """
-        changed: Any = {**self.given, **options}
+        changed: Any = {**self.options, **options}
         return cast(
             "Agent[T]", Agent(cast("Any", self.model), output=self.output, final_tool=self.final_tool, **changed)
         )

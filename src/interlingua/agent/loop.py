@@ -109,7 +109,7 @@ def _rounds(work: Work, state: RunState) -> LoopSteps[None]:
             return
         state.take_injected()
         yield from _compacted(work, state)
-        answer = yield from _asked(work, state)
+        answer = yield from _model_answer(work, state)
         if answer is None:
             return
         answer = state.take(answer)
@@ -137,7 +137,7 @@ def _compacted(work: Work, state: RunState) -> LoopSteps[None]:
 # One answer of the model
 
 
-def _asked(work: Work, state: RunState) -> LoopSteps[Response[Any] | None]:
+def _model_answer(work: Work, state: RunState) -> LoopSteps[Response[Any] | None]:
     """The model's answer to the conversation; None where the run's time ended before it came."""
     job = _timed(work, state)
     job = msgspec.structs.replace(

@@ -56,7 +56,7 @@ class _Crew:
 
     def __init__(self, calls: Sequence[Call], execute: Execute) -> None:
         self._execute = execute
-        self._told: SimpleQueue[Notice | BaseException] = SimpleQueue()
+        self._notices: SimpleQueue[Notice | BaseException] = SimpleQueue()
         self._waiting = deque(calls)
         self._halt = Halt()
 
@@ -86,13 +86,15 @@ class _Crew:
 
     def _work(self, call: Call) -> None:
         try:
-            self._told.put(Finished(call, self._execute(call, lambda text: self._told.put(Progressed(call, text)))))
+            self._notices.put(
+                Finished(call, self._execute(call, lambda text: self._notices.put(Progressed(call, text))))
+            )
         except BaseException as error:  # noqa: BLE001 - raised where the run is driven
-            self._told.put(error)
+            self._notices.put(error)
 
     def next(self, within_s: float | None) -> Notice | None:
         try:
-            notice = self._told.get(timeout=within_s)
+            notice = self._notices.get(timeout=within_s)
         except Empty:
             self.close()
             return None

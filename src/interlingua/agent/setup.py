@@ -111,7 +111,7 @@ class Setup(Generic[T]):
         """The model that it asks."""
         self.output: object = output
         """The type of the answer."""
-        self.given: Mapping[str, Any] = options
+        self.options: Mapping[str, Any] = options
         """The options as they came."""
         self.limits: Limits = limits_of(options)
         """Its bounds."""
@@ -143,12 +143,12 @@ class Setup(Generic[T]):
         for source in (prompt, history):
             if isinstance(source, Request) and source.tools:
                 raise UsageError("an agent runs its own tools, and this request brings others: il.Agent(…, tools=[…])")
-        system = self.given.get("system")
+        system = self.options.get("system")
         job = job_of(self.model, prompt, history, {} if system is None else {"system": system}, self.output)
         desk = Desk(frozenset(), self._approve, {}, self.limits, self.final_tool)
         state = RunState(job.request.system, job.request.messages, job.clock, before)
         state.lanes = job.lanes
-        return Work(job, desk, self.output, self.given.get("compact"), live), state
+        return Work(job, desk, self.output, self.options.get("compact"), live), state
 
     def equipped(self, work: Work) -> Work:
         """The work with the tools, which are there by now.

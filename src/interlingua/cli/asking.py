@@ -215,7 +215,7 @@ def question_of(options: Namespace) -> Question:
     words = [word for word in options.prompt if word != "-"]
     parts = files_of(options)
     text = clean(" ".join(words))
-    pieces = _joined([piece for piece in (text, piped_part(wanted="-" in options.prompt)) if piece])
+    pieces = _joined([piece for piece in (text, piped_part(force="-" in options.prompt)) if piece])
     if getattr(options, "template", None) is not None:
         from interlingua.cli.templates import fill_prompt
 
@@ -234,13 +234,13 @@ def _joined(pieces: list[Any]) -> list[Any]:
     return pieces
 
 
-def piped_part(*, wanted: bool = False) -> str | ImagePart | AudioPart | DocumentPart:
+def piped_part(*, force: bool = False) -> str | ImagePart | AudioPart | DocumentPart:
     """The content of stdin: a text, or the part that its bytes make; an empty text when there is nothing.
 
     Text is in UTF-8, or in UTF-16 with the mark that Windows writes before it. Bytes that are neither text nor a known
     file are replaced, and a note says so.
     """
-    data = piped_input(wanted=wanted)
+    data = piped_input(force=force)
     try:
         return data.decode("utf-16" if data.startswith(_UTF16) else "utf-8-sig").strip("\r\n")
     except UnicodeDecodeError:

@@ -117,7 +117,7 @@ def converse(model: Model, question: Question, history: Response[Any] | None, ma
 
     Raises: what `generate` and `stream` raise; Error when the model still calls tools after `MAX_STEPS` answers.
     """
-    with warnings.catch_warnings(), failovers_told(model, wanted=manner.failovers):
+    with warnings.catch_warnings(), failovers_told(model, active=manner.failovers):
         warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
         return _Turn(model, question, manner).run(history)
 
@@ -131,7 +131,7 @@ class _Turn:
         self._manner = manner
         self._usage: Usage | None = None
         self._cost_usd: float | None = 0.0
-        self._told: set[str] = set()
+        self._notices: set[str] = set()
 
     def run(self, history: Response[Any] | None) -> Response[Any]:
         prompt: Any = self._question.prompt
@@ -207,8 +207,8 @@ class _Turn:
 
     def _tell_change(self, change: Change) -> None:
         text = str(change)
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._notices:
+            self._notices.add(text)
             self._say(text, head="il: ")
 
     def _tell_end(self, reply: Response[Any]) -> None:
@@ -230,7 +230,7 @@ class Page:
 
     def __init__(self, manner: Manner, *, waits_for: str = "") -> None:
         """An empty page; a sign turns until something comes of what it waits for."""
-        self._wanted = manner.thinking
+        self._shows_thinking = manner.thinking
         self._thought = self._text = "\n"
         self._blocks = None if manner.plain else markdown_blocks()
         self._spinner = Spinner(waits_for) if waits_for else None
@@ -240,7 +240,7 @@ class Page:
         match event:
             case TextDelta(text=text, choice=0) if text:
                 self.add(text)
-            case ThinkingDelta(text=text, choice=0) if text and self._wanted:
+            case ThinkingDelta(text=text, choice=0) if text and self._shows_thinking:
                 self._stop_spinner()
                 self._thought = text
                 think(text)
@@ -321,9 +321,9 @@ def counts_told(usage: Usage | None, cost_usd: float | None) -> str:
 
 
 @contextmanager
-def failovers_told(model: Model, *, wanted: bool = True) -> Generator[None]:
+def failovers_told(model: Model, *, active: bool = True) -> Generator[None]:
     """Each time that a chain goes on to another target is told on one line, as long as the block lasts."""
-    if not wanted or not _is_chain(model):
+    if not active or not _is_chain(model):
         yield
         return
     from interlingua.client.narrate import Failovers  # who has one target has nothing to tell

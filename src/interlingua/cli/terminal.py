@@ -124,14 +124,14 @@ def _printable_on(text: str, stream: IO[str]) -> str:
     return printable(text) if stream.isatty() else text
 
 
-def piped_input(*, wanted: bool = False) -> bytes:
+def piped_input(*, force: bool = False) -> bytes:
     """The bytes of a pipe or file on stdin; nothing when stdin is a terminal, or something that may never end.
 
-    `wanted` reads whatever stdin is.
+    `force` reads whatever stdin is.
 
     Raises: LimitExceededError beyond 64 MiB.
     """
-    if sys.stdin is None or not (wanted or _ends(sys.stdin)):  # a process may have no stdin
+    if sys.stdin is None or not (force or _ends(sys.stdin)):  # a process may have no stdin
         return b""
     data = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
     if len(data) > MAX_STDIN_BYTES:

@@ -67,7 +67,7 @@ def _served(gateway: Gateway) -> list[str]:
 
 def what_is_on(gateway: Gateway, options: Namespace, workers: int = 1) -> list[str]:
     """A line for each thing that is on, shared, or not as somebody may think."""
-    return [*_keys(gateway), *_state(gateway, options, workers), *_told(gateway), *_manner(gateway, options)]
+    return [*_keys(gateway), *_state(gateway, options, workers), *_observers(gateway), *_manner(gateway, options)]
 
 
 def _keys(gateway: Gateway) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _state(gateway: Gateway, options: Namespace, workers: int) -> Iterator[str]:
         yield f"shared by them: {shared}; --state redis://… or postgresql://… shares health, vault and stored responses"
 
 
-def _told(gateway: Gateway) -> Iterator[str]:
+def _observers(gateway: Gateway) -> Iterator[str]:
     """The observers of requests."""
     observing = gateway.settings.observing
     content = " with prompts and answers" if observing.log_content else ""

@@ -90,7 +90,7 @@ def capabilities(spec: str, *, ask: bool = False, registry: Registry | None = No
     """
     from interlingua.client.call.pump import carried_out
 
-    return carried_out(_found(_endpoint(spec, registry), ask=ask))
+    return carried_out(_capabilities_of(_endpoint(spec, registry), ask=ask))
 
 
 async def async_capabilities(spec: str, *, ask: bool = False, registry: Registry | None = None) -> Capabilities:
@@ -103,7 +103,7 @@ async def async_capabilities(spec: str, *, ask: bool = False, registry: Registry
     """
     from interlingua.client.aio.pump import carried_out
 
-    return await carried_out(_found(_endpoint(spec, registry), ask=ask))
+    return await carried_out(_capabilities_of(_endpoint(spec, registry), ask=ask))
 
 
 def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
@@ -122,10 +122,10 @@ def _endpoint(spec: str, registry: Registry | None) -> Endpoint:
     return first
 
 
-def _found(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
+def _capabilities_of(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
     dialect, store, identity = get_dialect(endpoint.dialect), health_store(), endpoint.identity()
     if ask:
-        answer = yield from _told(endpoint, dialect)
+        answer = yield from _card_of(endpoint, dialect)
         lacks = frozenset[Feature]([feature for feature in _LEARNED if getattr(answer, feature) is False])
         takes = frozenset[Feature]([feature for feature in _LEARNED if getattr(answer, feature)])
         if lacks or takes:
@@ -134,7 +134,7 @@ def _found(endpoint: Endpoint, *, ask: bool) -> Steps[Capabilities]:
     return known_capabilities(endpoint, dialect, standing.lacks)
 
 
-def _told(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
+def _card_of(endpoint: Endpoint, dialect: Dialect) -> Steps[Capabilities]:
     """The card of a model, from its server or remembered.
 
     Raises: UsageError for a server without cards; TransportError; the error that the reply tells of; DecodeError.

@@ -121,7 +121,7 @@ class Face:
         Raises: UsageError and its kinds for what cannot be asked.
         """
         if isinstance(prompt, Request) or isinstance(history, Request):
-            settings, prompt, history = self._taken(prompt, history, options)
+            settings, prompt, history = self._settings_and_messages(prompt, history, options)
         else:
             settings = self._settled(options) if options else self._settings
         request = build_request(settings.request, prompt, history)
@@ -145,7 +145,7 @@ class Face:
             ranking=ranking,
         )
 
-    def _taken(
+    def _settings_and_messages(
         self, prompt: Prompt, history: History | None, options: Mapping[str, Any]
     ) -> tuple[Settings, Prompt, History | None]:
         """The settings and the messages of a call that is, or goes on from, a request of the caller's own.
@@ -190,10 +190,10 @@ class Face:
         try:
             return self._targets(spec)
         except UsageError:
-            endpoints = [stand_in for element in spec.split(",") for stand_in in self._known(element.strip())]
+            endpoints = [stand_in for element in spec.split(",") for stand_in in self._targets_of(element.strip())]
             return tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints]), None
 
-    def _known(self, element: str) -> tuple[Endpoint, ...]:
+    def _targets_of(self, element: str) -> tuple[Endpoint, ...]:
         """The targets of one element of a chain, a stand-in for a name that nothing defines."""
         try:
             return self._registry.resolve(element)

@@ -166,7 +166,7 @@ class Journal:
             raise UsageError(f"the journal {self._name} cannot be opened: {error.strerror}") from None
         try:
             _await_lock(self._file, self._name, wait_s)
-            self._known = self._read()
+            self._places = self._read()
         except BaseException:
             os.close(self._file)
             raise
@@ -183,19 +183,19 @@ class Journal:
 
     def find(self, identity: str, *, failed: bool = True) -> Entry | None:
         """The last line of an id; None when there is none, and for a failed one unless `failed` are wanted."""
-        place = self._known.get(identity)
+        place = self._places.get(identity)
         if place is None or (place.failed and not failed):
             return None
         return read_entry(self._line(place))
 
     def is_settled(self, identity: str, record: BatchRecord) -> bool:
         """Whether an input of a batch was finished since that was written down; a failure before it is an older one."""
-        entry, batch = self._known.get(identity), self._known[record.id]
+        entry, batch = self._places.get(identity), self._places[record.id]
         return entry is not None and entry.place > batch.place
 
     def batches(self) -> list[BatchRecord]:
         """The batches that are not over, in the order in which they were written down."""
-        places = [place for name, place in self._known.items() if name.startswith(_BATCH)]
+        places = [place for name, place in self._places.items() if name.startswith(_BATCH)]
         return _unfinished([self._line(place) for place in places], self._name)
 
     def add(self, entry: Entry) -> None:
@@ -232,7 +232,7 @@ class Journal:
                 if not isinstance(error, OSError):
                     raise
                 raise Error(f"the journal {self._name} cannot be written: {error.strerror}") from None
-            self._known[identity] = Known(place, len(line), failed)
+            self._places[identity] = Known(place, len(line), failed)
 
     def _cut(self, place: int) -> None:
         """Cut off a line of which a part was written, since other threads may write behind it."""

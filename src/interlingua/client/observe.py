@@ -72,11 +72,11 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __str__(self) -> str:
         """One line: the kind, the id, and what is known."""
         hidden = ("id", "tags", *_CONTENT)
-        fields = [f"{name}={_short(value)}" for name, value in self._known() if name not in hidden]
+        fields = [f"{name}={_short(value)}" for name, value in self._shown_fields() if name not in hidden]
         tags = [f"[{name}={text}]" for name, text in self.tags.items()]
         return _printable(" ".join([type(self).__name__, self.id, *fields, *tags]))
 
-    def _known(self) -> list[tuple[str, Any]]:
+    def _shown_fields(self) -> list[tuple[str, Any]]:
         pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
         usual = ("operation", "chat")  # which goes without saying
         return [

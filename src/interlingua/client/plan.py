@@ -111,16 +111,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def _repr_markdown_(self) -> str:
         """The plan as a notebook shows it."""
-        rows = [f"- `{target.spec}` {_said(target)}".rstrip() for target in self.targets]
+        rows = [f"- `{target.spec}` {_note_of(target)}".rstrip() for target in self.targets]
         command = ["", "```sh", self.curl(), "```"] if self.http is not None else []
         return "\n".join([*rows, *[f"- {change}" for change in self.changes], *command])
 
 
 def _line(target: PlannedTarget) -> str:
-    return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}) {_said(target)}".rstrip()
+    return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}) {_note_of(target)}".rstrip()
 
 
-def _said(target: PlannedTarget) -> str:
+def _note_of(target: PlannedTarget) -> str:
     return target.reason or ("is the first target" if target.chosen else "")
 
 

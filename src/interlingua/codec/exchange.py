@@ -146,7 +146,7 @@ class Bridge:
         A stream that breaks off ends with an error in the client's dialect; what `chunks` itself raises goes through.
         """
         decoder, encoder = self._target.stream_decoder(self._context), self._source.stream_encoder(self._server)
-        return _told(_events(decoder, chunks), encoder, self._changes)
+        return _encode_events(_events(decoder, chunks), encoder, self._changes)
 
 
 class _OwnIds:
@@ -192,7 +192,7 @@ def _with_ids(message: Message, names: Mapping[str, str]) -> Message:
     return msgspec.structs.replace(message, parts=tuple(parts))
 
 
-def _told(events: Iterable[Event], encoder: StreamEncoder, changes: list[Change]) -> Iterator[bytes]:
+def _encode_events(events: Iterable[Event], encoder: StreamEncoder, changes: list[Change]) -> Iterator[bytes]:
     for event in events:
         if isinstance(event, StreamEnd):
             changes += event.response.changes

@@ -89,7 +89,7 @@ class Teller:
 
     def __init__(self, prepared: Asked) -> None:
         """A teller that has told nothing."""
-        self._asked = prepared
+        self._call = prepared
         self._encoder: StreamEncoder | None = None
         self._frames = SseDecoder()
         self._changes: list[Change] = []
@@ -100,7 +100,7 @@ class Teller:
     def changes(self) -> tuple[Change, ...]:
         """The changes of translation so far; complete at the end."""
         answered = self.response.changes if self.response else ()
-        return (*self._asked.changes, *answered, *self._changes)
+        return (*self._call.changes, *answered, *self._changes)
 
     def tell(self, event: Event) -> list[Members]:
         """The bodies that an event adds."""
@@ -112,9 +112,9 @@ class Teller:
         return [cast("Members", decode_any(frame.data)) for frame in frames if frame.data != b"[DONE]"]
 
     def _begin(self, model: str) -> StreamEncoder:
-        source = source_of(self._asked.job.lanes, model)
-        context = msgspec.structs.replace(self._asked.context, source=source, changes=self._changes)
-        return self._asked.dialect.stream_encoder(context)
+        source = source_of(self._call.job.lanes, model)
+        context = msgspec.structs.replace(self._call.context, source=source, changes=self._changes)
+        return self._call.dialect.stream_encoder(context)
 
 
 def _asks_for_usage(members: Mapping[str, object]) -> bool:

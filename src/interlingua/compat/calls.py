@@ -105,12 +105,12 @@ def parsed_chat(prepared: Asked, output: type[T]) -> ParsedChatCompletion[T]:
 
     Raises: OutputError for an answer that is cut or not of that type.
     """
-    return _held(answered(prepared, ParsedChatCompletion[T]), output)
+    return _typed_answer(answered(prepared, ParsedChatCompletion[T]), output)
 
 
 async def parsed_chat_async(prepared: Asked, output: type[T]) -> ParsedChatCompletion[T]:
     """`parsed_chat`, awaited."""
-    return _held(await answered_async(prepared, ParsedChatCompletion[T]), output)
+    return _typed_answer(await answered_async(prepared, ParsedChatCompletion[T]), output)
 
 
 def parsed_response(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
@@ -118,15 +118,15 @@ def parsed_response(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
 
     Raises: OutputError for an answer that is cut or not of that type.
     """
-    return _held(answered(prepared, ParsedResponse[T]), output)
+    return _typed_answer(answered(prepared, ParsedResponse[T]), output)
 
 
 async def parsed_response_async(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
     """`parsed_response`, awaited."""
-    return _held(await answered_async(prepared, ParsedResponse[T]), output)
+    return _typed_answer(await answered_async(prepared, ParsedResponse[T]), output)
 
 
-def _held(answer: P, output: object) -> P:
+def _typed_answer(answer: P, output: object) -> P:
     from interlingua.client.typed.output import with_output  # only typed answers need schemas
 
     assert answer.interlingua is not None, "an answer that was made knows of what"  # noqa: S101 - an invariant

@@ -87,7 +87,7 @@ def embeddings(account: Account, members: Mapping[str, Any]) -> CreateEmbeddingR
     """
     from interlingua.client.embed import gathered
 
-    prepared = _asked(account, members)
+    prepared = _prepare(account, members)
     return _made(prepared, gathered(prepared.job, inputs_of(prepared.job), embedded(prepared.decoded.request)))
 
 
@@ -95,11 +95,11 @@ async def embeddings_async(account: Account, members: Mapping[str, Any]) -> Crea
     """`embeddings`, awaited."""
     from interlingua.client.aio.embed import gathered  # who blocks needs no event loop
 
-    prepared = _asked(account, members)
+    prepared = _prepare(account, members)
     return _made(prepared, await gathered(prepared.job, inputs_of(prepared.job), embedded(prepared.decoded.request)))
 
 
-def _asked(account: Account, members: Mapping[str, Any]) -> _Asked:
+def _prepare(account: Account, members: Mapping[str, Any]) -> _Asked:
     form = get_embedding(CHAT)
     assert form is not None, "the dialect has embeddings"  # noqa: S101 - an invariant
     account, body = prepared_body(account, members)

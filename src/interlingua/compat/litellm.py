@@ -72,7 +72,7 @@ def completion(
     from interlingua.compat.calls import answered, streamed
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-    prepared = _asked(model, {"messages": messages, "stream": stream, **body})
+    prepared = _prepare(model, {"messages": messages, "stream": stream, **body})
     return streamed(prepared, ChatCompletionChunk) if stream else answered(prepared, ChatCompletion)
 
 
@@ -104,7 +104,7 @@ async def acompletion(
     from interlingua.compat.calls import answered_async, streamed_async
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-    prepared = _asked(model, {"messages": messages, "stream": stream, **body})
+    prepared = _prepare(model, {"messages": messages, "stream": stream, **body})
     return await (streamed_async(prepared, ChatCompletionChunk) if stream else answered_async(prepared, ChatCompletion))
 
 
@@ -128,7 +128,7 @@ async def aembedding(model: str, input: object = (), **body: Any) -> CreateEmbed
     return await embeddings_async(_account_of(model, body), {"input": input, **body})
 
 
-def _asked(model: str, body: dict[str, Any]) -> Asked:
+def _prepare(model: str, body: dict[str, Any]) -> Asked:
     from interlingua.compat.calls import asked_of
 
     account = _account_of(model, body)

@@ -91,7 +91,7 @@ class _Client(_Named):
         from interlingua.compat.account import account_of, refuse
 
         refuse(others)
-        self._given: dict[str, Any] = {
+        self._options: dict[str, Any] = {
             "api_key": api_key,
             "base_url": base_url,
             "timeout": timeout,
@@ -112,7 +112,7 @@ class _Client(_Named):
 
         Raises: UsageError for an argument that is not taken here.
         """
-        return type(self)(**{**self._given, **options})
+        return type(self)(**{**self._options, **options})
 
     def copy(self, **options: Any) -> Self:
         """`with_options` under its other name.
@@ -156,7 +156,7 @@ class Completions(_Named):
         from interlingua.compat.calls import answered, streamed
         from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-        prepared = _asked(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
+        prepared = _prepare(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
         return streamed(prepared, ChatCompletionChunk) if stream else answered(prepared, ChatCompletion)
 
     def parse(
@@ -206,7 +206,7 @@ class AsyncCompletions(_Named):
         from interlingua.compat.calls import answered_async, streamed_async
         from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
 
-        prepared = _asked(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
+        prepared = _prepare(CHAT, self._account, {"model": model, "messages": messages, **body}, stream=stream)
         return await (
             streamed_async(prepared, ChatCompletionChunk) if stream else answered_async(prepared, ChatCompletion)
         )
@@ -255,7 +255,7 @@ class Responses(_Named):
         from interlingua.compat.calls import answered, streamed
         from interlingua.compat.responses import ResponseObject, ResponseStreamEvent
 
-        prepared = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
+        prepared = _prepare(RESPONSES, self._account, {"model": model, **body}, stream=stream)
         return streamed(prepared, ResponseStreamEvent) if stream else answered(prepared, ResponseObject)
 
     def parse(self, *, model: str, text_format: type[T], **body: Any) -> ParsedResponse[T]:
@@ -299,7 +299,7 @@ class AsyncResponses(_Named):
         from interlingua.compat.calls import answered_async, streamed_async
         from interlingua.compat.responses import ResponseObject, ResponseStreamEvent
 
-        prepared = _asked(RESPONSES, self._account, {"model": model, **body}, stream=stream)
+        prepared = _prepare(RESPONSES, self._account, {"model": model, **body}, stream=stream)
         return await (
             streamed_async(prepared, ResponseStreamEvent) if stream else answered_async(prepared, ResponseObject)
         )
@@ -353,7 +353,7 @@ class AsyncEmbeddings(_Named):
         return await embeddings_async(self._account, {"model": model, "input": input, **body})
 
 
-def _asked(name: str, account: Account, members: dict[str, Any], *, stream: bool | None) -> Asked:
+def _prepare(name: str, account: Account, members: dict[str, Any], *, stream: bool | None) -> Asked:
     from interlingua.compat.calls import asked_of
 
     return asked_of(name, account, {**members, "stream": stream})

@@ -39,7 +39,7 @@ def id_source(context: DecodeContext) -> CallIdSource:
     """Ids for the calls of one answer."""
     undo = context.undo
     return CallIdSource(
-        first_index=undo.first_index, taken=undo.taken_ids, make=context.make_id, pairs=context.provider_ids
+        first_index=undo.first_index, used_ids=undo.taken_ids, make=context.make_id, pairs=context.provider_ids
     )
 
 
@@ -66,13 +66,13 @@ def extra_of(dialect: str, members: dict[str, Any]) -> dict[str, dict[str, Any]]
     return {dialect: members} if members else {}
 
 
-def no_answer(member: str, what: str, *, known: bool) -> Error:
+def no_answer(member: str, what: str, *, in_dialect: bool) -> Error:
     """The error for a body that holds no `what` and does not say how it ended.
 
-    `known` says that it is an answer of the dialect all the same: then its server failed, and may do better. Any other
-    body is none that can be read.
+    `in_dialect` says that it is an answer of the dialect all the same: then its server failed, and may do better.
+    Any other body is none that can be read.
     """
-    if known:
+    if in_dialect:
         error = InternalServerError(f"the answer has no {what}, and does not say why")
         error.is_unreadable = True
         return error

@@ -31,57 +31,57 @@ _JSON_ENDS = "}]"
 class Unfencer:
     """One text, whose fence is taken out while it comes."""
 
-    __slots__ = ("_held", "_is_open", "_last", "_take")
+    __slots__ = ("_buffer", "_is_open", "_last", "_take")
 
     def __init__(self) -> None:
         """A text of which nothing has come."""
-        self._held = ""
+        self._buffer = ""
         self._last = ""
         self._is_open = False
         self._take = self._beginning
 
     def feed(self, text: str) -> str:
         """The part of the text so far that goes out now."""
-        self._held += text
+        self._buffer += text
         return self._take()
 
     def close(self) -> str:
         """The rest that goes out at the end of the text."""
-        rest, self._held = self._held, ""
+        rest, self._buffer = self._buffer, ""
         if not self._is_open:
             return rest
         closing = _CLOSING.fullmatch(rest)
         return "" if closing and (closing["line"] or self._last in _JSON_ENDS) else rest
 
     def _beginning(self) -> str:
-        opening = _OPENING.match(self._held)
+        opening = _OPENING.match(self._buffer)
         if opening is None:
-            if _MAYBE_OPENING.fullmatch(self._held):
+            if _MAYBE_OPENING.fullmatch(self._buffer):
                 return ""
             self._take = self._rest
             return self._rest()
         self._is_open = True
-        self._held = self._held[opening.end() :]
+        self._buffer = self._buffer[opening.end() :]
         self._take = self._inside
         return self._inside()
 
     def _inside(self) -> str:
-        line = _LINE.search(self._held)
+        line = _LINE.search(self._buffer)
         if line is not None:
-            before, self._held = self._held[: line.start()], self._held[line.end() :]
+            before, self._buffer = self._buffer[: line.start()], self._buffer[line.end() :]
             self._is_open = False
             self._take = self._rest
             return f"{before}\n\n{self._rest()}"
-        text = self._held
+        text = self._buffer
         maybe = _MAYBE_CLOSING.search(text, max(0, len(text) - _HELD))
         place = len(text) if maybe is None else maybe.start()
         if place:
             self._last = text[place - 1]
-        self._held = text[place:]
+        self._buffer = text[place:]
         return text[:place]
 
     def _rest(self) -> str:
-        text, self._held = self._held, ""
+        text, self._buffer = self._buffer, ""
         return text
 
 

@@ -86,7 +86,7 @@ def result_text(result: ToolResult) -> str:
         case Json() as value:
             return json_text(value)
         case parts:
-            return "".join([_said(part) for part in parts])
+            return "".join([_part_text(part) for part in parts])
 
 
 def json_text(value: Json) -> str:
@@ -94,7 +94,7 @@ def json_text(value: Json) -> str:
     return encode(value.value).decode()
 
 
-def _said(part: object) -> str:
+def _part_text(part: object) -> str:
     if isinstance(part, Json):
         return json_text(part)
     return part.text if isinstance(part, TextPart) else ""
@@ -210,7 +210,7 @@ class _Mender:
     def __init__(self, changes: Changes, *, continues: bool) -> None:
         self.changes = changes
         self.continues = continues
-        self.taken: set[str] = set()
+        self.used_ids: set[str] = set()
         self.pending: dict[str, deque[tuple[str, str]]] = {}
         self.cut_off: set[str] = set()
         self.answered: set[str] = set()
@@ -236,18 +236,18 @@ class _Mender:
         if not isinstance(part, ToolCall | BrokenToolCall):
             return part
         own = part.id
-        if own in self.taken:
+        if own in self.used_ids:
             own = self.free_id()
             self.record("call_id_duplicate", f"the second call {part.id!r} is now {own!r}")
-        self.taken.add(own)
+        self.used_ids.add(own)
         if isinstance(part, BrokenToolCall) and part.reason == "cut_off":
             self.cut_off.add(own)
         self.pending.setdefault(part.id, deque()).append((own, part.name))
         return msgspec.structs.replace(part, id=own) if own != part.id else part
 
     def free_id(self) -> str:
-        number = len(self.taken)
-        while f"call_{number}" in self.taken:
+        number = len(self.used_ids)
+        while f"call_{number}" in self.used_ids:
             number += 1
         return f"call_{number}"
 
@@ -299,11 +299,11 @@ def _tell_broken_calls(messages: tuple[Message, ...], changes: Changes) -> tuple
     broken = {part.id for message in messages for part in message.parts if isinstance(part, BrokenToolCall)}
     rewritten: list[Message] = []
     for place, message in enumerate(messages):
-        rewritten.extend(_told(message, broken, changes, place))
+        rewritten.extend(_calls_as_text(message, broken, changes, place))
     return tuple(rewritten)
 
 
-def _told(message: Message, broken: set[str], changes: Changes, place: int) -> list[Message]:
+def _calls_as_text(message: Message, broken: set[str], changes: Changes, place: int) -> list[Message]:
     if message.role == "assistant":
         code = "arguments_broken" if changes.stage == "decode_request" else "broken_call_as_text"
         for number, part in enumerate(message.parts):

@@ -77,7 +77,7 @@ class ConvertingDecoder:
         """A decoder around the dialect's own."""
         self._decoder = decoder
         self._undo = undo
-        self._held: set[tuple[int, int]] = set()
+        self._pending_blocks: set[tuple[int, int]] = set()
         self._unfencers: dict[tuple[int, int], Unfencer] = {}
 
     @property
@@ -119,7 +119,7 @@ class ConvertingDecoder:
         match event:
             case BlockStart():
                 self._starts(event)
-            case ToolCallDelta(index=index, choice=choice) if (choice, index) in self._held:
+            case ToolCallDelta(index=index, choice=choice) if (choice, index) in self._pending_blocks:
                 return ()
             case TextDelta():
                 return self._text(event)
@@ -139,13 +139,13 @@ class ConvertingDecoder:
     def _starts(self, event: BlockStart) -> None:
         place = event.choice, event.index
         if self._is_held(event):
-            self._held.add(place)
+            self._pending_blocks.add(place)
         elif event.block == "text" and self._undo.fenced:
             self._unfencers[place] = Unfencer()
 
     def _text(self, event: TextDelta) -> tuple[Event, ...]:
         place = event.choice, event.index
-        if place in self._held:
+        if place in self._pending_blocks:
             return ()
         unfencer = self._unfencers.get(place)
         text = event.text if unfencer is None else unfencer.feed(event.text)
@@ -155,7 +155,7 @@ class ConvertingDecoder:
         index, choice = event.index, event.choice
         part = _own(event.part, self._undo)
         end = BlockEnd(index, part, choice)
-        if (choice, index) in self._held:
+        if (choice, index) in self._pending_blocks:
             return *_whole(part, index, choice), end
         unfencer = self._unfencers.pop((choice, index), None)
         rest = "" if unfencer is None else unfencer.close()

@@ -22,7 +22,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, ToolResult
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool
-from interlingua.wire.json import KeptTexts, encode, encode_exact, encode_wire
+from interlingua.wire.json import TextSlots, encode, encode_exact, encode_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -108,7 +108,7 @@ class RequestWriter:
         """The caller's own tool names -> the wire's, where the rule changes them."""
         self.nulls = 0
         """How many members of the messages are null."""
-        self.kept = KeptTexts()
+        self.slots = TextSlots()
         """The messages and tools that were written before."""
         self.arguments: dict[str, Conversion] = {}
         """Conversions of arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
@@ -154,7 +154,7 @@ class RequestWriter:
             listing = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
             who = "/".join(name for name in (self.target.provider, self.target.model) if name) or self.dialect
             raise UnsupportedError(f"{who} cannot take {listing}", changes=refused)
-        body = encode_wire(wire, nulls=nulls + self.nulls, kept=self.kept)
+        body = encode_wire(wire, nulls=nulls + self.nulls, slots=self.slots)
         return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
 
     def _undo(self) -> Undo:
@@ -197,7 +197,7 @@ class RequestWriter:
     def placed(self, wires: list[W], *, is_bare: bool) -> list[W] | Raw:
         """The messages on the wire; as text in which no number has to be looked for where all of them are bare."""
         text = encode_exact(wires) if wires and is_bare else None
-        return wires if text is None else self.kept.place(text)
+        return wires if text is None else self.slots.place(text)
 
     def map_names(self) -> None:
         """Fit the names of the tools and calls to the rule of server and wire."""
@@ -279,7 +279,7 @@ class RequestWriter:
         if tools is None:
             wires = write()
             text = encode_exact(wires) if usual and self.schemas else None
-            return wires if text is None else self.kept.place(text)
+            return wires if text is None else self.slots.place(text)
         if not usual or tools.is_marked:
             return write()
         ways = (*self._ways, *ways)
@@ -293,7 +293,7 @@ class RequestWriter:
             written = tools.written[ways] = write_tools(wires, entries)
         else:
             self.changes.entries.extend(written.entries)
-        return self.kept.place(written.text)
+        return self.slots.place(written.text)
 
     def offered(self, only: frozenset[str] | None = None) -> list[tuple[str, Tool | OpaqueTool]]:
         """The tools that are sent, each with its path; of the caller's own `only` those, if it is given."""

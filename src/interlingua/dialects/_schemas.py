@@ -164,7 +164,7 @@ def fit_request(
         for code, path, why in fitted.entries:
             changes.add(code, path, why)
         arguments = fitted.arguments
-        request = msgspec.structs.replace(request, tools=_taken(fitted, changes))
+        request = msgspec.structs.replace(request, tools=_allowed_tools(fitted, changes))
     output = None
     if request.output_schema is not None:
         request, output = _fit_output(request, output_subset, changes)
@@ -291,7 +291,7 @@ def _told_once(fitted: Fitted) -> tuple[tuple[str, str], ...]:
     return tuple([(path, "; ".join(whys)) for path, whys in by_path.items()])
 
 
-def _taken(fitted: _FittedTools, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:
+def _allowed_tools(fitted: _FittedTools, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:
     """The tools without those that may be let go."""
     refused = {path for code, path, _ in fitted.entries if code == "tools"}
     if not refused or "tools" not in changes.allow:

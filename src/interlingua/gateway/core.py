@@ -243,7 +243,7 @@ class Gateway:
         """The reply to a request of which somebody wants the content, or a span."""
         with ExitStack() as stack:
             if entry.traffic is not None:
-                entry.traffic.asked(request)
+                entry.traffic.set_request(request)
                 stack.enter_context(tapped(entry.traffic.tap))
             if self.spans is not None:
                 stack.enter_context(self.spans.around(request, entry))
@@ -322,7 +322,7 @@ class Gateway:
         if request.entry is not None:
             request.entry.failed(error)
         if request.given_ids:
-            error.args = (self.ids.told(error.message, request), *error.args[1:])
+            error.args = (self.ids.sign_text(error.message, request), *error.args[1:])
         _let_go(error)
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:

@@ -187,7 +187,7 @@ def _texts(request: Request) -> Iterator[tuple[str, str]]:
     for number, message in enumerate(request.messages):
         for place, part in enumerate(message.parts):
             path = f"/messages/{number}/parts/{place}"
-            yield f"{path}/content" if isinstance(part, ToolResult) else path, _GAP.join(_said(part))
+            yield f"{path}/content" if isinstance(part, ToolResult) else path, _GAP.join(_texts_in(part))
 
 
 def _joined(request: Request) -> Iterator[tuple[str, str]]:
@@ -203,31 +203,31 @@ def _joined(request: Request) -> Iterator[tuple[str, str]]:
 def _offers(request: Request) -> Iterator[tuple[str, str]]:
     """Other texts of a request that a model reads: its tools, the schema of the answer, and members of one dialect."""
     for place, tool in enumerate(request.tools):
-        yield f"/tools/{place}", _GAP.join(_said(tool))
+        yield f"/tools/{place}", _GAP.join(_texts_in(tool))
     for name in ("output_schema", "schema_name", "schema_description", "extra"):
-        yield f"/{name}", _GAP.join(_said(_member(request, name)))
+        yield f"/{name}", _GAP.join(_texts_in(_member(request, name)))
 
 
-def _said(value: object) -> Iterator[str]:
+def _texts_in(value: object) -> Iterator[str]:
     """Every text in a value, names of members included, but for what only the translation reads."""
     match value:
         case str():
             yield value
         case ToolCall(name=name, arguments_json=written) | BrokenToolCall(name=name, raw_arguments=written):
             yield name
-            yield from _said(_read(written))
+            yield from _texts_in(_read(written))
         case DocumentPart(data=data, media_type=kind) if kind.startswith(("text/", "application/json")):
             yield value.name or ""
             yield data.decode(errors="replace")
         case msgspec.Struct():
             for name in [name for name in value.__struct_fields__ if name not in _UNSAID]:
-                yield from _said(_member(value, name))
+                yield from _texts_in(_member(value, name))
         case dict():
             members = cast("dict[str, object]", value)
-            yield from _said([*members, *members.values()])
+            yield from _texts_in([*members, *members.values()])
         case list() | tuple():
             for inner in cast("Sequence[object]", value):
-                yield from _said(inner)
+                yield from _texts_in(inner)
         case _:
             pass
 

@@ -73,7 +73,7 @@ class AnswerReader:
         calls = (f'{{"name":{json.encode(name).decode()},"arguments":{{' for name in tools)
         self._heads = ('{"reply":"', '{"output":', *calls)
         self._part: Part = "head"
-        self._held = ""
+        self._pending = ""
         self._depth = 0
         self._in_string = False
         self._escaped = False
@@ -83,14 +83,14 @@ class AnswerReader:
 
         Raises: DecodeError, when this cannot be an answer of the grammar.
         """
-        pending, self._held = self._held + text, ""
+        pending, self._pending = self._pending + text, ""
         if self._part == "head":
             pending = yield from self._head(pending)
         if self._part == "reply":
             pending = yield from self._reply(pending)
         elif self._part in {"arguments", "output"}:
             pending = yield from self._value(pending)
-        self._held = "" if self._part == "end" else pending
+        self._pending = "" if self._part == "end" else pending
 
     def finish(self, *, cut: bool) -> None:
         """Check that the answer came to its end; `cut` when a limit stopped it.

@@ -91,10 +91,10 @@ class ReplyWriter:
             self._thinking += piece.text
             yield self._chunk({"reasoning_content": piece.text})
         elif self._reader is None:
-            yield self._said(TextPiece(piece.text))
+            yield self._chunk_of(TextPiece(piece.text))
         else:
             for piece_read in self._reader.feed(piece.text):
-                yield self._said(piece_read)
+                yield self._chunk_of(piece_read)
 
     def finish(self, done: Done) -> Iterator[bytes]:
         """The chunks that end the stream.
@@ -118,7 +118,7 @@ class ReplyWriter:
         choice = {"index": 0, "message": message, "finish_reason": self._finish(done)}
         return self._object("chat.completion", choices=[choice], usage=_usage(done))
 
-    def _said(self, piece: Said) -> bytes:
+    def _chunk_of(self, piece: Said) -> bytes:
         match piece:
             case TextPiece(text):
                 self._text += text

@@ -25,13 +25,13 @@ MAX_WORKERS = 2
 class KeptImages:
     """Converted images by what they were made of and how; safe to share between threads."""
 
-    __slots__ = ("_bytes", "_kept", "_lock", "_max_bytes", "_workers")
+    __slots__ = ("_bytes", "_images", "_lock", "_max_bytes", "_workers")
 
     def __init__(self, max_bytes: int = MAX_KEPT_BYTES, max_workers: int = MAX_WORKERS) -> None:
         """Nothing is kept yet."""
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._kept: OrderedDict[tuple[bytes, Recipe], Converted] = OrderedDict()
+        self._images: OrderedDict[tuple[bytes, Recipe], Converted] = OrderedDict()
         self._lock = threading.Lock()
         self._workers = threading.BoundedSemaphore(max_workers)
 
@@ -53,9 +53,9 @@ class KeptImages:
 
     def _find(self, key: tuple[bytes, Recipe]) -> Converted | None:
         with self._lock:
-            image = self._kept.get(key)
+            image = self._images.get(key)
             if image is not None:
-                self._kept.move_to_end(key)
+                self._images.move_to_end(key)
             return image
 
     def _keep(self, key: tuple[bytes, Recipe], converted: Converted) -> None:
@@ -63,12 +63,12 @@ class KeptImages:
         if size > self._max_bytes:
             return
         with self._lock:
-            if key in self._kept:
+            if key in self._images:
                 return
-            self._kept[key] = converted
+            self._images[key] = converted
             self._bytes += size
             while self._bytes > self._max_bytes:
-                _, oldest = self._kept.popitem(last=False)
+                _, oldest = self._images.popitem(last=False)
                 self._bytes -= len(oldest.data) + ENTRY_BYTES
 
     @property

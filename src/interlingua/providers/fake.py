@@ -88,10 +88,10 @@ def _output(request: Request) -> Part | None:
 
 
 def _sentence(request: Request) -> str:
-    return f"This is the fake of interlingua, not a model. {_said(request)}"
+    return f"This is the fake of interlingua, not a model. {_summary(request)}"
 
 
-def _said(request: Request) -> str:
+def _summary(request: Request) -> str:
     if not request.messages:
         return "It was told nothing."
     last = request.messages[-1]

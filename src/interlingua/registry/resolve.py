@@ -62,14 +62,14 @@ _BY_TEXT = "a model is named by a text, 'provider/model' or 'a/b,c/d'"
 class Resolved:
     """The targets of a spec, and the conditions under which they hold."""
 
-    __slots__ = ("_environ", "_generation", "_seen", "_sources", "endpoints")
+    __slots__ = ("_environ", "_generation", "_sources", "_variables", "endpoints")
 
     def __init__(self, sources: Sources, generation: object, reader: Reader, endpoints: tuple[Endpoint, ...]) -> None:
         """The targets that a reader of the environment has found for a generation of the registrations."""
         self._sources = sources
         self._environ = reader.environ if reader.environ is not os.environ else None
         self._generation = generation if reader.repeatable else None
-        self._seen = reader.seen
+        self._variables = reader.variables
         self.endpoints: tuple[Endpoint, ...] = endpoints
         """The targets, in order."""
 
@@ -78,7 +78,7 @@ class Resolved:
         if self._generation is not self._sources.generation:
             return False
         environ = os.environ if self._environ is None else self._environ
-        for variable, value in self._seen.items():
+        for variable, value in self._variables.items():
             try:  # every call comes by here, and `get` takes a quarter longer
                 now: str | None = environ[variable]
             except KeyError:
@@ -403,13 +403,13 @@ class _Resolution:
         self._sources = sources
         self._reader = reader
         self._argument = argument
-        self._found: dict[Element, Keyed] = {}
+        self._providers: dict[Element, Keyed] = {}
 
     def endpoints(self, question: _Asked) -> tuple[Endpoint, ...]:
         elements = expand(question.spec, self._meaning)
         if self._argument is not None:
             self._apply(self._argument, question.spec)
-        made = [self._endpoint(self._found[element], element.name, question) for element in elements]
+        made = [self._endpoint(self._providers[element], element.name, question) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
 
     def _endpoint(self, keyed: Keyed, model: str, question: _Asked) -> Endpoint:
@@ -421,16 +421,16 @@ class _Resolution:
         return with_login(endpoint, keyed.login, keyed.provider.login_scope, self._reader.get)
 
     def _apply(self, argument: Argument, spec: str) -> None:
-        names = dict.fromkeys(keyed.provider.name for keyed in self._found.values())
+        names = dict.fromkeys(keyed.provider.name for keyed in self._providers.values())
         if len(names) > 1:
             raise UsageError(
                 f"api_key, login and base_url are for one provider, and {shown(spec)} has {' and '.join(names)}: "
                 "give each its own by a variable, or by LLM_<NAME>"
             )
-        for element, keyed in self._found.items():
+        for element, keyed in self._providers.items():
             pointed = argument.applied(keyed)
             provider = located(pointed.provider, keyed.provider.base_url, {}, self._reader.get)
-            self._found[element] = replace(pointed, provider=provider)
+            self._providers[element] = replace(pointed, provider=provider)
 
     def ranking(self, spec: str) -> Ranking:
         return ranked(spec, self._meaning, self._rule, self._target)
@@ -439,7 +439,7 @@ class _Resolution:
         return self._sources.rule(element.name, self._reader) if element.provider is None else ORDERED
 
     def _target(self, element: Element) -> str:
-        return f"{self._found[element].provider.name}/{element.name}"
+        return f"{self._providers[element].provider.name}/{element.name}"
 
     def _meaning(self, element: Element) -> str | None:
         if element.provider is None:
@@ -447,7 +447,7 @@ class _Resolution:
             if spec is not None:
                 return spec
         elif keyed := self._sources.provider(element.provider, self._reader):
-            self._found[element] = keyed
+            self._providers[element] = keyed
             return None
         return self._answer_of_resolvers(element)
 
@@ -459,7 +459,7 @@ class _Resolution:
         self._reader.repeatable = False
         if isinstance(answer, str):
             return answer
-        self._found[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
+        self._providers[element] = keyed_row(answer, self._sources.environ, origin="a resolver")
         return None
 
 

@@ -58,7 +58,7 @@ class Secret:
     def of_key(cls, key: Key, source: str = "code") -> Secret:
         """The secret of a key in hand, or of a function that gives it."""
         if callable(key):
-            return cls(partial(_given, key, source), source, dynamic=True)
+            return cls(partial(_call_key_function, key, source), source, dynamic=True)
         return cls(partial(str, key), source)
 
     @classmethod
@@ -138,7 +138,7 @@ class Secret:
         raise TypeError("a Secret cannot be pickled; name the provider in the other process instead")
 
 
-def _given(function: Callable[[], object], source: str) -> str:
+def _call_key_function(function: Callable[[], object], source: str) -> str:
     """The key that a function of the user's gives.
 
     Raises: ConfigError, which names where the function is from, for what it raises, and for what is no text.

@@ -82,16 +82,16 @@ class Reader:
         """A reader that has read nothing."""
         self.environ: Mapping[str, str] = environ
         """Where variables are read."""
-        self.seen: dict[str, str | None] = {}
+        self.variables: dict[str, str | None] = {}
         """Each variable that was asked for, with its value then."""
         self.repeatable = True
         """Whether the same values give the same result; a resolver may answer differently next time."""
 
     def get(self, variable: str) -> str | None:
         """The value of a variable, or None; the same one for as long as this reader lives."""
-        if variable not in self.seen:
-            self.seen[variable] = self.environ.get(variable)
-        return self.seen[variable]
+        if variable not in self.variables:
+            self.variables[variable] = self.environ.get(variable)
+        return self.variables[variable]
 
     def entries(self) -> dict[str, str]:
         """Name -> variable of everything that could be ours."""

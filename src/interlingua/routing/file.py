@@ -21,7 +21,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError
-from interlingua.routing.health import Mark, MemoryHealth, Operation, Standing, TargetHealth, expires_s, step, told
+from interlingua.routing.health import (
+    Mark,
+    MemoryHealth,
+    Operation,
+    Standing,
+    TargetHealth,
+    expires_s,
+    step,
+    target_health,
+)
 from interlingua.routing.outage import Outage
 from interlingua.wire.json import decode, encode
 
@@ -85,7 +94,7 @@ class FileHealth:
 
     def snapshot(self) -> dict[str, TargetHealth]:
         """Every target about which something is known, by name in order."""
-        return self._used(self._told, lambda _: self._memory.snapshot(), ())
+        return self._used(self._read_health, lambda _: self._memory.snapshot(), ())
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
         """`snapshot`, in a thread."""
@@ -162,10 +171,10 @@ class FileHealth:
             standings.append(standing)
         return standings, {target: mark for target, mark in marks.items() if mark != before[target]}
 
-    def _told(self, connection: sqlite3.Connection) -> dict[str, TargetHealth]:
+    def _read_health(self, connection: sqlite3.Connection) -> dict[str, TargetHealth]:
         now_s = self._clock()
         rows = connection.execute("SELECT target, mark FROM health ORDER BY target").fetchall()
-        return {target: health for target, text in rows if (health := told(_mark(text), now_s)) is not None}
+        return {target: health for target, text in rows if (health := target_health(_mark(text), now_s)) is not None}
 
     def _connection(self) -> sqlite3.Connection:
         """The connection of this process; one that a fork brought along belongs to the parent."""

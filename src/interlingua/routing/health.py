@@ -66,7 +66,7 @@ __all__ = [
     "TargetHealth",
     "expires_s",
     "step",
-    "told",
+    "target_health",
 ]
 
 THRESHOLD = 2
@@ -312,7 +312,7 @@ class HealthStore(Protocol):
 
 def step(mark: Mark | None, operation: Operation, now_s: float) -> tuple[Mark | None, Standing]:
     """The mark after an operation, and how the target then stands."""
-    current = _known(mark, now_s)
+    current = _current_mark(mark, now_s)
     if not isinstance(operation, _OfTry) or not operation.identity:
         return _stepped(current, operation, now_s)
     identity = operation.identity
@@ -342,7 +342,7 @@ def _stepped(current: Mark | None, operation: Operation, now_s: float) -> tuple[
         case Suspend(for_s=for_s):
             until_s = None if for_s is None else now_s + max(for_s, 0.0)
             after = replace(current or Mark(), suspended=True, suspended_until_s=until_s, seen_s=now_s)
-            after = _known(after, now_s)
+            after = _current_mark(after, now_s)
         case Resume():
             after = None
     return after, _standing(after, now_s)
@@ -356,19 +356,19 @@ def expires_s(mark: Mark) -> float | None:
     return max([own_s, *[end_s for one in mark.identities.values() if (end_s := expires_s(one)) is not None]])
 
 
-def told(mark: Mark | None, now_s: float) -> TargetHealth | None:
+def target_health(mark: Mark | None, now_s: float) -> TargetHealth | None:
     """How a target stands, for people: by the address and key by which it stands worst; None when nothing is known."""
-    current = _known(mark, now_s)
+    current = _current_mark(mark, now_s)
     if current is None:
         return None
-    states = [_told(one, identity, now_s) for identity, one in current.identities.items()]
+    states = [_health_of_mark(one, identity, now_s) for identity, one in current.identities.items()]
     if not _is_empty(replace(current, identities={})):
-        states.insert(0, _told(current, "", now_s))
+        states.insert(0, _health_of_mark(current, "", now_s))
     worst, *others = sorted(states, key=lambda state: (_WORST.index(state.state), -(state.wait_s or 0.0)))
     return replace(worst, others=tuple(others)) if others else worst
 
 
-def _told(mark: Mark, identity: str, now_s: float) -> TargetHealth:
+def _health_of_mark(mark: Mark, identity: str, now_s: float) -> TargetHealth:
     standing = _standing(mark, now_s)
     lacks = tuple(sorted(standing.lacks))
     return TargetHealth(
@@ -376,7 +376,7 @@ def _told(mark: Mark, identity: str, now_s: float) -> TargetHealth:
     )  # fmt: skip
 
 
-def _known(mark: Mark | None, now_s: float) -> Mark | None:
+def _current_mark(mark: Mark | None, now_s: float) -> Mark | None:
     """The mark without what is over."""
     if mark is None:
         return None
@@ -394,7 +394,7 @@ def _known(mark: Mark | None, now_s: float) -> Mark | None:
 
 def _with_living(mark: Mark, now_s: float) -> Mark:
     """The mark without identities of which nothing is known any more."""
-    now = {identity: _known(one, now_s) for identity, one in mark.identities.items()}
+    now = {identity: _current_mark(one, now_s) for identity, one in mark.identities.items()}
     if all([one is mark.identities[identity] for identity, one in now.items()]):
         return mark
     return replace(mark, identities={identity: one for identity, one in now.items() if one is not None})
@@ -549,7 +549,7 @@ class MemoryHealth:
         with self._lock:
             marks = sorted(self._marks.items())
             now_s = self._clock()
-        return {target: health for target, mark in marks if (health := told(mark, now_s)) is not None}
+        return {target: health for target, mark in marks if (health := target_health(mark, now_s)) is not None}
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
         """`snapshot`; it never waits."""
@@ -572,7 +572,7 @@ class MemoryHealth:
     def _make_room(self, newest: str) -> None:
         """Forget what is over, else the oldest mark that no person made."""
         now_s = self._clock()
-        self._marks = {target: mark for target, mark in self._marks.items() if told(mark, now_s) is not None}
+        self._marks = {target: mark for target, mark in self._marks.items() if target_health(mark, now_s) is not None}
         if len(self._marks) > MAX_TARGETS:
             marks = self._marks.items()
             del self._marks[next((target for target, mark in marks if not mark.suspended and target != newest), newest)]

@@ -263,7 +263,7 @@ class Limiter:
         """A limiter without limits; `clock` gives seconds that only grow."""
         self._clock = clock
         self._gates: dict[str, Gate] = {}
-        self._found = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
+        self._gate_cache = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
         self._from_file: Mapping[str, Allowance] = {}
         self._from_code: dict[str, Allowance] = {}
         self._lock = allocate_lock()
@@ -373,7 +373,7 @@ class Limiter:
         return Waiter(target, tokens, self._clock() + (MAX_WAIT_S if within_s is None else within_s), wake)
 
     def _gate(self, target: str) -> Gate | None:
-        cache = self._found
+        cache = self._gate_cache
         try:
             return cache[target]
         except KeyError:
@@ -394,7 +394,7 @@ class Limiter:
             with gate.lock:
                 gate.change(allowances.get(pattern, Allowance()))
         self._gates = {pattern: gate for pattern, gate in gates.items() if gate.allowed != Allowance()}
-        self._found = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
+        self._gate_cache = ByteCache[str, Gate | None](_MAX_FOUND_BYTES)
 
 
 def _ring(bell: LockType) -> None:

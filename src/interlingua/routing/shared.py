@@ -283,4 +283,4 @@ def _opened(value: bytes, now_s: float) -> tuple[Ledger, dict[str, float]]:
 def _closed(ledger: Ledger, leases: dict[str, float], now_s: float) -> tuple[bytes, float]:
     """The bytes to write, and until when they matter."""
     end_s = max([now_s + PERIOD_S + GRAIN_S, *leases.values()])
-    return encode(_Book(ledger.kept(), leases)), end_s
+    return encode(_Book(ledger.entries(), leases)), end_s

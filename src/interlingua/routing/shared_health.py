@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING
 
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.routing.commands import LinkGone, Listed, Read, Swap
-from interlingua.routing.health import Mark, MemoryHealth, Operation, Standing, TargetHealth, expires_s, step, told
+from interlingua.routing.health import (
+    Mark,
+    MemoryHealth,
+    Operation,
+    Standing,
+    TargetHealth,
+    expires_s,
+    step,
+    target_health,
+)
 from interlingua.routing.link import Link
 from interlingua.wire.json import decode, encode
 
@@ -75,14 +84,14 @@ class SharedHealth:
     def snapshot(self) -> dict[str, TargetHealth]:
         """Every target about which something is known, by name in order."""
         try:
-            return self.link.run(self._told())
+            return self.link.run(self._read_health())
         except LinkGone:
             return self._memory.snapshot()
 
     async def snapshot_async(self) -> dict[str, TargetHealth]:
         """`snapshot`, awaited."""
         try:
-            return await self.link.run_async(self._told())
+            return await self.link.run_async(self._read_health())
         except LinkGone:
             return self._memory.snapshot()
 
@@ -109,19 +118,19 @@ class SharedHealth:
             pending = [target for target, reply in zip(swaps, replies, strict=True) if reply != 1]
         return [standings[place] for place in range(len(operations))]
 
-    def _told(self) -> Steps[dict[str, TargetHealth]]:
+    def _read_health(self) -> Steps[dict[str, TargetHealth]]:
         now_ms = int(self._clock() * 1000)
         (names,) = yield [Listed(self._index, now_ms)]
         if not names:
             return {}
         targets = sorted([name.decode() for name in names])
         (values,) = yield [Read(tuple([self._key(target) for target in targets]))]
-        return dict(self._known(targets, values))
+        return dict(self._healths(targets, values))
 
-    def _known(self, targets: list[str], values: list[bytes | None]) -> Iterable[tuple[str, TargetHealth]]:
+    def _healths(self, targets: list[str], values: list[bytes | None]) -> Iterable[tuple[str, TargetHealth]]:
         now_s = self._clock()
         for target, value in zip(targets, values, strict=True):
-            health = told(_read(value or b""), now_s)
+            health = target_health(_read(value or b""), now_s)
             if health is not None:
                 yield target, health
 

@@ -67,7 +67,7 @@ class Ledger:
             ledger.tokens += tokens
         return ledger
 
-    def kept(self) -> list[Kept]:
+    def entries(self) -> list[Kept]:
         """The calls of the last minute, for a store elsewhere."""
         return [(grant.begun_s, grant.at_s, grant.requests, grant.tokens) for grant in self._grants]
 

@@ -107,7 +107,7 @@ def text_bounds(constraints: Mapping[str, Any], schema: Schema) -> dict[str, Any
 
 def bounds_told(bounds: Mapping[str, Any]) -> str:
     """Bounds in words: `at least 0, less than 2026-01-31`."""
-    return ", ".join(f"{_CONSTRAINTS[name].note} {_said(limit)}" for name, limit in bounds.items())
+    return ", ".join(f"{_CONSTRAINTS[name].note} {_value_text(limit)}" for name, limit in bounds.items())
 
 
 def check_bounds(bounds: Mapping[str, Any], made: Any) -> None:
@@ -117,7 +117,7 @@ def check_bounds(bounds: Mapping[str, Any], made: Any) -> None:
     """
     for name, limit in bounds.items():
         if not _holds(_CONSTRAINTS[name], made, limit):
-            raise MisfitError(f"{_said(made)} {_CONSTRAINTS[name].words} {_said(limit)}")
+            raise MisfitError(f"{_value_text(made)} {_CONSTRAINTS[name].words} {_value_text(limit)}")
 
 
 def _holds(constraint: _Constraint, made: Any, limit: Any) -> bool:
@@ -132,7 +132,9 @@ def _holds(constraint: _Constraint, made: Any, limit: Any) -> bool:
     except TypeError:  # another member of a union than the bound is for, or of two times only one has a zone
         if type(made) is not type(limit):
             return True
-        raise MisfitError(f"{_said(made)} cannot be compared with {_said(limit)}: one has no time zone") from None
+        raise MisfitError(
+            f"{_value_text(made)} cannot be compared with {_value_text(limit)}: one has no time zone"
+        ) from None
 
 
 def _is_decimal(value: object) -> bool:
@@ -140,7 +142,7 @@ def _is_decimal(value: object) -> bool:
     return (kind.__module__, kind.__qualname__) == ("decimal", "Decimal")
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return str(msgspec.to_builtins(value))
 
 

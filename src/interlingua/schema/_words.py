@@ -92,7 +92,7 @@ def problems_of(error: ValidationError, schema: object) -> Iterator[Problem]:
     if name == "required":
         yield Problem(pointer(*error.instance_path, facts["property"]), "is missing")
     elif "unexpected" in facts:
-        listing = _known(error, schema)
+        listing = _field_names(error, schema)
         for field in facts["unexpected"]:
             yield Problem(pointer(*error.instance_path, field), f"is not known{listing}")
     elif name == "propertyNames":
@@ -105,7 +105,7 @@ def problems_of(error: ValidationError, schema: object) -> Iterator[Problem]:
         yield Problem(pointer(*error.instance_path), words(error.instance, facts) if words else error.message)
 
 
-def _known(error: ValidationError, schema: object) -> str:
+def _field_names(error: ValidationError, schema: object) -> str:
     """The fields that there are, for whoever misspelled one."""
     try:
         for step in error.schema_path[:-1]:

@@ -176,7 +176,7 @@ class _Converter:
 
     # To the wire
 
-    def told(self, value: JsonValue, step: JsonText) -> JsonValue:
+    def as_json_text(self, value: JsonValue, step: JsonText) -> JsonValue:
         del step
         return encode(value).decode()
 
@@ -261,7 +261,7 @@ _Ways: TypeAlias = dict[type, Callable[[_Converter, Any, Any], Any]]
 _BOTH: _Ways = {Reference: _Converter.reference, Items: _Converter.items}
 _TO_WIRE: _Ways = {
     **_BOTH,
-    JsonText: _Converter.told,
+    JsonText: _Converter.as_json_text,
     Choice: _Converter.chosen,
     Pairs: _Converter.paired,
     Wrapped: _Converter.wrapped,

@@ -243,7 +243,7 @@ class _Fitter:
             node, reference = work.node, str(work.node["$ref"])
             beside = {keyword: value for keyword, value in node.items() if keyword != "$ref"}
             siblings = {keyword for keyword in beside if not keyword.startswith("$") and keyword != "definitions"}
-            if self._is_sent(work, reference, told=bool(siblings)):
+            if self._is_sent(work, reference, has_siblings=bool(siblings)):
                 return False
             if reference in work.place.refs:
                 if self.subset.references != "none" and self.subset.recursive:
@@ -251,17 +251,17 @@ class _Fitter:
                     work.node = {"$ref": reference}
                     return False
                 work.rewrote(f"{reference} leads back to itself")
-                target = _plain(self._found(reference, work))
+                target = _plain(self._schema_at(reference, work))
             else:
                 work.rewrote(f"what {reference} leads to is written out")
-                target = self._found(reference, work)
+                target = self._schema_at(reference, work)
             work.place = work.place._replace(refs=(*work.place.refs, reference))
             work.node = written_out(target, beside)
         return True
 
-    def _is_sent(self, work: Work, reference: str, *, told: bool) -> bool:
+    def _is_sent(self, work: Work, reference: str, *, has_siblings: bool) -> bool:
         subset = self.subset
-        if subset.references == "none" or (told and subset.references == "bare"):
+        if subset.references == "none" or (has_siblings and subset.references == "bare"):
             return False
         if work.place.root and subset.root != "any":
             return False
@@ -310,7 +310,7 @@ class _Fitter:
             self._waiting.append(reference)
         return self._names[reference]
 
-    def _found(self, reference: str, work: Work) -> Schema:
+    def _schema_at(self, reference: str, work: Work) -> Schema:
         """The schema that a reference names; a schema that allows anything where it leads nowhere."""
         try:
             return target_of(reference, self.root)

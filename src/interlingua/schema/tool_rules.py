@@ -97,12 +97,12 @@ def _pointer(place: str, *steps: str) -> str:
     return "/".join([place, *[step.replace("~", "~0").replace("/", "~1") for step in steps]])
 
 
-def _kept(look: Callable[[bytes], T]) -> Callable[[bytes], T]:
+def _with_cache(look: Callable[[bytes], T]) -> Callable[[bytes], T]:
     """A look at the text of a schema that is taken once, since most come again and again."""
     return ByteCache(_MAX_SCHEMAS_BYTES, look).__getitem__
 
 
-@_kept
+@_with_cache
 def _is_faultless(text: bytes) -> bool:
     """Whether a schema is valid and describes each parameter."""
     bare = bare_parameters(text)
@@ -121,7 +121,7 @@ def describes_all(text: bytes) -> bool:
     return _undescribed_in(text) == []
 
 
-@_kept
+@_with_cache
 def _undescribed_in(text: bytes) -> list[str] | None:
     """The parameters without a description; None for a schema that is too deep to be told."""
     bare = bare_parameters(text)
@@ -152,7 +152,7 @@ def _bare(root: dict[str, Any]) -> dict[str, _Steps]:
         for name, own in properties.items():
             if own is False or name in described:
                 continue
-            if _said(own, root):
+            if _has_description(own, root):
                 described.add(name)
                 bare.pop(name, None)
             else:
@@ -187,7 +187,7 @@ def _heads(root: dict[str, Any]) -> Iterator[tuple[_Steps, dict[str, Any]]]:
                 waiting.extend([((*steps, keyword, str(place)), branch) for place, branch in several])
 
 
-def _said(schema: object, root: dict[str, Any]) -> bool:
+def _has_description(schema: object, root: dict[str, Any]) -> bool:
     if not isinstance(schema, dict):
         return False
     own = cast("dict[str, Any]", schema)

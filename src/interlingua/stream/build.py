@@ -79,8 +79,21 @@ class Block:
     """One block under construction."""
 
     __slots__ = (
-        "annotations", "broken_extra", "choice", "cut_off", "data", "extra", "freeform", "held", "id", "index", "kind",
-        "name", "part", "pieces", "sealed",
+        "annotations",
+        "broken_extra",
+        "choice",
+        "cut_off",
+        "data",
+        "extra",
+        "freeform",
+        "id",
+        "index",
+        "kind",
+        "name",
+        "part",
+        "pending",
+        "pieces",
+        "sealed",
     )  # fmt: skip
 
     def __init__(self, kind: BlockKind, index: int, choice: int) -> None:
@@ -98,7 +111,7 @@ class Block:
         self.name: str = ""
         self.freeform: bool = False
         self.cut_off: bool = False
-        self.held: str = ""
+        self.pending: str = ""
         """Arguments that are not told yet, since they may come to nothing (`null`, `[]`)."""
         self.broken_extra: dict[str, dict[str, Any]] | None = None
 
@@ -315,10 +328,10 @@ class StreamBuilder:
 
     def call_arguments(self, block: Block, fragment: str) -> None:
         """More of the arguments' text; what may stand for none waits until it is more than that, or whole."""
-        if not block.pieces and (block.held or fragment[:1] != "{"):
-            fragment, block.held = block.held + fragment, ""
+        if not block.pieces and (block.pending or fragment[:1] != "{"):
+            fragment, block.pending = block.pending + fragment, ""
             if may_be_empty_arguments(fragment):
-                block.held = fragment
+                block.pending = fragment
                 return
         if fragment:
             block.pieces.append(fragment)
@@ -326,7 +339,7 @@ class StreamBuilder:
 
     def _tell_held(self, block: Block) -> None:
         """Say the arguments that waited, as they are."""
-        fragment, block.held = block.held, ""
+        fragment, block.pending = block.pending, ""
         if fragment:
             block.pieces.append(fragment)
             self._events.append(ToolCallDelta(block.index, fragment, block.choice))
@@ -439,8 +452,8 @@ class StreamBuilder:
                 return TextPart(block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra)
 
     def _call_part(self, block: Block, *, cut_off: bool) -> ToolCall | BrokenToolCall:
-        if not cut_off and not block.pieces and is_empty_arguments(block.held):
-            block.held = "{}"
+        if not cut_off and not block.pieces and is_empty_arguments(block.pending):
+            block.pending = "{}"
             self.changes.add("arguments_empty", f"{block.path}/arguments_json")
         self._tell_held(block)
         text = block.content

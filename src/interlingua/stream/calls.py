@@ -48,24 +48,24 @@ _LONGEST = max(map(len, _EMPTY))
 class CallIdSource:
     """Gives every call of one response its id."""
 
-    __slots__ = ("_keeps_repeats", "_make", "_ordinal", "_pairs", "_taken")
+    __slots__ = ("_keeps_repeats", "_make", "_ordinal", "_pairs", "_used_ids")
 
     def __init__(
         self,
         *,
         first_index: int = 0,
-        taken: Iterable[str] = (),
+        used_ids: Iterable[str] = (),
         make: Callable[[], str] | None = None,
         pairs: dict[str, str] | None = None,
         keeps_repeats: bool = False,
     ) -> None:
-        """`first_index` calls and the ids `taken` are in the history; `make` gives own ids to every call.
+        """`first_index` calls and the ids `used_ids` stand in the history; `make` gives own ids to every call.
 
         `pairs` takes each own id and the provider's that it stands for.
         `keeps_repeats` is for a client's history, where repeated ids are for the history's own rule to judge.
         """
         self._ordinal = first_index
-        self._taken = set(taken)
+        self._used_ids = set(used_ids)
         self._make = make
         self._pairs = pairs
         self._keeps_repeats = keeps_repeats
@@ -76,21 +76,21 @@ class CallIdSource:
         self._ordinal += 1
         wire_name = wire_id.strip() if wire_id else ""
         if self._make is not None:
-            return self._take(own_id(wire_name, self._make, self._taken, self._pairs)), None
+            return self._take(own_id(wire_name, self._make, self._used_ids, self._pairs)), None
         if wire_id is None or wire_name in PLACEHOLDER_IDS:
             return self._numbered(ordinal), "call_id_made"
-        if wire_id in self._taken and not self._keeps_repeats:
+        if wire_id in self._used_ids and not self._keeps_repeats:
             return self._numbered(ordinal), "call_id_duplicate"
-        self._taken.add(wire_id)
+        self._used_ids.add(wire_id)
         return wire_id, None
 
     def _numbered(self, ordinal: int) -> str:
-        while f"call_{ordinal}" in self._taken:
+        while f"call_{ordinal}" in self._used_ids:
             ordinal += 1
         return self._take(f"call_{ordinal}")
 
     def _take(self, call_id: str) -> str:
-        self._taken.add(call_id)
+        self._used_ids.add(call_id)
         return call_id
 
 
@@ -101,18 +101,18 @@ def is_made_id(call_id: str) -> bool:
 
 
 def own_id(
-    known: str,
+    provider_id: str,
     make: Callable[[], str],
-    taken: Collection[str],
+    used_ids: Collection[str],
     pairs: dict[str, str] | None,
-    given: Collection[str] = (),
+    other_ids: Collection[str] = (),
 ) -> str:
-    """An id of ours that is neither `taken` nor `given`; `pairs` takes it with the provider's, if that is known."""
+    """An id of ours outside `used_ids` and `other_ids`; `pairs` takes it with the provider's, if that is known."""
     made = make()
-    while made in taken or made in given:
+    while made in used_ids or made in other_ids:
         made = make()
-    if pairs is not None and known not in PLACEHOLDER_IDS:
-        pairs[made] = known
+    if pairs is not None and provider_id not in PLACEHOLDER_IDS:
+        pairs[made] = provider_id
     return made
 
 

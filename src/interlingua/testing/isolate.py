@@ -52,25 +52,25 @@ class _Guard:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._wanted: list[bool] = []
+        self._scopes: list[bool] = []
         self._hooked = False
 
     def start(self, *, loopback: bool) -> None:
         with self._lock:
-            self._wanted.append(loopback)
+            self._scopes.append(loopback)
             if not self._hooked:
                 sys.addaudithook(self._hook)
                 self._hooked = True
 
     def stop(self, *, loopback: bool) -> None:
         with self._lock:
-            self._wanted.remove(loopback)
+            self._scopes.remove(loopback)
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._wanted or not event.startswith("socket."):
+        if not self._scopes or not event.startswith("socket."):
             return
         host = _host(event, arguments)
-        if host is None or (all(self._wanted) and LOOPBACK.fullmatch(host)):
+        if host is None or (all(self._scopes) and LOOPBACK.fullmatch(host)):
             return
         raise NetworkForbiddenError(f"no_network() is on and something tried to reach {host or 'an address'}")
 

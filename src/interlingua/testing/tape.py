@@ -38,7 +38,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import Headers, HttpReply, HttpRequest, header
 
-__all__ = ["Mode", "Scrub", "Tape", "TapeMissError", "asked", "cassette"]
+__all__ = ["Mode", "Scrub", "Tape", "TapeMissError", "cassette", "request_members"]
 
 Mode: TypeAlias = Literal["once", "record", "replay", "none"]
 """The mode of a cassette."""
@@ -138,17 +138,17 @@ class Tape:
 
         Raises: TapeMissError.
         """
-        expected = asked(self._clean(_plain(decoded.request)))
+        expected = request_members(self._clean(_plain(decoded.request)))
         with self._lock:
             for number, exchange in enumerate(self.exchanges):
-                if number not in self._played and asked(exchange["request"]) == expected:
+                if number not in self._played and request_members(exchange["request"]) == expected:
                     self._played.add(number)
                     return _answer_of(exchange["answer"])
             raise TapeMissError(self._miss(expected, request))
 
     def _miss(self, expected: dict[str, Any], request: HttpRequest) -> str:
         candidates = [
-            (differences(asked(exchange["request"]), expected), number)
+            (differences(request_members(exchange["request"]), expected), number)
             for number, exchange in enumerate(self.exchanges)
         ]
         who = request.target or "a model"
@@ -198,7 +198,7 @@ class Tape:
                 return value
 
 
-def asked(request: dict[str, Any]) -> dict[str, Any]:
+def request_members(request: dict[str, Any]) -> dict[str, Any]:
     """The members by which a request is matched: those that every dialect carries, call ids by their order."""
     numbers: dict[str, str] = {}
     return {name: _essence(request[name], numbers) for name in ASKED if name in request}

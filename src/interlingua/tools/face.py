@@ -84,7 +84,7 @@ class Box:
         items = [item if isinstance(item, OpaqueTool | McpSource) else tool(item) for item in _several(tools)]
         if rules == "strict":
             _check_rules([item for item in items if not isinstance(item, McpSource)])
-        self._given = tuple(items)
+        self._items = tuple(items)
         self._sources = tuple(item for item in items if isinstance(item, McpSource))
         self._opened: tuple[McpSource, ...] = ()
         self._by_name: dict[str, Tool] = {}
@@ -110,11 +110,11 @@ class Box:
 
     def _fill_with_servers(self) -> None:
         """Put the tools of the servers, all open by now, where the servers stand."""
-        own = [item.name for item in self._given if isinstance(item, Tool)]
+        own = [item.name for item in self._items if isinstance(item, Tool)]
         names_of_all = own + [name for source in self._sources for name in source.names()]
         doubled = frozenset(name for name in names_of_all if names_of_all.count(name) > 1)
         self._fill(
-            made for item in self._given for made in (item.made(doubled) if isinstance(item, McpSource) else (item,))
+            made for item in self._items for made in (item.made(doubled) if isinstance(item, McpSource) else (item,))
         )
         self._is_filled = True
 
@@ -150,7 +150,7 @@ class Box:
                 f"tool {call.name} has no handler, so its calls cannot be executed here"
                 "; pickled, a tool keeps only a handler that the other process can import"
             )
-        contexts = _filled(call.name, _wanted(handler), context)
+        contexts = _filled(call.name, _handler_contexts(handler), context)
         run = _bound(call, match, handler, contexts)
         if isinstance(run, ToolResult):
             return run
@@ -188,7 +188,7 @@ def _listed(calls: object) -> list[Call]:
     return cast("list[Call]", items)
 
 
-def _wanted(handler: Callable[..., Any]) -> dict[str, WantedContext]:
+def _handler_contexts(handler: Callable[..., Any]) -> dict[str, WantedContext]:
     return handler.contexts if isinstance(handler, Handler) else contexts_of(handler)
 
 

@@ -105,7 +105,7 @@ class McpSource:
 
     def names(self) -> list[str]:
         """The names of the tools, one for each, as the servers say them."""
-        return [tool.name for _, tool in self._known()]
+        return [tool.name for _, tool in self._tool_links()]
 
     @property
     def set_aside(self) -> tuple[str, ...]:
@@ -128,9 +128,9 @@ class McpSource:
         if missing:
             why = "; ".join(self.set_aside) or f"{self!r} has no tool {missing[0]}"
             raise ConfigError(f"{why}; leave it out of `only`")
-        return tuple([self._made(link, tool, doubled) for link, tool in self._known()])
+        return tuple([self._made(link, tool, doubled) for link, tool in self._tool_links()])
 
-    def _known(self) -> Iterator[tuple[Link, Tool]]:
+    def _tool_links(self) -> Iterator[tuple[Link, Tool]]:
         for link in self._links:
             for tool in link.tools:
                 if self._only is None or tool.name in self._only:

@@ -52,12 +52,12 @@ def _decode_block(block: ContentBlock) -> _Given:
         case "audio":
             return AudioPart(_decode_bytes(block.data), block.mime_type)
         case "resource_link":
-            return TextPart(_told(block))
+            return TextPart(_link_text(block))
         case "resource":
             return _decode_resource(block.resource)
 
 
-def _told(link: ResourceLink) -> str:
+def _link_text(link: ResourceLink) -> str:
     words = [f"Resource {link.name}: {link.uri}", link.mime_type, link.description]
     return ", ".join(word for word in words if word)
 

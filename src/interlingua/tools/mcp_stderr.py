@@ -28,7 +28,7 @@ class ErrorOutput:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """One that is read on this loop."""
         self._loop = loop
-        self._held: bytes | None = b""
+        self._buffer: bytes | None = b""
         self._target = _own_error_output()
         self._reading: int | None = None
         self.file: TextIO = self._target
@@ -46,13 +46,13 @@ class ErrorOutput:
 
     def release(self) -> None:
         """Pass on what was held and whatever comes: the server is ready."""
-        pending, self._held = self._held, None
+        pending, self._buffer = self._buffer, None
         self._pass_on(pending or b"")
 
     def last_line(self) -> str:
         """The last line that was held; empty where there is none."""
         self._read()
-        lines = (self._held or b"").decode("utf-8", "replace").split("\n")
+        lines = (self._buffer or b"").decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return last if len(last) <= _LONGEST else f"{last[:_LONGEST]}…"
 
@@ -75,10 +75,10 @@ class ErrorOutput:
                 return
             if not data:
                 return
-            if self._held is None:
+            if self._buffer is None:
                 self._pass_on(data)
             else:
-                self._held = (self._held + data)[-MAX_HELD_BYTES:]
+                self._buffer = (self._buffer + data)[-MAX_HELD_BYTES:]
 
     def _pass_on(self, data: bytes) -> None:
         with suppress(OSError, ValueError):  # nobody is there to read it

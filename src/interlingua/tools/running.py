@@ -81,7 +81,7 @@ def _here(work: Work, on_progress: OnProgress | None) -> ToolResult | Work:
     try:
         value = work.run()
         if isinstance(value, Awaitable):
-            return work._replace(run=partial(_given, cast("Awaitable[Any]", value)), watch=watch)
+            return work._replace(run=partial(_awaited, cast("Awaitable[Any]", value)), watch=watch)
     except BaseException as error:
         if isinstance(error, Exception) or is_cancelled(error):
             return ended(watch, failed(work.call, error), error)
@@ -90,7 +90,7 @@ def _here(work: Work, on_progress: OnProgress | None) -> ToolResult | Work:
     return ended(watch, answered(work.call, value))
 
 
-def _given(value: Awaitable[Any]) -> Awaitable[Any]:
+def _awaited(value: Awaitable[Any]) -> Awaitable[Any]:
     return value
 
 

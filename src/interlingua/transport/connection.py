@@ -53,6 +53,7 @@ class AsyncConnection(asyncio.BaseProtocol):
 
     __slots__ = (
         "_deadlines",
+        "_extent",
         "_failure",
         "_idle_since",
         "_is_direct",
@@ -71,7 +72,6 @@ class AsyncConnection(asyncio.BaseProtocol):
         "_transport",
         "_unsent_bytes",
         "_waiter",
-        "_wanted",
         "idle",
         "lost",
         "origin",
@@ -102,7 +102,7 @@ class AsyncConnection(asyncio.BaseProtocol):
         self._transport: asyncio.Transport | None = None
         self._is_direct = not origin.secure
         self._waiter: asyncio.Future[None] | None = None
-        self._wanted = _ANYTHING
+        self._extent = _ANYTHING
         self._take: Callable[[bytes], bool] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._rings_at = _NEVER
@@ -239,7 +239,7 @@ class AsyncConnection(asyncio.BaseProtocol):
         # One timer lives as long as the connection and is set forward when it rings too early: timers are dear.
         if at < self._rings_at:
             self._ring_at(at)
-        self._wanted = extent
+        self._extent = extent
         waiter = self._waiter = asyncio.Future(loop=self._loop)
         return waiter
 
@@ -332,7 +332,7 @@ class AsyncConnection(asyncio.BaseProtocol):
             self._wake()
         if self._waiter is None:
             self._came_unawaited()
-        elif reader.complete or (self._wanted is _HEAD and reader.head_done):
+        elif reader.complete or (self._extent is _HEAD and reader.head_done):
             waiter, self._waiter, self._take = self._waiter, None, None  # as `_wake`, which this is nearly always
             if not waiter.done():
                 waiter.set_result(None)
@@ -352,7 +352,7 @@ class AsyncConnection(asyncio.BaseProtocol):
     def _came_in_part(self) -> None:
         """Not all that is waited for came: the next of it has its own time."""
         reader = self.reader
-        if self._wanted is _ANYTHING:
+        if self._extent is _ANYTHING:
             self._wake()
             return
         if reader.body.buffered_bytes > MAX_READ_BYTES:

@@ -27,7 +27,6 @@ import msgspec
 from interlingua.errors import DecodeError
 from interlingua.wire._bounds import MAX_BODY_BYTES, MAX_DEPTH, MAX_EVENT_BYTES, JsonText, bounded, too_deep
 from interlingua.wire._depth import is_deeper
-from interlingua.wire._kept import KeptTexts
 from interlingua.wire._mended import MAX_MENDED, mended_at
 from interlingua.wire._parser import (
     ANYTHING,
@@ -40,6 +39,7 @@ from interlingua.wire._parser import (
     read_text,
 )
 from interlingua.wire._pointer import pointer, pointer_steps
+from interlingua.wire._text_slots import TextSlots
 from interlingua.wire._unknown import EXTRA_NAME, Extra, WireStruct, parse_wire, spread, strict_decoder
 from interlingua.wire._writer import ENCODER, SORTED, dump, holds_more_nulls, one_line, refuse_non_finite, write_text
 
@@ -51,7 +51,7 @@ __all__ = [
     "Extra",
     "JsonText",
     "JsonValue",
-    "KeptTexts",
+    "TextSlots",
     "WireStruct",
     "decode",
     "decode_any",
@@ -268,7 +268,7 @@ def encode_exact(value: object) -> bytes | None:
         return None
 
 
-def encode_wire(value: msgspec.Struct, *, nulls: int = 0, kept: KeptTexts | None = None) -> bytes:
+def encode_wire(value: msgspec.Struct, *, nulls: int = 0, slots: TextSlots | None = None) -> bytes:
     """The JSON object that a wire struct is, with the members in `extra` back in their places; `nulls` as in `encode`.
 
     Raises: as `encode`.
@@ -277,8 +277,8 @@ def encode_wire(value: msgspec.Struct, *, nulls: int = 0, kept: KeptTexts | None
     if holds_more_nulls(body, nulls):
         refuse_non_finite(value)
     has_extra = EXTRA_NAME in body
-    if kept is not None:
-        body = kept.fill(body)
+    if slots is not None:
+        body = slots.fill(body)
     if not has_extra:
         return body
     return dump(spread(body, type(value)), ENCODER)

@@ -85,7 +85,7 @@ def test_a_real_pipe_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     with Path(os.devnull).open(encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stdin", stream)
         assert terminal.piped_input() == b""
-        assert terminal.piped_input(wanted=True) == b""
+        assert terminal.piped_input(force=True) == b""
 
 
 def test_no_stdin_at_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from interlingua.types.content import BrokenToolCall, RefusalPart, Sealed, TextP
 @pytest.mark.parametrize("wire_id", [None, "", " ", "null", "None"])
 def test_id_made_where_there_is_none(wire_id: str | None) -> None:
     """Numbered on from the calls of the history, past ids that are taken."""
-    ids = CallIdSource(first_index=2, taken=["call_3"])
+    ids = CallIdSource(first_index=2, used_ids=["call_3"])
     assert [ids.assign(wire_id), ids.assign(wire_id), ids.assign("x"), ids.assign(wire_id)] == [
         ("call_2", "call_id_made"),
         ("call_4", "call_id_made"),
@@ -25,13 +25,13 @@ def test_id_made_where_there_is_none(wire_id: str | None) -> None:
 
 def test_ids_that_repeat() -> None:
     """A second call of one id gets its own, unless the history is to be judged as it is."""
-    ids = CallIdSource(taken=["a"])
+    ids = CallIdSource(used_ids=["a"])
     assert [ids.assign("a"), ids.assign("b"), ids.assign("b")] == [
         ("call_0", "call_id_duplicate"),
         ("b", None),
         ("call_2", "call_id_duplicate"),
     ]
-    keeping = CallIdSource(taken=["a"], keeps_repeats=True)
+    keeping = CallIdSource(used_ids=["a"], keeps_repeats=True)
     assert [keeping.assign("a"), keeping.assign("a")] == [("a", None), ("a", None)]
 
 

@@ -44,10 +44,10 @@ from interlingua.testing import NetworkForbiddenError
 from interlingua.testing.isolate import _guard
 
 def test_it(no_network):
-    assert _guard._wanted == [True]
+    assert _guard._scopes == [True]
 
 def test_after():
-    assert _guard._wanted == []
+    assert _guard._scopes == []
 """
     )
     inner.runpytest_inprocess().assert_outcomes(passed=2)

@@ -10,7 +10,7 @@ import pytest
 
 from interlingua.errors import ConfigError, IncompleteStreamError, RateLimitError
 from interlingua.testing import FakeModel, TapeMissError, cassette, tool_call, use
-from interlingua.testing.tape import asked
+from interlingua.testing.tape import request_members
 from interlingua.transport.base import Timeouts
 from interlingua.transport.override import overridden, overridden_async
 from interlingua.types.content import TextPart, ToolResult
@@ -216,7 +216,7 @@ def test_what_a_request_is_found_by() -> None:
     }
     result = {"type": "tool_result", "call_id": "x", "name": "t", "content": "y", "cache": "auto"}
     request: dict[str, Any] = {"temperature": 1, "messages": [{"role": "assistant", "parts": [call, result]}]}
-    assert asked(request) == {
+    assert request_members(request) == {
         "messages": [
             {
                 "role": "assistant",

@@ -19,7 +19,7 @@ from interlingua.wire.json import (
     MAX_EVENT_BYTES,
     ExactStruct,
     Extra,
-    KeptTexts,
+    TextSlots,
     WireStruct,
     decode,
     decode_any,
@@ -455,16 +455,17 @@ def test_extra_takes_raw_values() -> None:
 
 def test_kept_texts_stand_in_their_places_and_are_not_looked_into() -> None:
     """In any order, several times, beside members of `extra`, with nulls and our own name in them."""
-    kept = KeptTexts()
+    kept = TextSlots()
     first, second = kept.place(b'["null",null]'), kept.place(b'{"%b":1}' % EXTRA.encode())
     value = ReceivedWire(model="\0", later=second, beside=first)
     assert (
-        encode_wire(value, kept=kept) == b'{"model":"\\u0000","later":{"%b":1},"beside":["null",null]}' % EXTRA.encode()
+        encode_wire(value, slots=kept)
+        == b'{"model":"\\u0000","later":{"%b":1},"beside":["null",null]}' % EXTRA.encode()
     )
     assert kept.text(first) == b'["null",null]'
-    plain = KeptTexts()
+    plain = TextSlots()
     value = ReceivedWire(later=plain.place(b"[1]"), extra=Extra(new=1))
-    assert encode_wire(value, kept=plain) == b'{"later":[1],"new":1}'
+    assert encode_wire(value, slots=plain) == b'{"later":[1],"new":1}'
 
 
 def test_our_own_name_in_a_text_changes_nothing() -> None:

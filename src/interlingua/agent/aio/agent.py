@@ -82,7 +82,7 @@ class AsyncAgent(Setup[T]):
 
         Raises: UsageError and its kinds for what cannot be.
         """
-        changed: Any = {**self.given, **options}
+        changed: Any = {**self.options, **options}
         return cast(
             "AsyncAgent[T]",
             AsyncAgent(cast("Any", self.model), output=self.output, final_tool=self.final_tool, **changed),

@@ -48,7 +48,7 @@ class _AsyncCrew:
 
     def __init__(self, calls: Sequence[Call], execute: AsyncExecute) -> None:
         self._execute = execute
-        self._told: asyncio.Queue[Notice | BaseException] = asyncio.Queue()
+        self._notices: asyncio.Queue[Notice | BaseException] = asyncio.Queue()
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
         self._tasks = [asyncio.create_task(self._work(call), name=call.name) for call in calls]
 
@@ -56,7 +56,7 @@ class _AsyncCrew:
         loop = asyncio.get_running_loop()
 
         def report(text: str) -> None:
-            loop.call_soon_threadsafe(self._told.put_nowait, Progressed(call, text))
+            loop.call_soon_threadsafe(self._notices.put_nowait, Progressed(call, text))
 
         try:
             async with self._places:
@@ -67,14 +67,14 @@ class _AsyncCrew:
                 raise
             result = ToolResult(call.id, call.name, f"tool {call.name} was cancelled", is_error=True)
         except BaseException as error:  # noqa: BLE001 - raised where the run is driven
-            await self._told.put(error)
+            await self._notices.put(error)
             return
-        await self._told.put(Finished(call, result))
+        await self._notices.put(Finished(call, result))
 
     async def next(self, within_s: float | None) -> Notice | None:
         try:
             async with asyncio.timeout(within_s):
-                notice = await self._told.get()
+                notice = await self._notices.get()
         except TimeoutError:
             await self.close()
             return None

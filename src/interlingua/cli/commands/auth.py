@@ -59,7 +59,7 @@ def _set(provider: str) -> None:
 
         key = getpass(f"key of {provider} ({variable}): ").strip()
     else:
-        key = piped_input(wanted=True).decode("utf-8", "replace").strip()
+        key = piped_input(force=True).decode("utf-8", "replace").strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(f"auth set {provider}: a key is one word of ASCII; nothing was changed")
     write_keys(read_keys() | {variable: key})

@@ -83,7 +83,7 @@ def _content(path: str | None) -> str:
     if path is None or path == "-":
         from interlingua.cli.terminal import piped_input
 
-        return piped_input(wanted=path == "-").decode("utf-8", "replace")
+        return piped_input(force=path == "-").decode("utf-8", "replace")
     from pathlib import Path
 
     try:

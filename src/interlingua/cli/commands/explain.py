@@ -50,7 +50,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Explain."""
     plan = _plan_of_file(options) if options.request else _plan(options)
-    write(f"{plan.curl()}\n" if options.curl else _told(plan))
+    write(f"{plan.curl()}\n" if options.curl else _plan_text(plan))
     return MISUSED if plan.http is None else 0
 
 
@@ -108,7 +108,7 @@ def _chat(data: bytes) -> Request:
     return get_dialect(DEFAULT_DIALECT).decode_request(request, DecodeOptions()).request
 
 
-def _told(plan: Plan) -> str:
+def _plan_text(plan: Plan) -> str:
     """Targets, request and changes, for people."""
     pieces = [*map(_target, plan.targets)]
     if plan.http is not None:

@@ -176,7 +176,7 @@ class _Tally:
         self._shown = 0.0
         self._recorded = 0
         self._failures: list[Item[Any]] = []
-        self._seen = 0
+        self._count = 0
         self._cost: float | None = 0.0
 
     @property
@@ -186,28 +186,28 @@ class _Tally:
         return UNFIT if all(isinstance(item.error, OutputError) for item in self._failures) else FAILED
 
     def add(self, item: Item[Any]) -> None:
-        self._seen += 1
+        self._count += 1
         self._recorded += item.recorded
         if not item.recorded:
             has_cost = self._cost is not None and item.cost_usd is not None
             self._cost = (self._cost or 0.0) + (item.cost_usd or 0.0) if has_cost else None
         if item.error is not None:
             self._fail(item)
-        if self._bar and (time.monotonic() - self._shown > _EVERY_S or self._seen == self._total):
+        if self._bar and (time.monotonic() - self._shown > _EVERY_S or self._count == self._total):
             self._show()
 
     def end(self) -> None:
         """The last word, where there was a first one."""
         self._clear()
-        if not self._seen:
+        if not self._count:
             return
         left = len(self._failures) - MOST_FAILURES_TOLD
         if left > 0:
             note(f"and {left} more failures")
-        done = self._seen - len(self._failures)
-        phrases = [f"{done} of {self._total or self._seen} done"]
+        done = self._count - len(self._failures)
+        phrases = [f"{done} of {self._total or self._count} done"]
         phrases += [f"{self._recorded} were there before"] if self._recorded else []
-        phrases += [f"${self._cost:.4f}"] if self._cost and self._seen > self._recorded else []
+        phrases += [f"${self._cost:.4f}"] if self._cost and self._count > self._recorded else []
         phrases += [f"{len(self._failures)} failed (--retry-failed tries those again)"] if self._failures else []
         note("; ".join(phrases))
 
@@ -219,11 +219,11 @@ class _Tally:
 
     def _show(self) -> None:
         self._shown = time.monotonic()
-        filled = _BAR * self._seen // (self._total or self._seen)
+        filled = _BAR * self._count // (self._total or self._count)
         failed = f", {len(self._failures)} failed" if self._failures else ""
         cost = f", ${self._cost:.2f}" if self._cost else ""
         sys.stderr.write(
-            f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {self._seen}/{self._total or '?'}{failed}{cost}"
+            f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {self._count}/{self._total or '?'}{failed}{cost}"
         )
         sys.stderr.flush()
 

@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
         use_state(options.state)
     store = health_store()
     if options.action is not None:
-        return _told(store, options.action, options.spec, for_s)
+        return _run_action(store, options.action, options.spec, for_s)
     snapshot = store.snapshot()
     write(_json(snapshot) if options.json else _table(snapshot))
     if _lives_alone(store):
@@ -69,7 +69,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _told(store: HealthStore, action: str, spec: str | None, for_s: float | None) -> int:
+def _run_action(store: HealthStore, action: str, spec: str | None, for_s: float | None) -> int:
     from interlingua.client.health import health
 
     if spec is None:

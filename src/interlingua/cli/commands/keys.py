@@ -200,7 +200,7 @@ def _create(options: Namespace, database: Database) -> None:
     key = _asked_for(options, text)
     database.create(key)
     if options.json:
-        write(_json({"key": text, **_told(key)}))
+        write(_json({"key": text, **_key_members(key)}))
     else:
         write(f"{text}\n")
         note(f"that is the key {key.name}: {_summary(key)}. It is shown only now; the database stores its digest")
@@ -276,10 +276,10 @@ def _list(options: Namespace, database: Database) -> None:
     of_file = [key for key in _configured(options).keys if options.name in (None, key.name)]
     names = {key.name for key in of_file}
     if options.json:
-        shown = [{**_told(key), "source": "file", "state": _state(key)} for key in of_file]
+        shown = [{**_key_members(key), "source": "file", "state": _state(key)} for key in of_file]
         shown += [
             {
-                **_told(one.key),
+                **_key_members(one.key),
                 "source": database.place,
                 "state": _state(one.key, names),
                 "created": _time(one.created_s),
@@ -329,7 +329,7 @@ def _summary(key: GatewayKey) -> str:
     return f"models {', '.join(key.models) or '*'}; {', '.join(told_terms(key.terms)) or 'no limits'}{ends}"
 
 
-def _told(key: GatewayKey) -> dict[str, Any]:
+def _key_members(key: GatewayKey) -> dict[str, Any]:
     """A key as JSON has it; its digest is nobody's business here."""
     from interlingua.gateway.keys.terms import told_budget
 

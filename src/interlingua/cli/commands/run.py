@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
         warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
         manner = manner_of(options, silent=silent)
         work = _Work(options, question, manner)
-        with failovers_told(work.model, wanted=manner.failovers):
+        with failovers_told(work.model, active=manner.failovers):
             done = work.carried_out()
     if done.steps:
         Conversation().add(question.prompt, done.steps[-1].response)
@@ -108,7 +108,7 @@ class _Work:
 
         self._manner = manner
         self._prompt = question.prompt
-        self._told: set[str] = set()
+        self._shown_changes: set[str] = set()
         model = self.model = model_of(options)
         self._page = Page(manner, waits_for=model.spec)
         tools: list[Any] = list(question.toolbox.tools) if question.toolbox else []
@@ -140,8 +140,8 @@ class _Work:
         match event:
             case StepFinished(response=response):
                 self._page.end()
-                for text in [str(change) for change in response.changes if str(change) not in self._told]:
-                    self._told.add(text)
+                for text in [str(change) for change in response.changes if str(change) not in self._shown_changes]:
+                    self._shown_changes.add(text)
                     self._say(text, head="il: ")
             case ApprovalNeeded(call=call):
                 self._ask(live, call)

@@ -95,7 +95,7 @@ def _body() -> dict[str, Any]:
     from interlingua.wire.json import decode_any
 
     try:
-        body = decode_any(piped_input(wanted=True))
+        body = decode_any(piped_input(force=True))
     except WireError as error:
         raise UsageError(f"stdin: {error.message}") from None
     if not isinstance(body, dict):

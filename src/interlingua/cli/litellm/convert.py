@@ -122,7 +122,7 @@ def _chain(
 ) -> None:
     """Take what one setting says of fallbacks."""
     for path, name, others in _pairs(tree, setting, report):
-        source = _known(name, models)
+        source = _new_name(name, models)
         if source is None or source not in models.pools:
             report.say(path, "missing", "no deployment of that name is served under an alias")
             continue
@@ -140,7 +140,7 @@ def _fall(
     report: Report,
     exact: bool = True,
 ) -> None:
-    target = _known(other, models) if isinstance(other, str) else None
+    target = _new_name(other, models) if isinstance(other, str) else None
     if target is None:
         report.say(path, "missing", "no model of that name is served here")
         return
@@ -152,7 +152,7 @@ def _fall(
     report.say(path, "becomes" if exact else "nearly", "the chain of an alias" if exact else _CONTEXT)
 
 
-def _known(name: str, models: Models) -> str | None:
+def _new_name(name: str, models: Models) -> str | None:
     """A name of the old file as it is called in the new one: an alias, or a spec; None for one that leads nowhere."""
     alias = name.strip().replace("/", "-")
     if alias in models.pools:
@@ -186,7 +186,7 @@ def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
     for name, value in cast("Tree", aliases).items() if isinstance(aliases, dict) else ():
         path = f"router_settings.model_group_alias.{name}"
         target = cast("Tree", value).get("model") if isinstance(value, dict) else value
-        group = _known(target, models) if isinstance(target, str) else None
+        group = _new_name(target, models) if isinstance(target, str) else None
         if group is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
             report.say(path, "missing", "it leads to no model that is served here, or the name can be no alias")
             continue
@@ -221,4 +221,4 @@ def _name_variables(models: Models, keys: Keys, report: Report) -> None:
             if is_used and not variable.default and variable.name not in options:
                 report.variables.setdefault(variable.env[0], f"the {variable.name} of {row.title}")
         if account.key:
-            report.variables.setdefault(account.key, keys.told.get(account.key, "a key"))
+            report.variables.setdefault(account.key, keys.notes.get(account.key, "a key"))

@@ -134,11 +134,11 @@ class Keys:
 
     def __init__(self, names: set[str], report: Report) -> None:
         """None yet; `taken` are names that the file uses otherwise."""
-        self._taken = names
+        self._used_names = names
         self._names: dict[tuple[str, str], str] = {}
         self._logins: dict[str, Param] = {}
         self._report = report
-        self.told: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
         """The note on each variable of a key."""
 
     def variable(self, param: Param, usual: str) -> str:
@@ -153,11 +153,11 @@ class Keys:
             name = name if name == named else self._named("", named, name)
             renamed = "" if name == named else f", in capitals, digits and underscores: it was {named}"
             self._report.say(param.path, "becomes", f"key_env={name}{renamed}")
-            self.told.setdefault(name, f"a key, as before{renamed}")
+            self.notes.setdefault(name, f"a key, as before{renamed}")
             return name
         name = self._named(usual, text, _as_variable(usual))
         self._report.say(param.path, "secret", f"not copied; key_env={name}")
-        self.told.setdefault(name, f"the key that stands in {param.path}")
+        self.notes.setdefault(name, f"the key that stands in {param.path}")
         return name
 
     def login(self, variable: str, param: Param) -> None:
@@ -175,11 +175,11 @@ class Keys:
         """The name of a key at a place: the one it has, else the one that is wanted or the next that is free."""
         if (place, text) not in self._names:
             count, name = 1, stem
-            while name in self._taken:
+            while name in self._used_names:
                 count += 1
                 name = f"{stem}_{count}"
             self._names[place, text] = name
-            self._taken.add(name)
+            self._used_names.add(name)
         return self._names[place, text]
 
 
@@ -326,7 +326,7 @@ def _account(served: Named, params: dict[str, Param], keys: Keys, report: Report
     login = _login(scheme, params) if not key else ()
     if not key and not login and at_home and row.key_required:
         key = usual
-        keys.told.setdefault(key, f"the key of {row.title}")
+        keys.notes.setdefault(key, f"the key of {row.title}")
     place = _place(served, params, report)
     options = (*place, *login, *_plain_text(address, params), *_prices(params, report))
     return Account(scheme, address, key, options)

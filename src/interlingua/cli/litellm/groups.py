@@ -132,7 +132,7 @@ def build_models(deployments: list[Deployment], strategy: str, report: Report) -
             _limit(one, f"{names.of(one.account)}/{one.model}", models, report)
     models.pools.update(dict.fromkeys(groups, Alias(())))  # the names are taken before any is made up
     for name, members in groups.items():
-        models.pools[name] = _pool(name, members, strategy, names=names, found=models, report=report)
+        models.pools[name] = _pool(name, members, strategy, names=names, models=models, report=report)
     models.accounts.update(names.accounts)
     models.providers.update({name: account for name, account in names.accounts.items() if _needs_table(name, account)})
     return models
@@ -202,7 +202,9 @@ def _say_model(one: Deployment, fate: str, word: str, report: Report) -> None:
 # Pools and limits
 
 
-def _pool(name: str, members: list[Deployment], strategy: str, *, names: Names, found: Models, report: Report) -> Alias:
+def _pool(
+    name: str, members: list[Deployment], strategy: str, *, names: Names, models: Models, report: Report
+) -> Alias:
     source = ", ".join(dict.fromkeys(one.path for one in members))
     tiers: dict[float, list[Deployment]] = {}
     for one in members:
@@ -217,9 +219,9 @@ def _pool(name: str, members: list[Deployment], strategy: str, *, names: Names, 
             parts.append(layer.targets[0])
         else:
             part = f"{name.rstrip('*').rstrip('-')}-order-{place}".lstrip("-")
-            while part in found.pools or part in found.inner:
+            while part in models.pools or part in models.inner:
                 part += "-more"
-            found.inner[part] = layer
+            models.inner[part] = layer
             parts.append(part)
     return Alias(tuple(parts), source=source)
 

@@ -34,7 +34,7 @@ class Report:
 
     def __init__(self) -> None:
         """Nothing was said."""
-        self._said: dict[str, Entry] = {}
+        self._entries: dict[str, Entry] = {}
         self.variables: dict[str, str] = {}
         """Variables to set, with what each holds."""
         self.flags: list[str] = []
@@ -42,13 +42,13 @@ class Report:
 
     def say(self, path: str, fate: Fate, words: str) -> None:
         """Say what became of a leaf, or of all that stands below a path; the first word counts."""
-        self._said.setdefault(path, Entry(path, fate, words))
+        self._entries.setdefault(path, Entry(path, fate, words))
 
     def drop(self, path: str, words: str) -> None:
         """Say that there is no place for anything below a path, whatever was said before."""
         below = (f"{path}.", f"{path}[")
-        self._said = {
-            place: entry for place, entry in self._said.items() if place != path and not place.startswith(below)
+        self._entries = {
+            place: entry for place, entry in self._entries.items() if place != path and not place.startswith(below)
         }
         self.say(path, "missing", words)
 
@@ -58,6 +58,6 @@ class Report:
 
     def _closest(self, path: str) -> Entry:
         for end in range(len(path), 0, -1):
-            if (end == len(path) or path[end] in ".[") and (entry := self._said.get(path[:end])) is not None:
+            if (end == len(path) or path[end] in ".[") and (entry := self._entries.get(path[:end])) is not None:
                 return Entry(path, entry.fate, entry.detail)
         return Entry(path, "unknown", UNKNOWN)

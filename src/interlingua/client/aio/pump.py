@@ -58,7 +58,7 @@ async def carried_out(steps: Steps[R]) -> R:
 class AsyncPump(Generic[R]):
     """Steps under way, and the exchange that they have open."""
 
-    __slots__ = ("_asked", "_keeps_open", "_left", "_problem", "_reply", "_steps", "_take", "_value", "ended")
+    __slots__ = ("_effect", "_keeps_open", "_left", "_problem", "_reply", "_steps", "_take", "_value", "ended")
 
     _take: Callable[[list[Event]], list[Event] | None]
 
@@ -68,7 +68,7 @@ class AsyncPump(Generic[R]):
         self._reply = reply
         self._value: R | None = None
         self._keeps_open = False
-        self._asked = effect
+        self._effect = effect
         self._left: list[Event] | None = None
         self._problem: BaseException | None = None
         self.ended: bool = False
@@ -95,7 +95,7 @@ class AsyncPump(Generic[R]):
         if self.ended:
             return None
         steps = self._steps
-        effect, self._asked = self._asked, None
+        effect, self._effect = self._effect, None
         try:
             if effect is None:
                 effect = next(steps)
@@ -129,7 +129,7 @@ class AsyncPump(Generic[R]):
         self._take = take
         steps = self._steps
         try:
-            if self._go_on(steps.send, None) if self._asked is None else _is_next(self._asked):
+            if self._go_on(steps.send, None) if self._effect is None else _is_next(self._effect):
                 run: Any = copy_context().run
                 await reply.pour(partial(run, self._came))
         except BaseException as problem:  # noqa: BLE001 - thrown on into the steps, which decide
@@ -142,7 +142,7 @@ class AsyncPump(Generic[R]):
 
     def _came(self, piece: bytes) -> bool:
         """Take a piece where it came, past the steps where they would only pass it on; whether more may come so."""
-        read: Any = self._asked
+        read: Any = self._effect
         decoder: StreamDecoder | None = read.decoder
         if decoder is None:
             return self._go_on(self._steps.send, piece)
@@ -160,7 +160,7 @@ class AsyncPump(Generic[R]):
 
     def _go_on(self, step: Callable[[Any], Effect], result: object) -> bool:
         """Have the steps go on from what is given; whether they ask for nothing but the next piece then."""
-        self._asked = None
+        self._effect = None
         try:
             effect = step(result)
             while type(effect) is list:
@@ -171,7 +171,7 @@ class AsyncPump(Generic[R]):
         except BaseException as problem:  # noqa: BLE001 - raised where the steps are awaited
             self._problem = problem
             return False
-        self._asked = effect
+        self._effect = effect
         return type(effect) is Read and effect.within_s is None
 
     async def _fail(self, problem: BaseException) -> None:

@@ -195,7 +195,7 @@ class _Trip:
         """The first answer and every try of a call whose only target failed before anybody needed a trip."""
         self._began, self._tries = visit.started_s, visit.number
         waited_s = yield from self._failed(visit, error, self._job, 1, 0)
-        answer = _NOTHING if waited_s is None else (yield from self._asked(visit.lane, 1, waited_s=waited_s))
+        answer = _NOTHING if waited_s is None else (yield from self._call_target(visit.lane, 1, waited_s=waited_s))
         if answer is _NOTHING:
             answer = yield from self._last()
         return answer, tuple(self.attempts)
@@ -210,12 +210,14 @@ class _Trip:
                 self._put_off(lane)
                 continue
             self._is_hasty = left > 1
-            answer = yield from (self._hedged(lane, queue, left) if self._hedges(queue) else self._asked(lane, left))
+            answer = yield from (
+                self._hedged(lane, queue, left) if self._hedges(queue) else self._call_target(lane, left)
+            )
             if answer is not _NOTHING:
                 return answer
         self._is_hasty = False
         while waiting:
-            answer = yield from self._asked(waiting.popleft(), len(waiting) + 1)
+            answer = yield from self._call_target(waiting.popleft(), len(waiting) + 1)
             if answer is not _NOTHING:
                 return answer
         return (yield from self._last())
@@ -232,7 +234,7 @@ class _Trip:
     def _hedged(self, lane: Lane, queue: deque[Lane], left: int) -> Steps[Any]:
         """The first answer of this target and the next one, which is asked when this one takes long."""
         after_s = self._job.settings.hedge_after_s or 0.0
-        first, second = self._asked(lane, left), partial(self._asked, queue[0], left - 1)
+        first, second = self._call_target(lane, left), partial(self._call_target, queue[0], left - 1)
         self._is_raced = True
         answer, both = yield Race(first, second, after_s, _NOTHING)
         self._is_raced = False
@@ -246,12 +248,14 @@ class _Trip:
         usable = [(lane, standing) for lane, standing in self._benched if standing.reason != "suspended"]
         if not self._tries and usable:
             lane, _ = min(usable, key=lambda pair: pair[1].wait_s or 0.0)
-            answer = yield from self._asked(lane, 1, is_last=True)
+            answer = yield from self._call_target(lane, 1, is_last=True)
             if answer is not _NOTHING:
                 return answer
         raise self._exhausted() from self._error
 
-    def _asked(self, lane: Lane, left: int, *, is_last: bool = False, waited_s: float | None = None) -> Steps[Any]:
+    def _call_target(
+        self, lane: Lane, left: int, *, is_last: bool = False, waited_s: float | None = None
+    ) -> Steps[Any]:
         """The answer of a target, asked as often as it is worth, unless so many were asked already.
 
         `waited_s` is the pause to be made first, for one that has failed before.
@@ -517,7 +521,7 @@ class _Trip:
         attempts = tuple(self.attempts)
         if len(self._refusals) == len(self._lanes):
             changes = [change for error in self._refusals.values() for change in getattr(error, "changes", ())]
-            listing = "; ".join([_told(spec, error) for spec, error in self._refusals.items()])
+            listing = "; ".join([_refusal_text(spec, error) for spec, error in self._refusals.items()])
             return UnsupportedError(
                 f"no target of the chain takes the request: {listing}", changes=tuple(changes), attempts=attempts
             )
@@ -541,7 +545,7 @@ def _retry(job: Job) -> Retry:
     return Retry(retries=retries)
 
 
-def _told(spec: str, error: Error) -> str:
+def _refusal_text(spec: str, error: Error) -> str:
     """Why one target does not take the request, with its name once."""
     return error.message if error.message.startswith(spec) else f"{spec}: {error.message}"
 

@@ -46,12 +46,12 @@ def carried_out(steps: Steps[R]) -> R:
 class Pump(Generic[R]):
     """Steps under way, and the exchange that they have open."""
 
-    __slots__ = ("_asked", "_reply", "_steps", "_value", "ended")
+    __slots__ = ("_effect", "_reply", "_steps", "_value", "ended")
 
     def __init__(self, steps: Steps[R], effect: Effect | None = None) -> None:
         """Steps that have not begun, or that have `asked` for something that they wait for."""
         self._steps = steps
-        self._asked = effect
+        self._effect = effect
         self._reply: Reply | None = None
         self._value: R | None = None
         self.ended: bool = False
@@ -68,7 +68,7 @@ class Pump(Generic[R]):
         if self.ended:
             return None
         steps = self._steps
-        effect, self._asked = self._asked, None
+        effect, self._effect = self._effect, None
         try:
             if effect is None:
                 effect = next(steps)

@@ -41,11 +41,13 @@ MAX_RAW_BYTES = 8_388_608
 def with_raw_body(response: Response[Any], body: bytes, dialect: str) -> Response[Any]:
     """The answer together with the body that it was read from."""
     if len(body) <= MAX_RAW_BYTES:
-        return _kept(response, _value(body), dialect, cut=0)
-    return _kept(response, body[:MAX_RAW_BYTES].decode(errors="replace"), dialect, cut=len(body) - MAX_RAW_BYTES)
+        return _with_raw_reply(response, _value(body), dialect, cut=0)
+    return _with_raw_reply(
+        response, body[:MAX_RAW_BYTES].decode(errors="replace"), dialect, cut=len(body) - MAX_RAW_BYTES
+    )
 
 
-def _kept(response: Response[Any], value: Any, dialect: str, *, cut: int) -> Response[Any]:
+def _with_raw_reply(response: Response[Any], value: Any, dialect: str, *, cut: int) -> Response[Any]:
     changes = response.changes
     if cut:
         detail = f"{cut} bytes of it are beyond {MAX_RAW_BYTES}"
@@ -112,15 +114,15 @@ class FrameTap:
         last = events[-1] if events else None
         match last:
             case StreamEnd(response=response):
-                return [*events[:-1], StreamEnd(self._kept(response))]
+                return [*events[:-1], StreamEnd(self._with_raw_reply(response))]
             case StreamError(partial=partial) if partial is not None:
-                return [*events[:-1], msgspec.structs.replace(last, partial=self._kept(partial))]
+                return [*events[:-1], msgspec.structs.replace(last, partial=self._with_raw_reply(partial))]
             case _:
                 return events
 
-    def _kept(self, response: Response[Any]) -> Response[Any]:
+    def _with_raw_reply(self, response: Response[Any]) -> Response[Any]:
         body = b"".join(self._pieces)
-        return _kept(response, self._frames(body), self._dialect, cut=max(0, self._size - MAX_RAW_BYTES))
+        return _with_raw_reply(response, self._frames(body), self._dialect, cut=max(0, self._size - MAX_RAW_BYTES))
 
     def _frames(self, body: bytes) -> list[Any]:
         try:

@@ -92,7 +92,7 @@ class Visit:
     def began(self) -> Steps[None]:
         """The answer has begun, and goes on."""
         if self._standing.state != "open":
-            yield from self._told(Succeeded(self._standing.at_s, identity=self.identity()))
+            yield from self._record_outcome(Succeeded(self._standing.at_s, identity=self.identity()))
 
     def ended(self, answer: object = None) -> Steps[None]:
         """The answer is whole."""
@@ -101,19 +101,19 @@ class Visit:
         else:
             self._leave(_tokens_of(answer))
         if self._store.clear_at_s(self.lane.endpoint.spec) is None:  # else a success is no news
-            yield from self._told(Succeeded(self._standing.at_s, identity=self.identity()))
+            yield from self._record_outcome(Succeeded(self._standing.at_s, identity=self.identity()))
 
     def failed(self, error: Error, fault: Fault | None, watch: Watch | None) -> Steps[None]:
         """There was no answer; `fault` is what that says against the target."""
         self._leave(None)
         at_s, identity = self._standing.at_s, self.identity()
         if fault is None:
-            yield from self._told(Spared(at_s, identity=identity))
+            yield from self._record_outcome(Spared(at_s, identity=identity))
             if error.lacking is not None:
-                yield from self._told(Learned(frozenset([error.lacking]), identity=identity))
+                yield from self._record_outcome(Learned(frozenset([error.lacking]), identity=identity))
             return
         cause = f"{type(error).__name__}{'' if error.status is None else f' {error.status}'}"
-        after = yield from self._told(Failed(fault, error.retry_after_s, at_s, cause, identity=identity))
+        after = yield from self._record_outcome(Failed(fault, error.retry_after_s, at_s, cause, identity=identity))
         if watch is not None and after.state == "benched" and self._standing.admitted:
             watch.benched(self.lane, after.wait_s or 0.0, f"{after.reason} ({cause})")
 
@@ -146,7 +146,7 @@ class Visit:
         if ticket is not None:
             ticket.leave(tokens)
 
-    def _told(self, operation: Operation) -> Steps[Standing]:
+    def _record_outcome(self, operation: Operation) -> Steps[Standing]:
         return (yield from consulted(self._store, self.lane.endpoint.spec, operation))
 
 

@@ -64,9 +64,9 @@ class Watch:
     __slots__ = (
         "_clock",
         "_first_s",
-        "_held",
         "_is_finished",
         "_listeners",
+        "_open_attempts",
         "_secrets",
         "_started_s",
         "id",
@@ -88,7 +88,7 @@ class Watch:
         self._first_s: float | None = None
         self._is_finished = False
         self._secrets: tuple[str, ...] = ()
-        self._held: dict[str, tuple[Lane, int]] = {}
+        self._open_attempts: dict[str, tuple[Lane, int]] = {}
 
     def started(self, job: Job, *, stream: bool) -> None:
         """The call begins."""
@@ -106,10 +106,10 @@ class Watch:
 
     def attempt(self, lane: Lane, number: int) -> None:
         """A target is about to be tried; that is told when a request goes out to it."""
-        self._held[lane.endpoint.spec] = (lane, number)
+        self._open_attempts[lane.endpoint.spec] = (lane, number)
 
     def _tell_attempt(self, spec: str | None) -> None:
-        attempt = self._held.pop(spec or "", None)
+        attempt = self._open_attempts.pop(spec or "", None)
         if attempt is None:
             return
         lane, number = attempt
@@ -152,7 +152,7 @@ class Watch:
 
     def skipped(self, lane: Lane, reason: str) -> None:
         """A target was passed over without being asked."""
-        self._held.pop(lane.endpoint.spec, None)
+        self._open_attempts.pop(lane.endpoint.spec, None)
         self._tell(TargetSkipped(**self._head, model=lane.endpoint.spec, reason=self._clean(reason)))
 
     def benched(self, lane: Lane, for_s: float, reason: str) -> None:
@@ -206,7 +206,7 @@ class Watch:
                 **self._head,
                 duration_s=self._clock() - self._started_s,
                 first_content_s=self._first_s,
-                attempts=tuple([self._told(attempt) for attempt in attempts]),
+                attempts=tuple([self._clean_attempt(attempt) for attempt in attempts]),
                 response=response,
                 response_id=None if response is None else response.id,
                 **fields,
@@ -221,7 +221,7 @@ class Watch:
     def _head(self) -> dict[str, Any]:
         return {"id": self.id, "parent_id": self.parent_id, "tags": self.tags}
 
-    def _told(self, attempt: Attempt) -> Attempt:
+    def _clean_attempt(self, attempt: Attempt) -> Attempt:
         return attempt if not attempt.error else msgspec.structs.replace(attempt, error=self._clean(attempt.error))
 
     def _clean(self, text: str) -> str:

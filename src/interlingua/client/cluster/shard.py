@@ -108,12 +108,12 @@ def answered(
     model = Model(spec, settings)
     is_stopping = Event()
 
-    def taken() -> Iterator[Input]:
+    def inputs_until_stop() -> Iterator[Input]:
         return takewhile(lambda _: not is_stopping.is_set(), inputs)
 
     def carry_out() -> list[R]:
         work = Work[Any](model, terms, open_segment)
-        return [make(item) for item in mapped(work, model, taken(), terms, position)]
+        return [make(item) for item in mapped(work, model, inputs_until_stop(), terms, position)]
 
     with ThreadPoolExecutor(1, thread_name_prefix="interlingua-shard") as pool:
         future = pool.submit(copy_context().run, carry_out)

@@ -71,11 +71,11 @@ def check_hooks(value: object) -> tuple[Hook, ...]:
 class _Text:
     """The text of one block of a stream that is under way."""
 
-    __slots__ = ("came", "is_unsealed", "told")
+    __slots__ = ("came", "is_unsealed", "outgoing")
 
     def __init__(self) -> None:
         self.came: list[str] = []
-        self.told: list[str] = []
+        self.outgoing: list[str] = []
         self.is_unsealed = False
 
 
@@ -93,8 +93,7 @@ class Hooking:
         self._texts: dict[tuple[int, int], _Text] = {}
         self._parts: dict[tuple[int, int], Part] = {}
 
-    @property
-    def told(self) -> tuple[Change, ...]:
+    def take_changes(self) -> tuple[Change, ...]:
         """The changes of the hooks since the last such call."""
         changes, self.changes = tuple(self.changes), []
         return changes
@@ -115,7 +114,7 @@ class Hooking:
         Raises: what a hook raises; UsageError for what is neither.
         """
         for hook in self._hooks:
-            result = yield from self._asked(hook, _BEFORE, request)
+            result = yield from self._run_step(hook, _BEFORE, request)
             if isinstance(result, Response):
                 return cast("Response[Any]", result)
             if not isinstance(result, Request):
@@ -131,7 +130,7 @@ class Hooking:
         Raises: what a hook raises; UsageError for what is no answer, and for a change of what was told already.
         """
         for hook in [hook for hook in reversed(self._around) if _overrides(hook, _AFTER)]:
-            result = yield from self._asked(hook, _AFTER, response)
+            result = yield from self._run_step(hook, _AFTER, response)
             if not isinstance(result, Response):
                 raise _wrong(hook, _AFTER, result, "an il.Response")
             before = len(self.changes)
@@ -139,7 +138,7 @@ class Hooking:
             if is_told and len(self.changes) > before:
                 raise UsageError(f"{hook.name}.after changes an answer that was streamed; `during` can change it")
             response = cast("Response[Any]", result)
-        changes = self.told
+        changes = self.take_changes()
         return replace(response, changes=changes + response.changes) if changes else response
 
     def around(self, job: Job, steps: Callable[[Job], Steps[Response[Any]]]) -> Steps[Response[Any]]:
@@ -186,7 +185,7 @@ class Hooking:
                 if isinstance(event, TextDelta | ThinkingDelta | RefusalDelta):
                     self._text(event).came.append(event.text)
             for hook in hooks:
-                result: object = yield from self._asked(hook, _DURING, list(events))
+                result: object = yield from self._run_step(hook, _DURING, list(events))
                 replaced = cast("list[Event]", result) if isinstance(result, list) else None
                 if replaced is None or _fixed(replaced) != _fixed(events):
                     raise _wrong(hook, _DURING, result, "a list of the events that it got, aside from pieces of text")
@@ -209,17 +208,17 @@ class Hooking:
         """The event, the part at the end of a block the sum of what was told; None for what goes with a former text."""
         match event:
             case TextDelta() | ThinkingDelta() | RefusalDelta():
-                self._text(event).told.append(event.text)
+                self._text(event).outgoing.append(event.text)
                 return event if event.text else None
             case Seal():
                 text = self._text(event)
-                text.is_unsealed = text.is_unsealed or "".join(text.came) != "".join(text.told)
+                text.is_unsealed = text.is_unsealed or "".join(text.came) != "".join(text.outgoing)
                 return None if text.is_unsealed else event
             case BlockEnd(part=TextPart() | ThinkingPart() | RefusalPart() as part):
                 place = event.choice, event.index
                 text = self._texts.pop(place, _Text())
-                if text.is_unsealed or "".join(text.came) != "".join(text.told):
-                    self._parts[place] = _with_text(part, "".join(text.told))
+                if text.is_unsealed or "".join(text.came) != "".join(text.outgoing):
+                    self._parts[place] = _with_text(part, "".join(text.outgoing))
                     return replace(event, part=self._parts[place])
             case _:
                 pass
@@ -242,7 +241,7 @@ class Hooking:
     def _told_parts(self, parts: tuple[Part, ...], choice: int) -> tuple[Part, ...]:
         return tuple([self._parts.get((choice, index), part) for index, part in enumerate(parts)])
 
-    def _asked(self, hook: Hook, step: str, value: object) -> Steps[Any]:
+    def _run_step(self, hook: Hook, step: str, value: object) -> Steps[Any]:
         """The result of a step of a hook."""
         return (yield Ask(partial(self._call, hook, step, value)))
 

@@ -233,13 +233,13 @@ class _Once:
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
-        self._told: set[type[BaseException]] = set()
+        self._kinds: set[type[BaseException]] = set()
 
     def tell(self, error: BaseException) -> None:
-        if type(error) not in self._told:
+        if type(error) not in self._kinds:
             import logging
 
-            self._told.add(type(error))
+            self._kinds.add(type(error))
             reason = reason_of(error) if isinstance(error, Exception) else ""
             logging.getLogger("interlingua").warning(
                 "%s cannot be used: %s; calls go on without it", self._subject, reason

@@ -113,8 +113,8 @@ class Webhook(Hook):
         """
         if "before" not in self._steps:
             return request
-        body = {"step": "before", "context": _told(context), "request": decode_any(dump(request).encode())}
-        return self._asked(body, lambda answer: _request_of(answer, request), request, context)
+        body = {"step": "before", "context": _context_members(context), "request": decode_any(dump(request).encode())}
+        return self._post(body, lambda answer: _request_of(answer, request), request, context)
 
     def after(self, response: Response[Any], context: HookContext) -> Response[Any] | Awaitable[Response[Any]]:
         """The answer as the service wants it.
@@ -124,12 +124,12 @@ class Webhook(Hook):
         if "after" not in self._steps:
             return response
         bare = replace(response, request=None, raw_reply=None, output=None)
-        body = {"step": "after", "context": _told(context), "response": decode_any(dump(bare).encode())}
+        body = {"step": "after", "context": _context_members(context), "response": decode_any(dump(bare).encode())}
         if response.request is not None:
             body["request"] = decode_any(dump(response.request).encode())
-        return self._asked(body, lambda answer: _response_of(answer, response), response, context)
+        return self._post(body, lambda answer: _response_of(answer, response), response, context)
 
-    def _asked(self, body: object, read: Callable[[dict[str, Any]], Any], same: object, context: HookContext) -> Any:
+    def _post(self, body: object, read: Callable[[dict[str, Any]], Any], same: object, context: HookContext) -> Any:
         sent = HttpRequest(url=self._url, headers=self._headers(), body=encode(body))
         if context.is_async:
             return self._awaited(sent, read, same)
@@ -214,7 +214,7 @@ def _answer(reply: HttpReply) -> dict[str, Any]:
     return cast("dict[str, Any]", answer)
 
 
-def _told(context: HookContext) -> dict[str, Any]:
+def _context_members(context: HookContext) -> dict[str, Any]:
     return {
         "model": context.model,
         "targets": list(context.targets),

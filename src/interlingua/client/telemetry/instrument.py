@@ -119,7 +119,7 @@ class _Recorder:
     # Calls
 
     def _call_started(self, event: CallStarted) -> None:
-        facts = _asked(event.operation, event.targets)
+        facts = _start_attributes(event.operation, event.targets)
         more = {PARAMETERS[name]: _plain(value) for name, value in event.parameters.items() if name in PARAMETERS}
         if event.stream:
             more[NAMES["stream"]] = True
@@ -128,9 +128,9 @@ class _Recorder:
         if event.parameters.get("n") == 1:
             del more[PARAMETERS["n"]]
         if event.request is not None:
-            from interlingua.client.telemetry.transcript import asked
+            from interlingua.client.telemetry.transcript import request_attributes
 
-            more.update(asked(event.request))
+            more.update(request_attributes(event.request))
         self._begin(event, facts, more, self._trace.SpanKind.CLIENT)
 
     def _attempt_started(self, event: AttemptStarted) -> None:
@@ -189,7 +189,7 @@ class _Recorder:
     # Runs and tools
 
     def _agent_started(self, event: AgentStarted) -> None:
-        self._begin(event, _asked("invoke_agent", event.targets), {}, self._trace.SpanKind.INTERNAL)
+        self._begin(event, _start_attributes("invoke_agent", event.targets), {}, self._trace.SpanKind.INTERNAL)
 
     def _agent_finished(self, event: AgentFinished) -> None:
         open_span = self._open.pop(event.id, None)
@@ -273,7 +273,7 @@ def _name_of(facts: dict[str, Any]) -> str:
     return operation if name is None or operation == "invoke_agent" else f"{operation} {name}"
 
 
-def _asked(operation: str, targets: tuple[str, ...]) -> dict[str, Any]:
+def _start_attributes(operation: str, targets: tuple[str, ...]) -> dict[str, Any]:
     """The attributes of a call or a run at its beginning."""
     return {NAMES["operation"]: operation, **(_target(targets[0]) if targets else {})}
 

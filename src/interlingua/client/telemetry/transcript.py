@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
-__all__ = ["answered", "arguments_of", "asked", "result_of"]
+__all__ = ["answered", "arguments_of", "request_attributes", "result_of"]
 
 
-def asked(request: Request) -> dict[str, str]:
+def request_attributes(request: Request) -> dict[str, str]:
     """The attributes of what a request asks."""
     messages = [{"role": message.role, "parts": _parts(message.parts)} for message in request.messages]
     attributes = {NAMES["input"]: _json(messages)}

@@ -174,11 +174,11 @@ class SharedAccepted:
         Raises: APIConnectionError where the store does not answer.
         """
         try:
-            return self._link.run(self._taken(marks))
+            return self._link.run(self._claim(marks))
         except LinkGone:
             raise APIConnectionError(f"approvals cannot be noted: {redact(self._link.problem)}") from None
 
-    def _taken(self, marks: Mapping[str, float]) -> Steps[bool]:
+    def _claim(self, marks: Mapping[str, float]) -> Steps[bool]:
         """One command, which nothing of another client comes between."""
         names = tuple([f"{self._link.prefix}approval:{mark}" for mark in marks])
         left_s = max([ends_s - self._now() for ends_s in marks.values()], default=0.0)

@@ -99,7 +99,7 @@ class UiMessageEncoder:
         self._chat = chat
         self._ends_message = ends_message
         self._begun = self._in_step = False
-        self._told = 0
+        self._id_count = 0
         self._steps: set[str] = set()
         self._open: dict[int, tuple[str, bytes]] = {}
         self._calls: dict[int, str] = {}
@@ -203,8 +203,8 @@ class UiMessageEncoder:
         """More of a block; its first piece opens it."""
         opening = b""
         if index not in self._open:
-            self._told += 1
-            name = str(self._told)
+            self._id_count += 1
+            name = str(self._id_count)
             head = b'data: {"type":"%b-delta","id":"%b","delta":' % (kind.encode(), name.encode())
             self._open[index] = (name, head)
             opening = part(f"{kind}-start", id=name)
@@ -256,9 +256,9 @@ class UiMessageEncoder:
         if citation.url is None:
             self._noted.add("annotation_unsupported", f"/parts/{index}/annotations")
             return b""
-        self._told += 1
+        self._id_count += 1
         titled: dict[str, object] = {"title": citation.title} if citation.title else {}
-        return part("source-url", sourceId=f"source-{self._told}", url=citation.url, **titled)
+        return part("source-url", sourceId=f"source-{self._id_count}", url=citation.url, **titled)
 
 
 def _input(call: ToolCall) -> object:

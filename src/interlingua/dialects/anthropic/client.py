@@ -377,7 +377,7 @@ def blocks_of(wire: ResponseWire) -> list[BlockWire]:
     Raises: InternalServerError, DecodeError for what has neither.
     """
     if wire.content is None and not wire.stop_reason:
-        raise no_answer("content", "content", known=wire.type == "message" or wire.id is not None)
+        raise no_answer("content", "content", in_dialect=wire.type == "message" or wire.id is not None)
     return wire.content or []
 
 

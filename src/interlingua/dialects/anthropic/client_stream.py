@@ -128,9 +128,9 @@ class MessagesStreamDecoder(BuildingDecoder):
         if event is None:
             self._unknown(decode_any(data, repairs=[]))
         else:
-            self._known(event, data)
+            self._read_event(event, data)
 
-    def _known(self, event: EventWire, data: bytes) -> None:
+    def _read_event(self, event: EventWire, data: bytes) -> None:
         match event.type:
             case "content_block_delta":
                 self._block_delta(event, data)

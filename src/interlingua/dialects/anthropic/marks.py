@@ -67,7 +67,7 @@ class Marks:
 
     def __init__(self, quirks: Quirks, changes: Changes, cache: Cache | None = None) -> None:
         """No mark is written yet; `cache` is what the request wants for itself as a whole."""
-        self.known: bool = quirks.cache_marks != "none"
+        self.takes_marks: bool = quirks.cache_marks != "none"
         self.changes = changes
         self.cache: Cache | None = cache
         self.left: int = MAX_MARKS - (cache in ("5m", "1h"))
@@ -96,7 +96,7 @@ class Marks:
         cache = self.cache
         if cache is None:
             return
-        if (cache == "auto" or not self.known) and not self._is_free(""):
+        if (cache == "auto" or not self.takes_marks) and not self._is_free(""):
             return
         wire.cache_control = self._ordered(encode_mark(cache), "")
         if cache == "auto" and self.left:
@@ -131,9 +131,9 @@ class Marks:
         return mark
 
     def _is_free(self, path: str) -> bool:
-        if self.known and self.left > 0:
+        if self.takes_marks and self.left > 0:
             self.left -= 1
             return True
-        why = f"a request has no more than {MAX_MARKS} marks" if self.known else "the server knows no marks"
+        why = f"a request has no more than {MAX_MARKS} marks" if self.takes_marks else "the server knows no marks"
         self.changes.add("cache_unsupported", f"{path}/cache", why)
         return False

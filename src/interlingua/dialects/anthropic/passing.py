@@ -107,7 +107,7 @@ class Frames(FrameCheck):
         self._blocks = 0
         self._open: str | None = None
         self._calls = False
-        self._told = 0
+        self._starts = 0
 
     def is_normal(self, frame: bytes, events: Sequence[Event]) -> bool:
         """Whether the next event is in normal form."""
@@ -118,8 +118,8 @@ class Frames(FrameCheck):
         judge = self._judges.get(event.type)
         if judge is not None and not judge(self, event):
             return False
-        self._told += opened(events)
-        return not adds(events) or self._told == self._blocks
+        self._starts += opened(events)
+        return not adds(events) or self._starts == self._blocks
 
     def _start(self, event: _Event) -> bool:
         is_first, self._began = not self._began, True

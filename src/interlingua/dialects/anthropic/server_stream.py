@@ -79,13 +79,13 @@ HOT = frozenset({TextDelta, ThinkingDelta, ToolCallDelta})
 class _Block:
     """One canonical block on its way to the wire."""
 
-    __slots__ = ("grown", "held", "number", "start")
+    __slots__ = ("grown", "number", "pending", "start")
 
     def __init__(self, start: BlockStart) -> None:
         self.start = start
         self.number: int | None = None
         self.grown = False
-        self.held: list[Event] = []
+        self.pending: list[Event] = []
 
 
 class MessagesStreamEncoder(ResumingEncoder):
@@ -262,7 +262,7 @@ class MessagesStreamEncoder(ResumingEncoder):
             return b""
         block = self._blocks[event.index]
         if event.index != self._active:
-            block.held.append(event)
+            block.pending.append(event)
             return b""
         return self._grow(block, event)
 
@@ -297,7 +297,7 @@ class MessagesStreamEncoder(ResumingEncoder):
 
     def _block_end(self, event: BlockEnd) -> bytes:
         if event.index != self._active:
-            self._blocks[event.index].held.append(event)
+            self._blocks[event.index].pending.append(event)
             return b""
         pieces = [self._finish(self._blocks.pop(event.index), event.part)]
         self._active = self._hot_kind = None
@@ -311,13 +311,13 @@ class MessagesStreamEncoder(ResumingEncoder):
         block = self._blocks[index]
         self._active = index
         pieces: list[bytes] = []
-        for event in block.held:
+        for event in block.pending:
             if isinstance(event, BlockEnd):
                 pieces.append(self._finish(self._blocks.pop(index), event.part))
                 self._active = None
             else:
                 pieces.append(self._grow(block, event))
-        block.held = []
+        block.pending = []
         return b"".join(pieces)
 
     # Ends

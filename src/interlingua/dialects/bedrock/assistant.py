@@ -79,7 +79,7 @@ def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
     else:
         use = object_in(raw, "toolResult")
         name, call_id, value = "", use.get("toolUseId"), None
-        kind, output = str(use.get("type") or "toolResult"), _told(use.get("content"))
+        kind, output = str(use.get("type") or "toolResult"), _result_text(use.get("content"))
     return ServerToolPart(
         NAME,
         kind,
@@ -93,7 +93,7 @@ def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
     )
 
 
-def _told(content: object) -> str | None:
+def _result_text(content: object) -> str | None:
     """The words of a result."""
     blocks = [block for block in (content if is_list(content) else ()) if is_object(block)]
     return joined([string_in(block, "text") or _json(block.get("json")) for block in blocks]) or None

@@ -348,7 +348,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     if message is None and wire.extra and (wire.extra.get("message") or wire.extra.get("Message")):
         raise decode_error(reply, context)
     if message is None and not wire.stopReason:
-        raise no_answer("output", "output", known=wire.usage is not None)
+        raise no_answer("output", "output", in_dialect=wire.usage is not None)
     changes = changes_of(NAME, "decode_response", repairs)
     raw = wire.stopReason
     reason = decode_finish(raw)

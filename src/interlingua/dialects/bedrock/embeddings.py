@@ -174,10 +174,10 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
     return DecodedEmbed(model=model, request=request, form="single" if is_one else "float")
 
 
-def encode_response(embeddings: Embeddings, asked: DecodedEmbed, context: ServerContext) -> HttpReply:  # noqa: ARG001 - its form
+def encode_response(embeddings: Embeddings, decoded: DecodedEmbed, context: ServerContext) -> HttpReply:  # noqa: ARG001 - its form
     """The answer to a request, in the form of its model."""
     vectors = [floats_of(each) for each in embeddings.packed]
-    if asked.form == "single":
+    if decoded.form == "single":
         body: dict[str, Any] = {
             "embedding": vectors[0], "inputTextTokenCount": embeddings.usage.input_tokens or 0,
         }  # fmt: skip

@@ -30,7 +30,7 @@ class Marks:
 
     def __init__(self, quirks: Quirks, changes: Changes) -> None:
         """An encoder that notes in `changes` what it leaves out."""
-        self.known: bool = quirks.cache_marks != "none"
+        self.takes_marks: bool = quirks.cache_marks != "none"
         self.changes = changes
         self.left: int = MAX_MARKS
         self._short = False
@@ -42,8 +42,8 @@ class Marks:
 
     def mark(self, cache: Cache, path: str) -> dict[str, Any] | None:
         """A mark; None where there is no room."""
-        if not self.known or not self.left:
-            why = f"a request has no more than {MAX_MARKS} marks" if self.known else "the server knows no marks"
+        if not self.takes_marks or not self.left:
+            why = f"a request has no more than {MAX_MARKS} marks" if self.takes_marks else "the server knows no marks"
             self.changes.add("cache_unsupported", f"{path}/cache", why)
             return None
         self.left -= 1

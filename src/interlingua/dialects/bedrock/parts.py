@@ -368,7 +368,7 @@ class BlockEncoder:
             return None
         if part.detail not in (None, "full"):  # the full image is what is sent
             self.changes.add("detail_unsupported", f"{path}/detail")
-        return BlockWire(image=self._given(part, form))
+        return BlockWire(image=self._media_members(part, form))
 
     def _sound(self, part: AudioPart, path: str) -> BlockWire | None:
         form = _sound_form(media_type_of(part.media_type))
@@ -377,9 +377,9 @@ class BlockEncoder:
             return None
         if part.transcript:
             self.changes.add("detail_unsupported", f"{path}/transcript", "a sound is sent without its transcript")
-        return BlockWire(audio=self._given(part, form))
+        return BlockWire(audio=self._media_members(part, form))
 
-    def _given(self, part: ImagePart | AudioPart | DocumentPart, form: str, **members: Any) -> dict[str, Any]:
+    def _media_members(self, part: ImagePart | AudioPart | DocumentPart, form: str, **members: Any) -> dict[str, Any]:
         """The members of a block of media; what came beside it goes back over it."""
         own = part.extra.get(NAME, {}) if part.extra else {}
         own = {name: value for name, value in own.items() if name != "field"}
@@ -390,7 +390,7 @@ class BlockEncoder:
         if kind in FILMS:
             if part.name is not None:
                 self.changes.add("detail_unsupported", f"{path}/name", "a film has no name")
-            return BlockWire(video=self._given(part, FILMS[kind]))
+            return BlockWire(video=self._media_members(part, FILMS[kind]))
         form = DOCUMENTS.get(kind.partition(";")[0])
         if form is None and (kind.startswith("text/") or kind in TEXTUAL):
             self.changes.add("media_as_text", path, f"{part.media_type} is sent as text/plain")
@@ -398,7 +398,7 @@ class BlockEncoder:
         if form is None:
             self.changes.add("documents", path, f"{part.media_type} is not taken")
             return None
-        media = self._given(part, form, name=self._name(part, form, path))
+        media = self._media_members(part, form, name=self._name(part, form, path))
         spelt = str(part.extra.get(NAME, {}).get("field", "")) if part.extra else ""
         if _SOURCE_TEXT in spelt:
             media["source"] = {"text": part.data.decode(errors="replace")}

@@ -82,7 +82,7 @@ class Frames(FrameCheck):
 
     def __init__(self) -> None:
         """Nothing came yet."""
-        self._blocks = self._told = 0
+        self._blocks = self._starts = 0
         self._open: int | None = None
 
     def is_silent(self, frame: bytes) -> bool:
@@ -97,8 +97,8 @@ class Frames(FrameCheck):
         payload = None if read is None or name not in _NAMES else _read_payload(read.payload)
         if payload is None or not self._is_in_place(name, payload):
             return False
-        self._told += opened(events)
-        return not adds(events) or self._told == self._blocks
+        self._starts += opened(events)
+        return not adds(events) or self._starts == self._blocks
 
     def _is_in_place(self, name: str, payload: _Payload) -> bool:
         index = payload.contentBlockIndex

@@ -279,7 +279,7 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     if not wire.finish_reason and (repairs or wire.extra) and _is_error(decode_any(reply.body, repairs=[])):
         raise error_of_body(read_error(reply.body), failed_status(reply), reply.headers)
     if wire.message is None:
-        raise no_answer("message", "message", known=bool(wire.finish_reason or wire.usage))
+        raise no_answer("message", "message", in_dialect=bool(wire.finish_reason or wire.usage))
     return _response(wire, wire.message, context, changes_of(NAME, "decode_response", repairs))
 
 

@@ -153,7 +153,7 @@ class CohereStreamDecoder(BuildingDecoder):
     # The answer as a whole
 
     def _message_start(self, event: EventWire, data: bytes) -> None:
-        message = _said(event)
+        message = _message_delta(event)
         self.builder.start(id=event.id)
         if message.extra:
             self._members["message"] = dict(message.extra)
@@ -224,7 +224,7 @@ class CohereStreamDecoder(BuildingDecoder):
         index = event.index or 0
         self._plan = None
         self._content.pop(index, None)
-        for block in _blocks_of(_said(event)):
+        for block in _blocks_of(_message_delta(event)):
             self._take_block(index, block)
 
     def _take_block(self, index: int, block: BlockWire) -> None:
@@ -239,7 +239,7 @@ class CohereStreamDecoder(BuildingDecoder):
             self.builder.whole(part, "opaque")
 
     def _content_delta(self, event: EventWire, data: bytes) -> None:
-        index, message = event.index or 0, _said(event)
+        index, message = event.index or 0, _message_delta(event)
         if index in self._opaque:
             self.builder.extra_event(NAME, plain(event))
             return
@@ -279,7 +279,7 @@ class CohereStreamDecoder(BuildingDecoder):
     # Plan and calls
 
     def _plan_delta(self, event: EventWire, data: bytes) -> None:
-        text = _said(event).tool_plan
+        text = _message_delta(event).tool_plan
         if text:
             self._say_plan(text)
             self._learn(data, PLAN, text, self._plan)
@@ -294,7 +294,7 @@ class CohereStreamDecoder(BuildingDecoder):
 
     def _call_start(self, event: EventWire, data: bytes) -> None:
         del data
-        for index, wire in enumerate(_calls_of(_said(event)) or [ToolCallWire()], event.index or 0):
+        for index, wire in enumerate(_calls_of(_message_delta(event)) or [ToolCallWire()], event.index or 0):
             path = self.builder.next_path()
             name = self._reader.name(wire, path)
             extra, freeform = self._reader.members(wire), self._reader.freeform(name)
@@ -303,7 +303,7 @@ class CohereStreamDecoder(BuildingDecoder):
             self.builder.call_arguments(block, self._reader.arguments(wire, block.path))
 
     def _call_delta(self, event: EventWire, data: bytes) -> None:
-        calls = _calls_of(_said(event)) or [ToolCallWire()]
+        calls = _calls_of(_message_delta(event)) or [ToolCallWire()]
         for index, wire in enumerate(calls, event.index or 0):
             block = self._calls.get(index)
             if block is None or block.part is not None:
@@ -323,7 +323,7 @@ class CohereStreamDecoder(BuildingDecoder):
 
     def _citation(self, event: EventWire, data: bytes) -> None:
         del data
-        citations = _said(event).citations
+        citations = _message_delta(event).citations
         for raw in citations if is_list(citations) else [citations]:
             if is_object(raw):
                 self._cite(raw)
@@ -357,7 +357,7 @@ def _delta(message: DeltaMessageWire) -> DeltaWire:
     return DeltaWire(message=message)
 
 
-def _said(event: EventWire) -> DeltaMessageWire:
+def _message_delta(event: EventWire) -> DeltaMessageWire:
     """The part of the message that an event adds."""
     return (event.delta or _NO_DELTA).message or _NO_MESSAGE
 

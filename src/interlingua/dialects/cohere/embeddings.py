@@ -230,17 +230,17 @@ def _as_text(each: Any) -> Any:
             return each
 
 
-def encode_response(embeddings: Embeddings, asked: DecodedEmbed, context: ServerContext) -> HttpReply:
+def encode_response(embeddings: Embeddings, decoded: DecodedEmbed, context: ServerContext) -> HttpReply:
     """The answer to a request, in the type of numbers that its client wants."""
     changes = Changes(NAME, "encode_response")
     members = foreign_noted(embeddings.extra, NAME, changes)
     hand_over(changes, context)
-    packs = asked.form == "base64"
+    packs = decoded.form == "base64"
     vectors = [as_base64(each) if packs else floats_of(each) for each in embeddings.packed]
     body = {
         "id": "embed" if context.make_id is None else context.make_id(),
-        "embeddings": {asked.form: vectors},
-        "texts": [each for each in asked.request.inputs if isinstance(each, str)],
+        "embeddings": {decoded.form: vectors},
+        "texts": [each for each in decoded.request.inputs if isinstance(each, str)],
         "meta": {
             "api_version": {"version": "2"}, "billed_units": {"input_tokens": embeddings.usage.input_tokens or 0},
         },

@@ -66,7 +66,7 @@ class _History(MessagesReader[MessageWire]):
     def __init__(self, wires: Sequence[MessageWire], changes: Changes) -> None:
         super().__init__()
         wire_ids = [call.id for wire in wires if wire.tool_calls for call in wire.tool_calls if call.id]
-        self.ids = CallIdSource(taken=wire_ids, keeps_repeats=True)
+        self.ids = CallIdSource(used_ids=wire_ids, keeps_repeats=True)
         self.reader = CallReader(_NOTHING, changes)
         self.names: dict[str, str] = {}
 

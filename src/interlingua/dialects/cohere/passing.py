@@ -80,7 +80,7 @@ class _Event(NormalStruct, kw_only=True):
     delta: _Delta | None = None
 
     @property
-    def said(self) -> _DeltaMessage:
+    def message_delta(self) -> _DeltaMessage:
         """The members that it adds to the message."""
         message = None if self.delta is None else self.delta.message
         return _DeltaMessage() if message is None else message
@@ -100,7 +100,7 @@ class Frames(FrameCheck):
         self._began = self._ended = self._plans = False
         self._blocks = self._calls = 0
         self._open: str | None = None
-        self._told = 0
+        self._starts = 0
         self._begun = 0
 
     def is_normal(self, frame: bytes, events: Sequence[Event]) -> bool:
@@ -116,15 +116,20 @@ class Frames(FrameCheck):
         judge = self._judges.get(event.type)
         if judge is not None and not judge(self, event):
             return False
-        self._told += opened(events)
-        return not adds(events) or self._told == self._begun
+        self._starts += opened(events)
+        return not adds(events) or self._starts == self._begun
 
     def _start(self, event: _Event) -> bool:
         is_first, self._began = not self._began, True
-        return is_first and bool(event.id) and event.said.role == "assistant" and not event.said.tool_plan
+        return (
+            is_first
+            and bool(event.id)
+            and event.message_delta.role == "assistant"
+            and not event.message_delta.tool_plan
+        )
 
     def _content_start(self, event: _Event) -> bool:
-        block = event.said.content
+        block = event.message_delta.content
         if not isinstance(block, _Block) or self._open is not None or event.index != self._blocks or not self._began:
             return False
         self._blocks += 1
@@ -133,7 +138,7 @@ class Frames(FrameCheck):
         return block.type is not None and not (block.text or block.thinking)
 
     def _content_delta(self, event: _Event) -> bool:
-        block, kind = event.said.content, self._open
+        block, kind = event.message_delta.content, self._open
         if not isinstance(block, _Block) or kind not in ("text", "thinking") or event.index != self._blocks - 1:
             return False
         own, other = (block.text, block.thinking) if kind == "text" else (block.thinking, block.text)
@@ -147,14 +152,14 @@ class Frames(FrameCheck):
         return kind in ("text", "thinking") and event.index == self._blocks - 1
 
     def _plan_delta(self, event: _Event) -> bool:
-        if self._open is not None or not event.said.tool_plan or not self._began:
+        if self._open is not None or not event.message_delta.tool_plan or not self._began:
             return False
         self._begun += not self._plans
         self._plans = True
         return True
 
     def _call_start(self, event: _Event) -> bool:
-        call = event.said.tool_calls
+        call = event.message_delta.tool_calls
         if not isinstance(call, _Call) or self._open is not None or event.index != self._calls or not self._began:
             return False
         self._calls += 1
@@ -164,7 +169,7 @@ class Frames(FrameCheck):
         return call.is_whole and call.function is not None and not call.function.arguments
 
     def _call_delta(self, event: _Event) -> bool:
-        call = event.said.tool_calls
+        call = event.message_delta.tool_calls
         if not isinstance(call, _Call) or self._open != "call" or event.index != self._calls - 1:
             return False
         return call.function is not None and call.function.arguments is not None and not call.function.name
@@ -174,7 +179,7 @@ class Frames(FrameCheck):
         return kind == "call" and event.index == self._calls - 1
 
     def _citation(self, event: _Event) -> bool:
-        return isinstance(event.said.citations, dict) and self._open == "text"
+        return isinstance(event.message_delta.citations, dict) and self._open == "text"
 
     def _end(self, event: _Event) -> bool:
         delta, self._ended = event.delta, True

@@ -117,7 +117,7 @@ def decode_request(http: HttpRequest) -> DecodedRerank:
     return DecodedRerank(model=wire.model or "", request=request)
 
 
-def encode_response(ranking: Ranking, asked: DecodedRerank, context: ServerContext) -> HttpReply:  # noqa: ARG001 - its form
+def encode_response(ranking: Ranking, decoded: DecodedRerank, context: ServerContext) -> HttpReply:  # noqa: ARG001 - its form
     """The answer to a request."""
     changes = Changes(NAME, "encode_response")
     members = foreign_noted(ranking.extra, NAME, changes)

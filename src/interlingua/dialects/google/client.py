@@ -369,7 +369,7 @@ def _choices(wire: ResponseWire, context: DecodeContext, changes: Changes) -> li
     blocked = (wire.promptFeedback or {}).get("blockReason")
     if blocked is None:
         members = (wire.candidates, wire.promptFeedback, wire.usageMetadata, wire.modelVersion, wire.responseId)
-        raise no_answer("candidates", "candidate", known=any(member is not None for member in members))
+        raise no_answer("candidates", "candidate", in_dialect=any(member is not None for member in members))
     return [Alternative(finish_reason="content_filter", finish_reason_raw=str(blocked))]
 
 

@@ -66,7 +66,7 @@ class PartialArguments:
         for step, following in pairwise(steps):
             holder = _entered(holder, step, [] if isinstance(following, int) else {})
         last = steps[-1]
-        old = _found(holder, last)
+        old = _value_at(holder, last)
         if isinstance(old, str) and isinstance(value, str):
             value = old + value
         elif is_list(old) and value == []:
@@ -79,14 +79,14 @@ def _steps(text: str) -> list[Step]:
 
 
 def _entered(holder: Any, step: Step, fresh: Any) -> Any:
-    inner = _found(holder, step)
+    inner = _value_at(holder, step)
     if inner is None:
         _set(holder, step, fresh)
         return fresh
     return inner
 
 
-def _found(holder: Any, step: Step) -> Any:
+def _value_at(holder: Any, step: Step) -> Any:
     if isinstance(step, int):
         if not is_list(holder):
             raise TypeError(step)

@@ -56,13 +56,13 @@ __all__ = ["GoogleStreamEncoder"]
 class _Choice:
     """The state of one candidate: its pieces so far, and those that it keeps back."""
 
-    __slots__ = ("beside", "grounding", "kept", "kept_thought", "number", "prose", "signature", "size", "text")
+    __slots__ = ("beside", "grounding", "kept_thought", "number", "pending", "prose", "signature", "size", "text")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.text = ""
         self.kept_thought = False
-        self.kept: list[bytes] = []
+        self.pending: list[bytes] = []
         self.signature: str | None = None
         self.beside: dict[str, Any] | None = None
         self.prose = -1
@@ -83,13 +83,13 @@ class GoogleStreamEncoder(ResumingEncoder):
         self._tail = b"}"
         self._begun = False
         self._plain_choice = -1
-        self._held = ""
+        self._pending_text = ""
         self._text_head = self._text_tail = b""
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
         if type(event) is TextDelta and event.choice == self._plain_choice and (text := event.text):
-            ready, self._held = self._held + text[:-1], text[-1]
+            ready, self._pending_text = self._pending_text + text[:-1], text[-1]
             try:
                 return self._text_head + write_text(ready) + self._text_tail
             except UnicodeEncodeError:
@@ -99,7 +99,7 @@ class GoogleStreamEncoder(ResumingEncoder):
     def _write(self, event: Event) -> bytes:
         """The bytes that an event adds when its turn has come."""
         if self._plain_choice >= 0:
-            self._choices[self._plain_choice].text = self._held
+            self._choices[self._plain_choice].text = self._pending_text
             self._plain_choice = -1
         write = self._writers.get(type(event))
         return b"" if write is None else write(self, event)
@@ -110,9 +110,9 @@ class GoogleStreamEncoder(ResumingEncoder):
         self._begun, self._plain_choice = True, -1
         for choice in self._choices.values():
             choice.text, choice.signature, choice.beside = "", None, None
-            choice.kept.clear()
+            choice.pending.clear()
 
-    def _said(self, event: TextDelta) -> bytes:
+    def _text_delta(self, event: TextDelta) -> bytes:
         frame = self._text(event.text, event.choice, thought=False)
         self._go_on(self._choice(event.choice))
         return frame
@@ -170,10 +170,10 @@ class GoogleStreamEncoder(ResumingEncoder):
 
     def _go_on(self, choice: _Choice) -> None:
         """Have the text that follows written in one step, where it keeps back a character of plain text and no more."""
-        if not choice.text or choice.kept or choice.kept_thought or (self.context.json_array and not self._begun):
+        if not choice.text or choice.pending or choice.kept_thought or (self.context.json_array and not self._begun):
             return
         self._text_head, self._text_tail = self._parts(choice.number, b'{"text":\0}').split(b"\0")
-        self._plain_choice, self._held = choice.number, choice.text
+        self._plain_choice, self._pending_text = choice.number, choice.text
 
     def _whole_text(self, choice: _Choice, text: str, *, thought: bool) -> bytes:
         """A part of its own: text with a signature and members."""
@@ -184,21 +184,21 @@ class GoogleStreamEncoder(ResumingEncoder):
 
     def _flush(self, choice: _Choice) -> bytes:
         """The pieces that were kept back, as a frame of its own."""
-        pending = self._kept(choice)
+        pending = self._take_pending(choice)
         return self._parts(choice.number, pending) if pending else b""
 
-    def _kept(self, choice: _Choice) -> bytes:
+    def _take_pending(self, choice: _Choice) -> bytes:
         if choice.text:
-            choice.kept.append(_text_part(choice.text, thought=choice.kept_thought))
+            choice.pending.append(_text_part(choice.text, thought=choice.kept_thought))
             choice.text = ""
-        pending = b",".join(choice.kept)
-        choice.kept.clear()
+        pending = b",".join(choice.pending)
+        choice.pending.clear()
         return pending
 
     def _keep(self, choice: _Choice, part: bytes) -> bytes:
         """Keep a part back, after what was kept before it."""
         flushed = self._flush(choice)
-        choice.kept.append(part)
+        choice.pending.append(part)
         return flushed
 
     def _seal(self, event: Seal) -> bytes:
@@ -267,7 +267,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         members = {"finishReason": word, "index": place, **choice.grounding.members(), **object_in(extra, "candidate")}
         own_members = encode({name: value for name, value in members.items() if value is not None})
         content = {"role": "model", **object_in(extra, "content")}
-        pending = self._kept(choice)
+        pending = self._take_pending(choice)
         parts = b'"parts":[' + pending + b"]," if pending else b""
         return b'{"content":{' + parts + encode(content)[1:] + b"," + own_members[1:]
 
@@ -280,7 +280,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         return frames + b"]" if self.context.json_array else frames
 
     _writers: ClassVar[dict[type[Any], Callable[[GoogleStreamEncoder, Any], bytes]]] = {
-        TextDelta: _said,
+        TextDelta: _text_delta,
         ThinkingDelta: _thought,
         RefusalDelta: _refused,
         BlockStart: _open,

@@ -71,7 +71,7 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> Thinkin
     elif request.thinking_budget is not None:
         _Asked(wire, facts, changes).budget(request.thinking_budget)
     elif request.thinking is not None:
-        _Asked(wire, facts, changes).switch(wanted=request.thinking)
+        _Asked(wire, facts, changes).switch(on=request.thinking)
     if request.thinking_summary is not None:
         wire.includeThoughts = request.thinking_summary != "none"
         if request.thinking_summary in ("concise", "detailed"):
@@ -127,9 +127,9 @@ class _Asked:
             self.changes.add("parameter_adjusted", "/thinking_budget", f"{budget} is sent as {fitted}")
         self.wire.thinkingBudget = fitted
 
-    def switch(self, *, wanted: bool) -> None:
+    def switch(self, *, on: bool) -> None:
         """Thinking on or off, without a word of how much."""
-        if wanted:
+        if on:
             self.wire.thinkingBudget = -1
         else:
             self._off("/thinking")

@@ -21,21 +21,21 @@ _PLAIN = b"0123456789TZ:.+-"
 class Time:
     """The time of a line, which stands before its text."""
 
-    __slots__ = ("_known", "middle")
+    __slots__ = ("_prefix", "middle")
 
     def __init__(self, time: bytes, middle: bytes) -> None:
         """`time` is that of the first line, which is plain; `middle` stands between it and the text."""
         self.middle: bytes = middle
-        self._known = time
+        self._prefix = time
 
     def text(self, raw: bytes) -> bytes:
         """As in `Inside`."""
-        prefix = self._known
+        prefix = self._prefix
         rest = raw.removeprefix(prefix)  # what all times begin with need not be looked at again
         if rest is raw:
             while not raw.startswith(prefix):
                 prefix = prefix[:-1]
-            self._known = prefix
+            self._prefix = prefix
         rest = rest.lstrip(_PLAIN)
         text = rest.removeprefix(self.middle)
         return b"" if text is rest else text

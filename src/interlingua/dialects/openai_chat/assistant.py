@@ -323,7 +323,7 @@ class AssistantEncoder:
     """Writes assistant turns, each into one message."""
 
     __slots__ = (
-        "_said", "changes", "chunks", "content", "ids", "message", "names", "reasoning_field", "reply", "target",
+        "_text_length", "changes", "chunks", "content", "ids", "message", "names", "reasoning_field", "reply", "target",
         "thinking",
     )  # fmt: skip
 
@@ -374,7 +374,7 @@ class AssistantEncoder:
         """
         self.message: MessageWire = MessageWire(role="assistant")
         self.content: list[Part] = []
-        self._said = 0
+        self._text_length = 0
         self.chunks: list[PartWire] = []
         self.thinking: list[str] = []
         self.reply: bool = reply
@@ -445,12 +445,12 @@ class AssistantEncoder:
             listed = self.message.annotations or []
             listed += self._annotations(part, f"{path}/annotations")
             self.message.annotations = listed
-        self._said += len(part.text)
+        self._text_length += len(part.text)
 
     def _annotations(self, part: TextPart, path: str) -> list[dict[str, Any]]:
         if not self.reply:
             return own_values(part.annotations, NAME, self.changes, path)
-        return annotations_of(part, self.changes, path, self._said)
+        return annotations_of(part, self.changes, path, self._text_length)
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         members = part.extra.get(NAME, {})

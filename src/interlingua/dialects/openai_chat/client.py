@@ -141,7 +141,7 @@ class _RequestEncoder(OpenAIRequestWriter):
         text = encode_exact(wires) if wires and encoder.is_plain else None
         if text is None:
             self.nulls += sum([message.content is None for message in wires])
-        self.wire.messages = cast("list[MessageWire]", wires if text is None else self.kept.place(text))
+        self.wire.messages = cast("list[MessageWire]", wires if text is None else self.slots.place(text))
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)
@@ -365,7 +365,7 @@ def failed_choice(wire: ChoiceWire | ChunkChoiceWire) -> Error | None:
 def _no_choice(wire: ResponseWire) -> Error:
     """The error for an answer without a choice, which is where it would say how it ended."""
     is_answer = wire.choices is not None or wire.id is not None or wire.object is not None or wire.usage is not None
-    return no_answer("choices", "choice", known=is_answer)
+    return no_answer("choices", "choice", in_dialect=is_answer)
 
 
 def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:

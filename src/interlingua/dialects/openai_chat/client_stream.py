@@ -154,7 +154,7 @@ class ChatStreamDecoder(BuildingDecoder):
         fields = [name for name in _DELTA_FIELDS if getattr(choice.delta, name)]
         if len(fields) != 1 or choice.finish_reason or choice.logprobs or choice.extra or choice.index:
             return
-        member, text, block = self._said(fields[0], choice.delta)
+        member, text, block = self._delta_text(fields[0], choice.delta)
         template = template_of(data, member, text) if text and block is not None else None
         if template is not None and block is not None:
             if block.kind == "tool_call":
@@ -162,7 +162,7 @@ class ChatStreamDecoder(BuildingDecoder):
             self._template, self._block = template, block
             self._run = run_of(template, DATA, self._framing, block)
 
-    def _said(self, name: str, delta: DeltaWire) -> tuple[str, str, Block | None]:
+    def _delta_text(self, name: str, delta: DeltaWire) -> tuple[str, str, Block | None]:
         """The one text that a delta of the first choice says: its member, the text, and the open block that it grew."""
         choice, text = self._choices[0], getattr(delta, name)
         if name == "tool_calls":
@@ -181,7 +181,7 @@ class ChatStreamDecoder(BuildingDecoder):
             return "", None
         slot = choice.slots.find(index, call.id or "", "")
         text, was_object = arguments_text(function.arguments)
-        is_held = slot.block is not None and bool(slot.block.held)
+        is_held = slot.block is not None and bool(slot.block.pending)
         return text, None if slot.custom or was_object or is_held else slot.block
 
     # Chunks
@@ -472,7 +472,7 @@ class ChatStreamDecoder(BuildingDecoder):
     def _end(self) -> None:
         self._template = self._run = None
         if not self._choices:
-            raise no_answer("choices", "choice", known=True)
+            raise no_answer("choices", "choice", in_dialect=True)
         if any(not slot.name for choice in self._choices.values() for slot in choice.slots.all):
             raise DecodeError("a tool call never got a name")
         self._flush()

@@ -228,9 +228,9 @@ def _checked(inputs: tuple[EmbedInput, ...]) -> tuple[EmbedInput, ...]:
     return inputs
 
 
-def encode_response(embeddings: Embeddings, asked: DecodedEmbed, context: ServerContext) -> HttpReply:
+def encode_response(embeddings: Embeddings, decoded: DecodedEmbed, context: ServerContext) -> HttpReply:
     """The answer to a request, in the form that its client wants."""
-    packs = asked.form == "base64"
+    packs = decoded.form == "base64"
     data = [
         {"object": "embedding", "index": place, "embedding": as_base64(each) if packs else floats_of(each)}
         for place, each in enumerate(embeddings.packed)

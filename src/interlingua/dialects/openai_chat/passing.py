@@ -125,7 +125,7 @@ class Frames(FrameCheck):
         self._calls: dict[int, int] = {}
         self._open: set[int] = set()
         self._begun = 0
-        self._told = 0
+        self._starts = 0
 
     def is_normal(self, frame: bytes, events: Sequence[Event]) -> bool:
         """Whether the next chunk is in normal form."""
@@ -133,13 +133,13 @@ class Frames(FrameCheck):
         if event is None or event[0]:
             return False
         if events:
-            self._told += opened(events, "tool_call")
+            self._starts += opened(events, "tool_call")
         if event[1].strip() == DONE:
-            return self._told == self._begun and not self._open
+            return self._starts == self._begun and not self._open
         chunk = _read_chunk(event[1])
         if chunk is None or not self._is_sound(chunk):
             return False
-        are_told = self._told == self._begun
+        are_told = self._starts == self._begun
         if not events and any([choice.delta.has_arguments for choice in chunk.choices]):
             return not are_told  # arguments of which nothing was read wait for more, or were said before
         return are_told or not adds(events)

@@ -145,13 +145,13 @@ def decode_request(http: HttpRequest) -> DecodedRerank:
     )
 
 
-def encode_response(ranking: Ranking, asked: DecodedRerank, context: ServerContext) -> HttpReply:
+def encode_response(ranking: Ranking, decoded: DecodedRerank, context: ServerContext) -> HttpReply:
     """The answer to a request, with the documents where its client wants them."""
-    documents, is_voyages = asked.request.documents, asked.form == "voyage"
+    documents, is_voyages = decoded.request.documents, decoded.form == "voyage"
     results: list[dict[str, Any]] = []
     for each in ranking.results:
         text = documents[each.index]
-        shown = {"document": text if is_voyages else {"text": text}} if asked.shows_documents else {}
+        shown = {"document": text if is_voyages else {"text": text}} if decoded.shows_documents else {}
         results.append({"index": each.index, "relevance_score": each.score, **shown})
     changes = Changes(NAME, "encode_response")
     members = foreign_noted(ranking.extra, NAME, changes)

@@ -293,7 +293,7 @@ def output_of(wire: ResponseWire) -> list[ItemWire]:
     Raises: InternalServerError, DecodeError for what has neither.
     """
     if wire.output is None and not wire.status:
-        raise no_answer("output", "output", known=wire.object is not None or wire.id is not None)
+        raise no_answer("output", "output", in_dialect=wire.object is not None or wire.id is not None)
     return wire.output or []
 
 

@@ -285,7 +285,7 @@ class _Answer:
             live = self.open(item, wire)
         live.settled = True
         item.id = item.id or live.wire.id
-        live.settle(live.seen() if is_empty else item)  # an empty one says that the item is over, no more
+        live.settle(live.final_wire() if is_empty else item)  # an empty one says that the item is over, no more
 
     def message(self, wire: EventWire) -> MessageItem:
         """The message that an event is about; one that never began, begins."""

@@ -153,7 +153,7 @@ class ItemEncoder:
         if SPOKEN in own:
             wire = PartWire(type=SPOKEN)
             merge_members(wire, {"data": part.base64, "transcript": part.transcript, **own[SPOKEN]})
-            self._said(wire, object_in(own, "item"), new="new_item" in own)
+            self._add_content(wire, object_in(own, "item"), new="new_item" in own)
             return
         text = transcript_text(part, self.changes, path)
         if text is None:
@@ -191,7 +191,7 @@ class ItemEncoder:
         if isinstance(part, TextPart) and members is None and not self.reply:
             self._plain(part, path)
             return
-        self._said(self.content(part, path), members or {}, new="new_item" in extra)
+        self._add_content(self.content(part, path), members or {}, new="new_item" in extra)
 
     def _plain(self, part: TextPart, path: str) -> None:
         """Text of a history that has no seal: the easy form of a message."""
@@ -217,7 +217,7 @@ class ItemEncoder:
             return annotations_of(part, self.changes, path)
         return own_values(part.annotations, NAME, self.changes, path)
 
-    def _said(self, content: PartWire, members: dict[str, Any], *, new: bool) -> None:
+    def _add_content(self, content: PartWire, members: dict[str, Any], *, new: bool) -> None:
         key = members.get("id")
         if self._open is not None and self._open[1] == key and not new:
             wire = self._open[0]
@@ -301,7 +301,7 @@ class ItemEncoder:
         elif part.kind == "content_part":
             content = PartWire()
             merge_members(content, object_in(part.raw, "part"))
-            self._said(content, object_in(part.raw, "item"), new="new_item" in part.raw)
+            self._add_content(content, object_in(part.raw, "item"), new="new_item" in part.raw)
         else:
             self.items.append(opaque_item(part.raw))
             self._open = None

@@ -79,7 +79,7 @@ class Item:
         part = unread(wire, self.context.target)
         self.builder.whole(part, "opaque" if isinstance(part, OpaquePart) else "server_tool")
 
-    def seen(self) -> ItemWire:
+    def final_wire(self) -> ItemWire:
         """The item as it was when it was over; a step of a tool of the service is where it was."""
         if self.wire.status == "in_progress" and item_kind(self.wire) in KINDS:
             self.wire.status = None
@@ -87,7 +87,7 @@ class Item:
 
     def abandon(self) -> None:
         """The answer is whole, and nobody said that the item is: it is what was seen of it."""
-        self.settle(self.seen())
+        self.settle(self.final_wire())
 
 
 class OtherItem(Item):
@@ -105,13 +105,13 @@ class OtherItem(Item):
 class MessageItem(Item):
     """A message: each content part is a block."""
 
-    __slots__ = ("_first", "_place", "_seen")
+    __slots__ = ("_content_places", "_first", "_place")
 
     def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
         """A message without content so far."""
         super().__init__(wire, builder, context)
         self._first: Block | None = None
-        self._seen: set[int] = set()
+        self._content_places: set[int] = set()
         self._place = -1
 
     def _members(self, *, settled: bool = False) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class MessageItem(Item):
         if block is not None:
             self.builder.close_beside(block)
         self._place = place
-        self._seen.add(place)
+        self._content_places.add(place)
         members = self._members()
         if kind == "text":
             block = self.builder.open_beside(kind)
@@ -168,12 +168,12 @@ class MessageItem(Item):
             self.whole_text("refusal", place, part.text)
             if self.block is not None and part.extra:
                 self.block.extra = {NAME: {**self.block.extra.get(NAME, {}), **part.extra[NAME]}}
-        elif isinstance(part, AudioPart) and place not in self._seen:
-            self._seen.add(place)
+        elif isinstance(part, AudioPart) and place not in self._content_places:
+            self._content_places.add(place)
             own = {**part.extra.get(NAME, {}), **({"item": members} if (members := self._members()) else {})}
             self.builder.whole(replace(part, extra={NAME: own}), "audio")
-        elif isinstance(part, OpaquePart) and place not in self._seen:
-            self._seen.add(place)
+        elif isinstance(part, OpaquePart) and place not in self._content_places:
+            self._content_places.add(place)
             raw = {"part": part.raw, "item": self._members()}
             self.builder.whole(OpaquePart(NAME, "content_part", raw), "opaque")
 
@@ -191,22 +191,22 @@ class MessageItem(Item):
         content = wire.content
         parts = content if isinstance(content, list) else []
         for place, part in zip(self._places(parts), parts, strict=True):
-            if place not in self._seen or place == self._place:
+            if place not in self._content_places or place == self._place:
                 self.part(place, part)
-        if isinstance(content, str) and not self._seen:
+        if isinstance(content, str) and not self._content_places:
             self.whole_text("text", 0, content)
         block = self.block
         if block is not None:
             self._reseal(block)
             self.builder.close_beside(block)
-        elif not self._seen:
+        elif not self._content_places:
             super().settle(wire)
 
     def _places(self, parts: list[PartWire]) -> Sequence[int]:
         """The streamed places of a whole message's parts: some servers do not begin to count at 0 (vLLM, gpt-oss)."""
-        streamed, count = sorted(self._seen), len(parts)
+        streamed, count = sorted(self._content_places), len(parts)
         first = self._first
-        if first is None or 0 in self._seen or (streamed[-1] < count and _rest(first, parts[0].text or "")):
+        if first is None or 0 in self._content_places or (streamed[-1] < count and _rest(first, parts[0].text or "")):
             return range(count)
         after = streamed[-1] + 1
         return [*streamed, *range(after, after + count)][:count]
@@ -270,7 +270,7 @@ class ReasoningItem(Item):
 class CallItem(Item):
     """A call that the client must answer."""
 
-    __slots__ = ("_held", "_said", "freeform", "quoted")
+    __slots__ = ("_arguments", "_pending", "freeform", "quoted")
 
     def __init__(self, wire: ItemWire, builder: StreamBuilder, context: DecodeContext) -> None:
         """A call without arguments so far; its block opens when its name is known, and its id or its arguments."""
@@ -278,8 +278,8 @@ class CallItem(Item):
         self.freeform: bool = item_kind(wire) == "custom_tool_call"
         self.quoted: bool = False
         """Whether its arguments begin as a text: they are told when they are whole, since they may be encoded twice."""
-        self._held: list[str] = []
-        self._said = ""
+        self._pending: list[str] = []
+        self._arguments = ""
         if wire.name and wire.call_id and not is_wrapper(wire.name, context.undo):
             self._open()
 
@@ -297,18 +297,18 @@ class CallItem(Item):
             self.builder.seal(block, self.sealed(members))
         if self.freeform:
             self.builder.call_arguments(block, FREEFORM_START)
-        pieces, self._held = "".join(self._held), []
+        pieces, self._pending = "".join(self._pending), []
         self._say(pieces)
         return block
 
     def _say(self, text: str) -> None:
         if self.block is None:
-            self._held.append(text)
+            self._pending.append(text)
             return
         if text and self.block.part is not None:
             raise DecodeError(f"more arguments of {self.wire.name!r}, a call that is whole")
-        self._said += text
-        self.quoted = self.quoted or (self._said[:1] == '"' and not self.freeform)
+        self._arguments += text
+        self.quoted = self.quoted or (self._arguments[:1] == '"' and not self.freeform)
         if self.quoted:
             return
         self.builder.call_arguments(self.block, encode_text(text)[1:-1].decode() if self.freeform else text)
@@ -319,10 +319,10 @@ class CallItem(Item):
         if block is None or not self.quoted:
             return
         self.quoted = False
-        text = decoded_twice(self._said)
+        text = decoded_twice(self._arguments)
         if text is not None:
             self.builder.changes.add("arguments_twice", f"{block.path}/arguments_json")
-        self.builder.call_arguments(block, self._said if text is None else text)
+        self.builder.call_arguments(block, self._arguments if text is None else text)
 
     def grow(self, text: str) -> None:
         """More of the arguments, or of the input."""
@@ -332,7 +332,7 @@ class CallItem(Item):
 
     def whole_text(self, text: str) -> None:
         """All of the arguments, or of the input."""
-        sent = self._said if self.block is not None else "".join(self._held)
+        sent = self._arguments if self.block is not None else "".join(self._pending)
         if text == sent or (sent and (text.strip() == "{}" or is_empty_arguments(text))):
             return
         if text.startswith(sent):
@@ -368,7 +368,7 @@ class CallItem(Item):
         name, undo = wire.name or "", self.context.undo
         if self.block is not None or self.freeform or not is_wrapper(name, undo):
             return False
-        text = arguments_text(wire.arguments)[0] or "".join(self._held)
+        text = arguments_text(wire.arguments)[0] or "".join(self._pending)
         inner = inner_calls(name, text, undo)
         if inner:
             self.builder.changes.add("calls_expanded", self.builder.next_path(), f"{name} with {len(inner)} calls")

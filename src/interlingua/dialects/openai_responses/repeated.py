@@ -19,7 +19,7 @@ from interlingua.dialects.openai_responses.parts import NAME
 from interlingua.dialects.openai_responses.tools import encode_choice, encode_tool
 from interlingua.types.change import Changes
 from interlingua.types.tool import Tool
-from interlingua.wire.json import KeptTexts, encode, encode_wire
+from interlingua.wire.json import TextSlots, encode, encode_wire
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import ServerContext
@@ -61,9 +61,9 @@ def answer_text(wire: ResponseWire, context: ServerContext) -> bytes:
         values += wire.reasoning.values()
     texts = None
     if type(wire.tools) is Raw:  # nothing has to be looked for in what was written before
-        texts = KeptTexts()
+        texts = TextSlots()
         wire.tools = texts.place(bytes(wire.tools))
-    text = encode_wire(wire, nulls=values.count(None), kept=texts)
+    text = encode_wire(wire, nulls=values.count(None), slots=texts)
     return text if context.request is None else completed(wire, text, REQUIRED)
 
 

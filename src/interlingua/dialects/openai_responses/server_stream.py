@@ -137,7 +137,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
         self._answer_id: str | None = None
         self._make_id: Callable[[str], str] | None = None
         self._output: list[ItemWire | None] = []
-        self._held: dict[int, list[Event]] = {}
+        self._pending: dict[int, list[Event]] = {}
         self._items: dict[int, _Item] = {}
         self._message: _Item | None = None
         self._later: list[tuple[_Item, BlockEnd]] = []
@@ -180,12 +180,12 @@ class ResponsesStreamEncoder(ResumingEncoder):
     def _open_block(self, event: BlockStart) -> bytes:
         if event.block not in _OPENERS:
             return b""
-        self._held[event.index] = [event]
+        self._pending[event.index] = [event]
         return self._early(event)
 
     def _seal(self, event: Seal) -> bytes:
         """A seal that fits tells how the item is called; one that does not says so at the end of its block."""
-        events = self._held.get(event.index)
+        events = self._pending.get(event.index)
         if events is None or not seal_fits(event.sealed, NAME, NOBODY):
             return b""
         return self._opening(event.index, event.sealed.data)
@@ -268,12 +268,12 @@ class ResponsesStreamEncoder(ResumingEncoder):
         return b""
 
     def _hold(self, event: Annotation | TextDelta | RefusalDelta | ThinkingDelta | ToolCallDelta) -> bytes:
-        self._held[event.index].append(event)
+        self._pending[event.index].append(event)
         return b""
 
     def _opening(self, index: int, members: dict[str, Any]) -> bytes:
         """Open the item of a block, and say what waited for it."""
-        events = self._held.pop(index)
+        events = self._pending.pop(index)
         start = cast("BlockStart", events[0])
         frames = _OPENERS[start.block](self, start, members)
         return frames + b"".join([self._write(event) for event in events[1:]])
@@ -412,7 +412,7 @@ class ResponsesStreamEncoder(ResumingEncoder):
         if isinstance(part, AudioPart) and SPOKEN not in part.extra.get(NAME, {}):
             transcript = transcript_events(event, self.changes)
             return b"".join([self._write(one) for one in transcript]) if transcript else self._end_other(event)
-        if event.index in self._held:
+        if event.index in self._pending:
             frames = self._opening(event.index, _members(part))
         item = self._items.get(event.index)
         if item is None:

@@ -90,7 +90,7 @@ def _listed(raw: dict[str, Any], kind: str) -> _Read:
     return f"{label}/list_tools" if label else kind, {}, joined([string_in(one, "name") for one in tools]), ()
 
 
-def _found(raw: dict[str, Any], kind: str) -> _Read:
+def _search_output(raw: dict[str, Any], kind: str) -> _Read:
     """The tools that a search found, each of which the request declares as well."""
     return kind.removesuffix("_output"), None, _listed(raw, kind)[2], ()
 
@@ -117,5 +117,5 @@ _READERS: dict[str, Callable[[dict[str, Any], str], _Read]] = {
     "file_search_call": _files,
     "code_interpreter_call": _code,
     "mcp_list_tools": _listed,
-    "tool_search_output": _found,
+    "tool_search_output": _search_output,
 }

@@ -15,7 +15,7 @@ from interlingua.dialects.unified.parts import (
     calls_view,
     decode_part,
     encode_parts,
-    kept,
+    extra_of,
     own_members,
     split_extra,
     with_members,
@@ -53,7 +53,7 @@ def decode_answer(
         changes=tuple(wire.changes),
         attempts=tuple(wire.attempts),
         cost_usd=wire.cost_usd,
-        extra=kept(wire.members, wire.extra),
+        extra=extra_of(wire.members, wire.extra),
     )
 
 
@@ -62,7 +62,7 @@ def _alternative(wire: AlternativeWire, number: int, read: Callable[[PartWire, s
         parts=tuple([read(part, f"/alternatives/{number}/parts/{place}") for place, part in enumerate(wire.parts)]),
         finish_reason=wire.finish_reason,
         finish_reason_raw=wire.finish_reason_raw,
-        extra=kept(wire.members, wire.extra),
+        extra=extra_of(wire.members, wire.extra),
     )
 
 
@@ -74,7 +74,7 @@ def decode_usage(wire: UsageWire) -> Usage:
         cache_read_tokens=wire.cache_read_tokens,
         cache_write_tokens=wire.cache_write_tokens,
         reasoning_tokens=wire.reasoning_tokens,
-        extra=kept(wire.members, wire.extra),
+        extra=extra_of(wire.members, wire.extra),
     )
 
 

@@ -106,7 +106,7 @@ class _RequestEncoder(RequestWriter):
             messages=cast("list[MessageWire]", self._messages(history)),  # as are these
         )
         own = own_members(request.extra)
-        return self.done(PATH, cast("RequestWire", with_members(wire, own, self.kept)) if own else wire)
+        return self.done(PATH, cast("RequestWire", with_members(wire, own, self.slots)) if own else wire)
 
     def _tools(self) -> list[ToolWire]:
         tools = enumerate(self.request.tools)

@@ -103,7 +103,7 @@ class UnifiedStreamDecoder(RunDecoder):
                 self._take(event.data)
         except Error as error:
             self._abort(error)
-        return self._given()
+        return self._take_events()
 
     def close(self) -> list[Event]:
         """The events that the end of the bytes completes."""
@@ -114,14 +114,14 @@ class UnifiedStreamDecoder(RunDecoder):
                 raise IncompleteStreamError("the stream ended without its end event")
         except Error as error:
             self._abort(error)
-        return self._given()
+        return self._take_events()
 
     def fail(self, error: Error) -> list[Event]:
         """The end of a stream that the transport broke; after the end event that is no failure."""
         self._abort(error)
-        return self._given()
+        return self._take_events()
 
-    def _given(self) -> list[Event]:
+    def _take_events(self) -> list[Event]:
         events, self._events = self._events, []
         return events
 
@@ -145,7 +145,7 @@ class UnifiedStreamDecoder(RunDecoder):
     # One event
 
     def _take(self, data: bytes) -> None:
-        if self._ended or self._told(data):
+        if self._ended or self._read_text_delta(data):
             return
         repairs: list[str] = []
         try:
@@ -180,7 +180,7 @@ class UnifiedStreamDecoder(RunDecoder):
         elif isinstance(event, ToolCallDelta):
             self._texts.setdefault((event.choice, event.index), []).append(event.arguments)
 
-    def _told(self, data: bytes) -> bool:
+    def _read_text_delta(self, data: bytes) -> bool:
         """Whether `data` differs from the text before it in the text alone, and was told."""
         template = self._template
         if template is None:

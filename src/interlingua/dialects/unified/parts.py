@@ -60,11 +60,20 @@ if TYPE_CHECKING:
 
     from interlingua.dialects.unified.wire import PartWire, ResultPartWire
     from interlingua.types.content import Part
-    from interlingua.wire.json import KeptTexts
+    from interlingua.wire.json import TextSlots
 
 __all__ = [
-    "NAME", "calls_view", "decode_part", "decode_seal", "encode_call", "encode_parts", "is_bare", "kept", "own_members",
-    "split_extra", "with_members",
+    "NAME",
+    "calls_view",
+    "decode_part",
+    "decode_seal",
+    "encode_call",
+    "encode_parts",
+    "extra_of",
+    "is_bare",
+    "own_members",
+    "split_extra",
+    "with_members",
 ]  # fmt: skip
 
 NAME = "unified"
@@ -74,7 +83,7 @@ _NO_MEMBERS: dict[str, Any] = {}
 # Members without a field
 
 
-def kept(members: dict[str, dict[str, Any]], unknown: Mapping[str, object] | None) -> dict[str, dict[str, Any]]:
+def extra_of(members: dict[str, dict[str, Any]], unknown: Mapping[str, object] | None) -> dict[str, dict[str, Any]]:
     """Canonical `extra`: that of the wire, and the unknown members of the object itself under our own name.
 
     Raises: DecodeError for members that claim to be ours and stand where those of others belong.
@@ -94,9 +103,9 @@ def split_extra(extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: members for name, members in extra.items() if name != NAME} if NAME in extra else extra
 
 
-def with_members(value: msgspec.Struct, members: Mapping[str, Any], kept: KeptTexts | None = None) -> dict[str, Raw]:
+def with_members(value: msgspec.Struct, members: Mapping[str, Any], slots: TextSlots | None = None) -> dict[str, Raw]:
     """A wire object as its members, with further ones beside them; those that it has itself stay."""
-    own = decode(encode_wire(value, kept=kept), dict[str, Raw])
+    own = decode(encode_wire(value, slots=slots), dict[str, Raw])
     return {**own, **{name: raw(member) for name, member in members.items() if name not in own}}
 
 
@@ -120,11 +129,13 @@ def _text(wire: TextWire) -> TextPart:
         Citation(one.dialect, one.raw, one.url, one.title, one.file, one.quote, one.start, one.end)
         for one in wire.annotations
     ]
-    return TextPart(wire.text, tuple(citations), wire.cache, decode_seal(wire.sealed), kept(wire.members, wire.extra))
+    return TextPart(
+        wire.text, tuple(citations), wire.cache, decode_seal(wire.sealed), extra_of(wire.members, wire.extra)
+    )
 
 
 def _image(wire: ImageWire) -> ImagePart:
-    extra = kept(wire.members, wire.extra)
+    extra = extra_of(wire.members, wire.extra)
     return ImagePart(
         text_data(wire.data, "/data"),
         media_type_of(wire.media_type),
@@ -141,7 +152,7 @@ def _audio(wire: AudioWire) -> AudioPart:
         media_type_of(wire.media_type),
         wire.transcript,
         wire.cache,
-        kept(wire.members, wire.extra),
+        extra_of(wire.members, wire.extra),
     )
 
 
@@ -151,27 +162,27 @@ def _document(wire: DocumentWire) -> DocumentPart:
         media_type_of(wire.media_type),
         wire.name,
         wire.cache,
-        kept(wire.members, wire.extra),
+        extra_of(wire.members, wire.extra),
     )
 
 
 def _thinking(wire: ThinkingWire) -> ThinkingPart:
-    return ThinkingPart(wire.text, decode_seal(wire.sealed), kept(wire.members, wire.extra))
+    return ThinkingPart(wire.text, decode_seal(wire.sealed), extra_of(wire.members, wire.extra))
 
 
 def _refusal(wire: RefusalWire) -> RefusalPart:
-    return RefusalPart(wire.text, kept(wire.members, wire.extra))
+    return RefusalPart(wire.text, extra_of(wire.members, wire.extra))
 
 
 def _call(wire: ToolCallWire) -> ToolCall | BrokenToolCall:
-    text, sealed, extra = str(wire.arguments, "utf-8"), decode_seal(wire.sealed), kept(wire.members, wire.extra)
+    text, sealed, extra = str(wire.arguments, "utf-8"), decode_seal(wire.sealed), extra_of(wire.members, wire.extra)
     if are_sound(text):
         return ToolCall(wire.id, wire.name, text, wire.freeform, sealed, extra)
     return make_call(wire.id, wire.name, text, freeform=wire.freeform, sealed=sealed, extra=extra)
 
 
 def _broken(wire: BrokenToolCallWire) -> BrokenToolCall:
-    extra = kept(wire.members, wire.extra)
+    extra = extra_of(wire.members, wire.extra)
     return BrokenToolCall(wire.id, wire.name, wire.raw_arguments, wire.reason, wire.freeform, extra)
 
 
@@ -196,7 +207,7 @@ def _opaque(wire: OpaqueWire) -> OpaquePart:
 
 
 def _result(wire: ToolResultWire) -> ToolResult:
-    extra = kept(wire.members, wire.extra)
+    extra = extra_of(wire.members, wire.extra)
     return ToolResult(wire.tool_call_id, wire.name or "", _content(wire), wire.is_error, wire.cache, extra)
 
 

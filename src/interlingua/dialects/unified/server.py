@@ -21,7 +21,7 @@ from interlingua.dialects._serve import JSON_HEADERS, clients_fault
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.unified.answer import encode_answer
 from interlingua.dialects.unified.client import KNOBS
-from interlingua.dialects.unified.parts import NAME, decode_part, kept
+from interlingua.dialects.unified.parts import NAME, decode_part, extra_of
 from interlingua.dialects.unified.reasons import encode_error_body, fault
 from interlingua.dialects.unified.tools import check_choice, check_tools, decode_choice, decode_tool
 from interlingua.dialects.unified.wire import (
@@ -126,7 +126,7 @@ class _RequestDecoder:
             tool_choice=choice,
             stop=tuple(wire.stop),
             continues=_state(wire.continues),
-            extra=kept(wire.members, wire.extra),
+            extra=extra_of(wire.members, wire.extra),
             **{name: getattr(wire, name) for name in KNOBS},
         )
 
@@ -178,7 +178,7 @@ class _MessageReader:
                 raise DecodeError(f"{path}: a message has content or parts, not both", path=f"{path}/content")
             else:
                 parts = tuple([self._part(part, place, number) for number, part in enumerate(wire.parts)])
-            messages.append(Message(wire.role, parts, wire.name, kept(wire.members, wire.extra)))
+            messages.append(Message(wire.role, parts, wire.name, extra_of(wire.members, wire.extra)))
         return tuple(messages)
 
     def _part(self, wire: PartWire, place: int, number: int) -> Part:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET
 
-from interlingua.dialects.unified.parts import NAME, kept, split_extra, with_members
+from interlingua.dialects.unified.parts import NAME, extra_of, split_extra, with_members
 from interlingua.dialects.unified.wire import AllowedToolsWire, FreeformWire, NamedToolWire, ToolWire
 from interlingua.errors import DecodeError
 from interlingua.schema.tool_rules import filled, tool_faults
@@ -64,7 +64,7 @@ def _tool(wire: ToolWire, path: str) -> Tool:
         strict=wire.strict,
         cache=wire.cache,
         freeform=freeform,
-        extra=kept(wire.members, wire.extra),
+        extra=extra_of(wire.members, wire.extra),
     )
 
 

@@ -237,7 +237,7 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
     """
     head = read_head(http, name, body_of(http, name) if body is None else body)
     if http.entry is not None:
-        http.entry.asked(head.model, stream=head.stream)
+        http.entry.set_model(head.model, stream=head.stream)
     if not head.model:
         raise missing("model", "name the model, as `provider/model` or by an alias")
     key = gateway.guard.key_for(http, head.model)

@@ -122,7 +122,7 @@ async def read_exchange(gateway: Gateway, http: GatewayRequest, dialect: str) ->
     if prepared.body is not body:
         http = msgspec.structs.replace(http, body=prepared.body.text, read=prepared.body)
     exchange = read(gateway, http, dialect, prepared.body)
-    exchange.keeping = Keeping(gateway, owner, prepared, wanted=body.get("store") is not False, latest=latest)
+    exchange.keeping = Keeping(gateway, owner, prepared, stores=body.get("store") is not False, latest=latest)
     exchange.warms_up = latest is not None and body.get("generate") is False
     return exchange
 
@@ -225,10 +225,10 @@ def _weighed(exchange: ClientExchange, job: Job) -> Job:
     return msgspec.structs.replace(job, input_tokens=estimate_body(exchange.http.body))
 
 
-def _kept(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
+def _job_for(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
     """The job for one of several targets: one of the client's own dialect keeps the provider's ids."""
     if exchange.keeping is not None:
-        job = msgspec.structs.replace(job, request=exchange.keeping.asked(job.request, lane))
+        job = msgspec.structs.replace(job, request=exchange.keeping.request_for(job.request, lane))
     return msgspec.structs.replace(job, make_id=None) if is_same(lane, exchange.dialect.name) else job
 
 
@@ -375,7 +375,7 @@ def _answer(exchange: ClientExchange, job: Job, lane: Lane) -> Steps[_Served]:
     if lane.refused_features:
         lane = _taking(exchange, job, lane)
     if job.make_id is not None:
-        job = _kept(exchange, job, lane)
+        job = _job_for(exchange, job, lane)
     if exchange.grant is not None:
         yield from exchange.grant.again(lane)
     try:
@@ -418,7 +418,7 @@ def _check_lacking(exchange: ClientExchange, job: Job, error: Error) -> None:
 async def _streamed(exchange: ClientExchange, job: Job) -> GatewayReply:
     """A stream, as soon as there are first events."""
     course = Course(exchange)
-    steps = _told(exchange, _weighed(exchange, job), course.outcome, course)
+    steps = _run_stream(exchange, _weighed(exchange, job), course.outcome, course)
     course.pump = AsyncPump(steps if exchange.hooking is None else exchange.hooking.through(course.outcome, steps))
     try:
         events = await course.pump.pull()
@@ -431,11 +431,11 @@ async def _streamed(exchange: ClientExchange, job: Job) -> GatewayReply:
         raise
 
 
-def _told(exchange: ClientExchange, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
+def _run_stream(exchange: ClientExchange, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
     if job.watch is None and is_observed():
         from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
 
-        yield from watched_stream(job, outcome, lambda watched, result: _told(exchange, watched, result, course))
+        yield from watched_stream(job, outcome, lambda watched, result: _run_stream(exchange, watched, result, course))
         return
     live, attempts = yield from routed(job, partial(_begin, exchange))
     course.live, course.attempts, course.outcome.target = live, attempts, live.lane.dialect.name
@@ -476,7 +476,7 @@ def _begin(exchange: ClientExchange, job: Job, lane: Lane, kind: type[Live] | No
     if lane.refused_features:
         lane = _taking(exchange, job, lane)
     if job.make_id is not None:
-        job = _kept(exchange, job, lane)
+        job = _job_for(exchange, job, lane)
     if exchange.grant is not None:
         yield from exchange.grant.again(lane)
     try:

@@ -49,7 +49,7 @@ async def hooked(exchange: ClientExchange, job: Job) -> Job | GatewayReply:
     result = await carried_out(hooking.before(job.request))
     if isinstance(result, Response):
         return await _replied(exchange, await carried_out(hooking.after(replace(result, request=job.request))))
-    exchange.hook_changes = hooking.told
+    exchange.hook_changes = hooking.take_changes()
     if exchange.hook_changes or (exchange.head.stream and hooking.reads_answers):
         exchange.relayed = ()
     cap = None if exchange.grant is None else exchange.grant.cap

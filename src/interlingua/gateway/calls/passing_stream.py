@@ -63,8 +63,17 @@ class PassedStream(Live):
     """A stream that is passed on as it comes while it is in normal form, and read beside that."""
 
     __slots__ = (
-        "_check", "_cutter", "_encoder", "_finished", "_held", "_held_bytes", "_joined", "_last_frame", "_odd",
-        "_passed", "_sent",
+        "_check",
+        "_cutter",
+        "_encoder",
+        "_finished",
+        "_held_bytes",
+        "_joined",
+        "_last_frame",
+        "_odd",
+        "_passed",
+        "_pending",
+        "_sent",
     )  # fmt: skip
 
     hides_usage: ClassVar[bool] = False
@@ -79,7 +88,7 @@ class PassedStream(Live):
         self._last_frame = b""
         self._sent: list[Event] = []
         self._joined = 0
-        self._held: list[tuple[bytes, list[Event]]] = []
+        self._pending: list[tuple[bytes, list[Event]]] = []
         self._held_bytes = 0
         self._finished = False
         self._odd: list[Event] | None = None
@@ -90,7 +99,7 @@ class PassedStream(Live):
         """Whether something odd has come, so that the rest is written by the dialect's encoder."""
         return self._odd is not None
 
-    def taken(self, context: Callable[[], ServerContext]) -> bytes:
+    def take_bytes(self, context: Callable[[], ServerContext]) -> bytes:
         """The bytes since the last time that may go out; `context` tells how the rest of the answer is written."""
         data = b"".join(self._passed)
         self._passed.clear()
@@ -125,13 +134,13 @@ class PassedStream(Live):
         decoder = self.decoder
         assert decoder is not None, "a whole answer is not fed"  # noqa: S101 - an invariant
         if self._odd is not None:
-            return self._told(decoder.feed(self._cutter.rest() + piece))
+            return self._pass_to_encoder(decoder.feed(self._cutter.rest() + piece))
         events: list[Event] = []
         sent = self._sent
         for frame in self._cutter.frames(piece):
             decoded = decoder.feed(frame)
             events += decoded
-            if len(decoded) == 1 and decoder.compared is frame and self._odd is None and not self._held:
+            if len(decoded) == 1 and decoder.compared is frame and self._odd is None and not self._pending:
                 self._passed.append(frame)
                 self._last_frame = frame
                 sent += decoded
@@ -165,13 +174,13 @@ class PassedStream(Live):
     def _ended(self, frame: bytes, events: list[Event]) -> list[Event]:
         decoder = self.decoder
         if self._odd is not None:
-            return self._told(events)
+            return self._pass_to_encoder(events)
         if events and decoder is not None:
             is_end = type(events[-1]) is StreamEnd and self._check.ends_with_body
             self._settle(frame, events, decoder, is_normal=is_end)
         return events
 
-    def _told(self, events: list[Event]) -> list[Event]:
+    def _pass_to_encoder(self, events: list[Event]) -> list[Event]:
         """Have events written by the encoder; how they end is told by whoever reads the stream."""
         odd = self._odd = [] if self._odd is None else self._odd
         fails = bool(events) and _fails(events[-1])
@@ -182,7 +191,7 @@ class PassedStream(Live):
 
     def _frame(self, frame: bytes, events: list[Event], decoder: StreamDecoder) -> None:
         if self._odd is not None:
-            self._told(events)
+            self._pass_to_encoder(events)
         elif self.hides_usage and events and all([type(event) is UsageUpdate for event in events]):
             return
         elif events or not self._check.is_silent(frame):
@@ -199,14 +208,14 @@ class PassedStream(Live):
         ):
             self._turn(events)
         elif type(last) is StreamEnd or ((has_more or self._opens(events)) and not decoder.terminal):
-            for before, events_before in self._held:
+            for before, events_before in self._pending:
                 self._pass(before, events_before)
-            self._held.clear()
+            self._pending.clear()
             self._held_bytes = 0
             self._pass(frame, events)
         else:
             self._finished = self._finished or decoder.terminal
-            self._held.append((frame, events))
+            self._pending.append((frame, events))
             self._held_bytes += len(frame)
             if self._held_bytes > MAX_EVENT_BYTES:
                 self._turn([])
@@ -224,9 +233,9 @@ class PassedStream(Live):
 
     def _turn(self, events: list[Event]) -> None:
         """From here on events are written: those of the frames that were held back first."""
-        pending, self._held = self._held, []
-        self._told([event for _, before in pending for event in before])
-        self._told(events)
+        pending, self._pending = self._pending, []
+        self._pass_to_encoder([event for _, before in pending for event in before])
+        self._pass_to_encoder(events)
 
     def _pass(self, frame: bytes, events: list[Event]) -> None:
         self._passed.append(frame)

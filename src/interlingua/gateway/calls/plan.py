@@ -132,7 +132,7 @@ class Plans:
         plan = self._plans.get(name)
         if plan is not None and plan.settings is settings and plan.holds():
             return plan
-        targets = self._targets.found(model, dialect, tools=tools)
+        targets = self._targets.resolve(model, dialect, tools=tools)
         if plan is not None and plan.settings is settings and plan.lanes is targets.lanes:
             plan.holds = targets.holds
             return plan
@@ -196,7 +196,7 @@ class Targets:
         """A memory that is empty; `rewrite` are the names that the policy puts others under."""
         self._registry = registry
         self._rewrite = rewrite or {}
-        self._found: ByteCache[tuple[str, str, bool], Found] = ByteCache(MAX_REMEMBERED_BYTES, weigh=_found_bytes)
+        self._cache: ByteCache[tuple[str, str, bool], Found] = ByteCache(MAX_REMEMBERED_BYTES, weigh=_found_bytes)
 
     def lanes(self, model: str, client: str, *, tools: bool) -> tuple[Lane, ...]:
         """The targets of a name, in order, for a client of the dialect `client`.
@@ -204,19 +204,19 @@ class Targets:
         Raises: UnknownModelError for a name that nothing defines; DecodeError for what can be no name; ConfigError for
         a bad entry.
         """
-        return self.found(model, client, tools=tools).lanes
+        return self.resolve(model, client, tools=tools).lanes
 
     def ranking(self, model: str) -> Ranking | None:
         """The order of the targets of a name; None for the order in which they are named."""
         return self._registry.ranking(renamed(self._rewrite, model))
 
-    def found(self, model: str, client: str, *, tools: bool) -> Found:
+    def resolve(self, model: str, client: str, *, tools: bool) -> Found:
         """The targets of a name, with a check whether that answer still holds.
 
         Raises: as `lanes`.
         """
         name = (model, client, tools)
-        targets = self._found.get(name)
+        targets = self._cache.get(name)
         if targets is not None and targets.holds():
             return targets
         if not checked_model(model).isprintable() or _STEP.search(model):
@@ -235,7 +235,7 @@ class Targets:
         else:
             lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
         targets = Found(endpoints, lanes, _never if resolved is None else resolved.holds)
-        self._found.put(name, targets)
+        self._cache.put(name, targets)
         return targets
 
 

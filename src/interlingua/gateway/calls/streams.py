@@ -266,13 +266,13 @@ async def _relayed(course: Course, live: PassedStream) -> AsyncGenerator[bytes]:
     batch: list[Event] | None = []
     try:
         while batch is not None:
-            data = live.taken(course.context)
+            data = live.take_bytes(course.context)
             if data or not batch:  # as above
                 yield data
                 course.went()
             batch = await following()
         response = course.outcome.response
-        rest = live.taken(course.context)
+        rest = live.take_bytes(course.context)
         if response is not None:
             await course.keep(response, is_translated=False)
             if live.is_encoded:
@@ -294,13 +294,13 @@ def _passed_on(course: Course, live: PassedStream, sink: Sink, batch: list[Event
     """As `_written`, of the frames that were read."""
     if course.outcome.response is not None:
         return batch
-    data = live.taken(course.context)
+    data = live.take_bytes(course.context)
     return None if not data or sink(data) else []
 
 
 def _break_off(course: Course, live: PassedStream, error: Error) -> bytes:
     """The rest of a stream that was passed on, and the dialect's error behind it."""
-    rest = live.taken(course.context)
+    rest = live.take_bytes(course.context)
     return rest + live.encoder(course.context).encode(_failure(course, error))
 
 

@@ -57,7 +57,7 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
             }
             for one in (*aliases, *_beginnings(gateway, request))
         ],
-        "targets": [_told(spec, healths.get(spec)) for spec in (*specs, *others)],
+        "targets": [_target_members(spec, healths.get(spec)) for spec in (*specs, *others)],
         "problem": health_store().problem,
     }
     return GatewayReply(headers=JSON, body=encode(content, nulls=10))
@@ -117,7 +117,7 @@ async def _specs(gateway: Gateway, target: str) -> list[str]:
         return [target]
 
 
-def _told(spec: str, health: TargetHealth | None) -> dict[str, Any]:
+def _target_members(spec: str, health: TargetHealth | None) -> dict[str, Any]:
     shown = health or _WELL
     members = cast("dict[str, Any]", msgspec.to_builtins(shown))
     return {"spec": spec, "circuit": shown.circuit, **members, "error": shown.error.partition(":")[0]}

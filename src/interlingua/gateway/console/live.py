@@ -57,11 +57,11 @@ async def live(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
             left = True
             feed.leave()
 
-    body = _told(gateway, request, viewer, feed)
+    body = _stream(gateway, request, viewer, feed)
     return GatewayReply(headers=_HEADERS, body=Closing(body, leave), keep_alive=encode_comment("keep-alive"))
 
 
-async def _told(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed: Feed) -> AsyncGenerator[bytes]:
+async def _stream(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed: Feed) -> AsyncGenerator[bytes]:
     yield _event("hello", _hello(viewer, feed))
     last: dict[int, int] = {}
     before = b""

@@ -56,16 +56,16 @@ async def sides(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         record = await found_by_all(gateway.feed, gateway.siblings, str(name), viewer)
         if record is None or record.content is None or not gateway.feed.has_content:
             raise NotFoundError("the content of this request is not kept, or not any more", status=404)
-        return _told(record.client, _url_of(record.content), record.content.body, record.content)
+        return _both_sides(record.client, _url_of(record.content), record.content.body, record.content)
     dialect, body = request_in(members)
-    return _told(dialect, path_of(dialect, str(members.get("model") or "model")), body, None)
+    return _both_sides(dialect, path_of(dialect, str(members.get("model") or "model")), body, None)
 
 
 def _url_of(content: Content) -> str:
     return f"{content.path}?{content.query}" if content.query else content.path
 
 
-def _told(dialect: str, url: str, body: bytes, content: Content | None) -> GatewayReply:
+def _both_sides(dialect: str, url: str, body: bytes, content: Content | None) -> GatewayReply:
     options = DecodeOptions(history=get_service(dialect).history)
     decoded = get_dialect(dialect).decode_request(HttpRequest(url=url, body=body), options)
     response = None if content is None else _answer_of(dialect, content)
@@ -105,26 +105,26 @@ def _side(name: str, translate: Callable[[], tuple[bytes, tuple[Change, ...]]]) 
 
 
 def _as_request(name: str, decoded: DecodedRequest) -> Callable[[], tuple[bytes, tuple[Change, ...]]]:
-    def said() -> tuple[bytes, tuple[Change, ...]]:
+    def encode_form() -> tuple[bytes, tuple[Change, ...]]:
         target = Target(model=decoded.model)
         options = EncodeOptions(target=target, stream=decoded.stream, stream_usage=decoded.stream, history="mend")
         encoded = get_dialect(name).encode_request(decoded.request, options)
         return encoded.body, encoded.changes
 
-    return said
+    return encode_form
 
 
 def _as_answer(
     name: str, decoded: DecodedRequest, response: Response[Any]
 ) -> Callable[[], tuple[bytes, tuple[Change, ...]]]:
-    def said() -> tuple[bytes, tuple[Change, ...]]:
+    def encode_form() -> tuple[bytes, tuple[Change, ...]]:
         changes: list[Change] = []
         context = ServerContext(
             model=decoded.model, request=decoded.request, path=get_service(name).asked_at, changes=changes
         )
         return get_dialect(name).encode_response(response, context).body, tuple(changes)
 
-    return said
+    return encode_form
 
 
 def _answer_of(dialect: str, content: Content) -> Response[Any] | None:

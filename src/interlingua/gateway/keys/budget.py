@@ -198,12 +198,12 @@ class Tally:
         "_granted",
         "_granted_requests",
         "_granted_tokens",
-        "_held",
         "_held_from_s",
         "_held_nano",
         "_held_tokens",
         "_quiet_from_s",
         "_quiet_until_s",
+        "_reservations",
         "_spent",
     )
 
@@ -216,15 +216,15 @@ class Tally:
 
     def value(self) -> Account:
         """The account as it is now."""
-        return Account(tuple(self._granted), tuple(self._held.values()), self._spent)
+        return Account(tuple(self._granted), tuple(self._reservations.values()), self._spent)
 
     def holders(self) -> set[str]:
         """The processes that have calls under way."""
-        return {reservation.call.holder for reservation in self._held.values()}
+        return {reservation.call.holder for reservation in self._reservations.values()}
 
     def holds(self, call_id: str) -> bool:
         """Whether a call has a reservation."""
-        return call_id in self._held
+        return call_id in self._reservations
 
     def refusal(self, terms: Terms, call: Call) -> Refusal | None:
         """Why a call does not enter; None for one that may be added."""
@@ -239,7 +239,7 @@ class Tally:
             self._granted_requests += 1
             self._granted_tokens += charged
         self._quiet_until_s = min(self._quiet_until_s, at_s + MINUTE_S)
-        self._held[call.id] = Held(call, charged)
+        self._reservations[call.id] = Held(call, charged)
         self._held_tokens += call.tokens
         self._held_nano += call.nano_usd
         self._held_from_s = min(self._held_from_s, call.at_s)
@@ -250,7 +250,7 @@ class Tally:
         A reservation that lapsed was charged, and one that never was is not; the difference is charged.
         """
         self.lapse(now_s, spare=call.id)
-        reservation = self._held.pop(call.id, None)
+        reservation = self._reservations.pop(call.id, None)
         if reservation is None:
             used = Used(used.tokens - call.tokens, used.nano_usd - call.nano_usd)
         else:
@@ -270,14 +270,14 @@ class Tally:
             return
         self._pass(now_s, spare, is_gone)
         ends_s = [grant.at_s + MINUTE_S for grant in self._granted]
-        ends_s += [reservation.call.at_s + LEASE_S for reservation in self._held.values()]
+        ends_s += [reservation.call.at_s + LEASE_S for reservation in self._reservations.values()]
         self._quiet_until_s = min(ends_s, default=inf) if self._spent.day == _day(now_s) else 0.0
         self._quiet_until_s = min(self._quiet_until_s, (self._spent.day + 1) * DAY_S)
         self._quiet_from_s = now_s
 
     def _pass(self, now_s: float, spare: str, is_gone: Callable[[str], bool] | None) -> None:
         """Forget, begin and charge whatever is due."""
-        granted, reservations = self._granted, self._held
+        granted, reservations = self._granted, self._reservations
         if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
             self._remember([grant for grant in granted if _counts(grant, now_s)])
         self._spent = _rolled(self._spent, now_s)
@@ -298,8 +298,8 @@ class Tally:
         self._granted_tokens = sum([grant.tokens for grant in self._granted])
 
     def _reserve(self, reservations: Iterable[Held]) -> None:
-        self._held = {one.call.id: one for one in reservations}
-        calls = [one.call for one in self._held.values()]
+        self._reservations = {one.call.id: one for one in reservations}
+        calls = [one.call for one in self._reservations.values()]
         self._held_tokens = sum([call.tokens for call in calls])
         self._held_nano = sum([call.nano_usd for call in calls])
         self._held_from_s = min([call.at_s for call in calls], default=inf)
@@ -327,7 +327,7 @@ class Tally:
 
     def _used_of(self, budget: Budget) -> tuple[int, int]:
         """How much of a budget is used, and how much of it is reserved."""
-        if self._held and self._held_from_s < _began_s(self._spent, budget.period):
+        if self._reservations and self._held_from_s < _began_s(self._spent, budget.period):
             return used_of(self.value(), budget, self._spent.day * DAY_S)  # some began in another day or month
         used = _spent_in(self._spent, budget)
         if budget.unit == "usd":
@@ -347,7 +347,7 @@ class Tally:
 
     def _too_many(self, terms: Terms) -> Refusal | None:
         allowed = terms.concurrency
-        if allowed is None or len(self._held) < allowed:
+        if allowed is None or len(self._reservations) < allowed:
             return None
         return Refusal(limit="concurrency", allowed=allowed, left=0, requested=1, wait_s=None)
 

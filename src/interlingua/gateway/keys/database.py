@@ -149,7 +149,7 @@ class KeyDatabase:
         """
         with self._reading() as connection, closing(connection.cursor()) as cursor:
             cursor.row_factory = sqlite3.Row
-            return [_kept(row) for row in cursor.execute("SELECT * FROM keys ORDER BY name, id")]
+            return [_key_of(row) for row in cursor.execute("SELECT * FROM keys ORDER BY name, id")]
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
         """The use, by key, day and model; of one key where it is named, from a day on."""
@@ -204,7 +204,7 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _kept(row: sqlite3.Row) -> KeptKey:
+def _key_of(row: sqlite3.Row) -> KeptKey:
     key = GatewayKey(
         name=row["name"],
         hash=row["hash"],

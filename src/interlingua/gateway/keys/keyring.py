@@ -85,9 +85,9 @@ class KeyRing:
         self._shared = shared
         self._clock = clock
         self._version: int | None = None
-        self._seen: SharedKeys | None = None
+        self._shared_keys: SharedKeys | None = None
         self._look_at_s = 0.0
-        self._told = ""
+        self._last_error = ""
         self._keys: dict[str, GatewayKey] = {}
         self._passed_over: tuple[str, ...] = ()
         self._look()
@@ -105,13 +105,13 @@ class KeyRing:
     @property
     def is_unsure(self) -> bool:
         """Whether there may be keys that are not known here, since the store could not be asked yet."""
-        return self._shared is not None and self._shared.known is None
+        return self._shared is not None and self._shared.latest is None
 
     @property
     def table(self) -> dict[str, GatewayKey]:
         """The keys by their digests; another object as soon as any of them has changed."""
         if (self._database is not None and self._clock() >= self._look_at_s) or (
-            self._shared is not None and self._shared.known is not self._seen
+            self._shared is not None and self._shared.latest is not self._shared_keys
         ):
             self._look()
         return self._keys
@@ -133,23 +133,23 @@ class KeyRing:
         """
         if self._version is None:
             raise error
-        if error.message == self._told:
+        if error.message == self._last_error:
             return
-        self._told = error.message
+        self._last_error = error.message
         import logging  # only an outage needs it
 
         logging.getLogger("interlingua.gateway").error("keys are taken as they were: %s", error.message)
 
     def _look(self) -> None:
-        database, shared = self._database, self._shared and self._shared.known
+        database, shared = self._database, self._shared and self._shared.latest
         self._look_at_s = self._clock() + LOOK_S
         try:
             version = database.version() if database else 0
-            if version != self._version or shared is not self._seen:
+            if version != self._version or shared is not self._shared_keys:
                 of_database = [entry.key for entry in database.all_keys()] if database else []
                 in_redis = [entry.key for entry in shared.keys] if shared else []
                 self._keys, self._passed_over = merged(self._of_file, in_redis, of_database)
-                self._version, self._seen = version, shared
-            self._told = ""
+                self._version, self._shared_keys = version, shared
+            self._last_error = ""
         except ConfigError as error:
             self._stay(error)

@@ -97,7 +97,7 @@ class SharedKeyDatabase:
         Raises: ConfigError where the store does not answer.
         """
         values: list[bytes] = self._run(self._one(Values(self._rooms[0])))
-        entries = [_kept(value) for value in values]
+        entries = [_key_of(value) for value in values]
         return sorted(
             [entry for entry in entries if entry is not None], key=lambda entry: (entry.key.name, entry.created_s)
         )
@@ -151,7 +151,7 @@ class SharedKeyDatabase:
             ) from None
 
 
-def _kept(value: bytes) -> KeptKey | None:
+def _key_of(value: bytes) -> KeptKey | None:
     try:
         return decode(value, KeptKey)
     except (DecodeError, LimitExceededError):  # another version wrote it: as if it were not there
@@ -188,10 +188,10 @@ class KeyWatch:
         self._copy = None if folder is None else folder / keys.copy_name
         self._beside = beside
         self._end = threading.Event()
-        self.known: SharedKeys | None = None
+        self.latest: SharedKeys | None = None
         """The keys; None as long as the store could not be asked. One object, so that nobody sees half of a change."""
         self._look()
-        if self.known is None:
+        if self.latest is None:
             self._take_copy()
         self._thread = threading.Thread(target=self._run, name="interlingua-shared-keys", daemon=True)
         self._thread.start()
@@ -208,11 +208,11 @@ class KeyWatch:
 
     def _look(self) -> None:
         try:
-            version, copy = self._keys.version(), self.known
+            version, copy = self._keys.version(), self.latest
             if copy is not None and copy.keys and not version:
                 self._keys.restore(copy.version, copy.keys)
             elif copy is None or version != copy.version:
-                self.known = copy = SharedKeys(version, self._keys.all_keys())
+                self.latest = copy = SharedKeys(version, self._keys.all_keys())
                 self._write_copy(copy)
             if self._copy is not None:
                 with suppress(OSError):
@@ -239,4 +239,4 @@ class KeyWatch:
         with suppress(OSError, DecodeError, LimitExceededError):
             age_s = time.time() - self._copy.stat().st_mtime
             if 0 <= age_s < COPY_S:
-                self.known = decode(self._copy.read_bytes(), SharedKeys)
+                self.latest = decode(self._copy.read_bytes(), SharedKeys)

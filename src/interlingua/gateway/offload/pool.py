@@ -184,7 +184,7 @@ class Offload:
             except TimeoutError:
                 raise _overloaded() from None
             try:
-                return await self._asked(task, facts, block)
+                return await self._run_task(task, facts, block)
             finally:
                 places.release()
 
@@ -205,7 +205,7 @@ class Offload:
             self._places = loop, asyncio.Semaphore(min(_MOST_WORKERS, os.cpu_count() or 1))
         return self._places[1]
 
-    async def _asked(self, task: str, facts: object, block: bytes) -> Message:
+    async def _run_task(self, task: str, facts: object, block: bytes) -> Message:
         for _ in range(_TRIES):
             try:
                 return await self._tried(task, facts, block)

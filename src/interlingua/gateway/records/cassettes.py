@@ -69,7 +69,7 @@ class Cassettes:
                 self._write(record, record.content)
 
     def _write(self, record: Record, content: Content) -> None:
-        text = json.dumps(_told(record, content), ensure_ascii=False, indent=2) + "\n"
+        text = json.dumps(_cassette(record, content), ensure_ascii=False, indent=2) + "\n"
         data = text.encode(errors="replace")
         self._make_room(len(data))
         place = self._free(f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}")
@@ -97,7 +97,7 @@ class Cassettes:
             self._size -= self._files.pop(oldest)
 
 
-def _told(record: Record, content: Content) -> dict[str, Any]:
+def _cassette(record: Record, content: Content) -> dict[str, Any]:
     return {
         "interlingua": 1,
         "kind": "gateway-cassette",

@@ -179,7 +179,7 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     names: dict[str, str] = {}
     """Names of models and targets in requests with this head, as they are told."""
 
-    def told(self, text: str) -> str:
+    def clean_name(self, text: str) -> str:
         """A name as it is told, remembered from then on."""
         clean = _clean(text, LONGEST, self.secret)
         if len(text) <= LONGEST:
@@ -252,7 +252,7 @@ class Entry(msgspec.Struct, eq=False):
     total_s: float = 0.0
     """Seconds from its head to its last byte, once it is over."""
 
-    def asked(self, model: str, *, stream: bool) -> None:
+    def set_model(self, model: str, *, stream: bool) -> None:
         """The client names a model."""
         self.model, self.stream = model, stream
 
@@ -311,11 +311,11 @@ class Entry(msgspec.Struct, eq=False):
         names, secret = origin.names, origin.secret
         model, target = names.get(self.model), names.get(self.target)
         if model is None:
-            model = origin.told(self.model)
+            model = origin.clean_name(self.model)
         if target is None:
-            target = origin.told(self.target)
+            target = origin.clean_name(self.target)
         if len(attempts) != 1 or attempts[0].error or attempts[0].model != target:
-            attempts = tuple([_told(attempt, secret) for attempt in attempts])
+            attempts = tuple([_clean_attempt(attempt, secret) for attempt in attempts])
         return Record(  # in the order of its members: by their names it takes seven times as long
             origin.told_id or self.id,
             self.at,
@@ -347,7 +347,7 @@ class Entry(msgspec.Struct, eq=False):
         )
 
 
-def _told(attempt: Attempt, secret: str) -> Attempt:
+def _clean_attempt(attempt: Attempt, secret: str) -> Attempt:
     model = _clean(attempt.model, LONGEST, secret)
     if not attempt.error and model == attempt.model:
         return attempt

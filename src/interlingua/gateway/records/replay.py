@@ -73,7 +73,7 @@ async def replayed(played: Played, dialect: str) -> Replayed:
         reply = await gateway(request)
         pieces = [reply.body] if isinstance(reply.body, bytes) else [piece async for piece in reply.body]
         await gateway.close()
-    return Replayed(reply.status, reply.headers, b"".join(pieces), tuple(upstreams.asked))
+    return Replayed(reply.status, reply.headers, b"".join(pieces), tuple(upstreams.requests))
 
 
 def request_in(played: Played, dialect: str) -> GatewayRequest:
@@ -135,10 +135,10 @@ class _Upstreams:
 
     def __init__(self, passages: tuple[Passage, ...]) -> None:
         self._left = list(passages)
-        self.asked: list[HttpRequest] = []
+        self.requests: list[HttpRequest] = []
 
     async def open(self, request: HttpRequest, timeouts: Timeouts) -> AsyncReply:
-        self.asked.append(request)
+        self.requests.append(request)
         passage = next((one for one in self._left if one.target == request.target), None)
         if passage is None:
             passage = self._left[0] if self._left else None

@@ -65,7 +65,7 @@ class Spans:
             f"{entry.origin.method} {entry.origin.route}".rstrip(),
             self._propagator.extract(carried),
             self._trace.SpanKind.SERVER,
-            _asked(entry),
+            _request_attributes(entry),
         )
         entry.ending = partial(self._end, span)
         token = self._context.attach(self._trace.set_span_in_context(span))
@@ -97,7 +97,7 @@ class Spans:
             self._calls.uninstrument()
 
 
-def _asked(entry: Entry) -> dict[str, Any]:
+def _request_attributes(entry: Entry) -> dict[str, Any]:
     attributes = {
         "http.request.method": entry.origin.method,
         "http.route": entry.origin.route,

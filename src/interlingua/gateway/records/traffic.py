@@ -69,7 +69,7 @@ class Traffic:
         self._reply_headers: Headers = ()
         self._reply = _Kept()
 
-    def asked(self, request: GatewayRequest) -> None:
+    def set_request(self, request: GatewayRequest) -> None:
         """The whole request is there; its entry, which holds this, would make a circle that nobody collects."""
         self._request = msgspec.structs.replace(request, entry=None)
 

@@ -350,7 +350,7 @@ class Connection(asyncio.Protocol):
         if request is None:
             if not self._reader.is_receiving:
                 return refusal(fault, more=more)
-            request = (self._reader.asked() or Head(method="", path="")).request(self._peer)
+            request = (self._reader.partial_head() or Head(method="", path="")).request(self._peer)
             gateway.begin_unread(request)
         reply = gateway.refuse(request, _error(fault))
         status = fault.status if fault.status < SERVER_FAULTS else reply.status

@@ -156,7 +156,7 @@ async def page_of_all(siblings: Siblings, own: str) -> str:
     """The metrics of all workers as one page."""
     siblings.write()
     answers = await siblings.ask("metrics")
-    others = {**siblings.kept(), **{number: answer.decode() for number, answer in answers.items()}}
+    others = {**siblings.stored_texts(), **{number: answer.decode() for number, answer in answers.items()}}
     largest = {"interlingua_target_unwell"}
     if shared_link() is not None:  # each of them tells what all of them have let through
         largest.add("interlingua_limit_running")
@@ -170,7 +170,7 @@ async def glances_of_all(
     if siblings is None:
         return {0: feed.glance(last.get(0, 0), viewer)}
     own = feed.glance(last.get(siblings.number, 0), viewer)
-    return {siblings.number: own, **await _asked(siblings, "live", _Look(viewer, last), Glance)}
+    return {siblings.number: own, **await _ask_workers(siblings, "live", _Look(viewer, last), Glance)}
 
 
 async def found_by_all(feed: Feed, siblings: Siblings | None, name: str, viewer: Viewer) -> Record | None:
@@ -178,7 +178,7 @@ async def found_by_all(feed: Feed, siblings: Siblings | None, name: str, viewer:
     record = feed.find(name, viewer)
     if record is not None or siblings is None:
         return record
-    answers = await _asked(siblings, "one", _Wanted(viewer, name), Record)
+    answers = await _ask_workers(siblings, "one", _Wanted(viewer, name), Record)
     return next(iter(answers.values()), None)
 
 
@@ -187,7 +187,7 @@ async def health_of_all(siblings: Siblings | None) -> dict[str, TargetHealth]:
     healths = await health_store().snapshot_async()
     if siblings is None:
         return healths
-    for others in (await _asked(siblings, "health", None, dict[str, TargetHealth])).values():
+    for others in (await _ask_workers(siblings, "health", None, dict[str, TargetHealth])).values():
         for target, health in others.items():
             if target not in healths or _RANKS.index(health.state) > _RANKS.index(healths[target].state):
                 healths[target] = health
@@ -205,10 +205,10 @@ async def used_of_all(accounts: Accounts, siblings: Siblings | None) -> list[Row
     rows = _rows(accounts)
     if siblings is None:
         return rows
-    others = await _asked(siblings, "used", None, list[Row])
+    others = await _ask_workers(siblings, "used", None, list[Row])
     return [*rows, *[row for rows_of_one in others.values() for row in rows_of_one]]
 
 
-async def _asked(siblings: Siblings, question: str, about: Any, kind: type[T]) -> dict[int, T]:
+async def _ask_workers(siblings: Siblings, question: str, about: Any, kind: type[T]) -> dict[int, T]:
     answers = await siblings.ask(question, msgspec.json.encode(about).decode())
     return {number: msgspec.json.decode(answer, type=kind) for number, answer in answers.items()}

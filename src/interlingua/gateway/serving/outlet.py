@@ -54,7 +54,7 @@ class Departures:
 class Outlet:
     """Writes the replies of one connection, one after the other."""
 
-    __slots__ = ("_departures", "_loop", "_resumed", "held", "is_leaving", "stalled_s", "transport")
+    __slots__ = ("_departures", "_loop", "_resumed", "is_leaving", "pending", "stalled_s", "transport")
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, departures: Departures) -> None:
         """The way out of a connection that was just made."""
@@ -63,7 +63,7 @@ class Outlet:
         self._loop = loop
         self._departures = departures
         self._resumed: asyncio.Future[None] | None = None
-        self.held: bytes = b""
+        self.pending: bytes = b""
         """The bytes that go out with the next ones."""
         self.is_leaving: bool = False
         """Whether that goes out at the end of this turn."""
@@ -84,24 +84,24 @@ class Outlet:
 
     def write(self, data: bytes) -> None:
         """Send bytes, after those that were held, unless there is nobody any more."""
-        if self.held:
-            data, self.held, self.is_leaving = self.held + data, b"", False
+        if self.pending:
+            data, self.pending, self.is_leaving = self.pending + data, b"", False
         if not self.transport.is_closing():
             self.transport.write(data)
 
     def write_soon(self, data: bytes) -> None:
         """Send bytes at the end of this turn; behind those that are held for the first ones, or are many, at once."""
-        if self.is_leaving and len(self.held) < _MOST_HELD_BYTES:
-            self.held += data
-        elif self.held:
+        if self.is_leaving and len(self.pending) < _MOST_HELD_BYTES:
+            self.pending += data
+        elif self.pending:
             self.write(data)
         else:
-            self.held, self.is_leaving = data, True
+            self.pending, self.is_leaving = data, True
             self._departures.add(self, self._loop)
 
     def let_go(self) -> None:
         """Send what is held by itself: nothing comes at once."""
-        if self.held:
+        if self.pending:
             self.write(b"")
 
     async def send(
@@ -120,7 +120,7 @@ class Outlet:
         try:
             if self._resumed is not None:
                 await self._resumed
-            self.held = head(request_head, reply.status, reply.headers, more=more, keeps=keeps)
+            self.pending = head(request_head, reply.status, reply.headers, more=more, keeps=keeps)
             if not has_body(request_head, reply.status):
                 self.let_go()
             else:
@@ -140,7 +140,7 @@ class Outlet:
                     await self._resumed
                 if piece:
                     stream.take(piece)
-                elif self.held:
+                elif self.pending:
                     self.let_go()
         except BaseException:
             if self.is_leaving:  # the connection may end now

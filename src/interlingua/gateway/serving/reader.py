@@ -114,8 +114,25 @@ class RequestReader:
     """Reads the requests of one connection."""
 
     __slots__ = (
-        "_body_count", "_head", "_head_count", "_headers", "_heads", "_is_in_head", "_known", "_left_bytes", "_misses",
-        "_noted", "_parser", "_target", "arrivals", "begun", "count", "fault", "is_over", "is_receiving", "rest",
+        "_body_count",
+        "_cached_head",
+        "_head",
+        "_head_count",
+        "_headers",
+        "_heads",
+        "_is_in_head",
+        "_left_bytes",
+        "_misses",
+        "_noted",
+        "_parser",
+        "_target",
+        "arrivals",
+        "begun",
+        "count",
+        "fault",
+        "is_over",
+        "is_receiving",
+        "rest",
     )  # fmt: skip
 
     def __init__(self, heads: Heads) -> None:
@@ -135,7 +152,7 @@ class RequestReader:
         self.rest: bytes = b""
         """The bytes behind a request that would go on with another protocol."""
         self._heads = heads
-        self._known: Known | None = heads.latest
+        self._cached_head: Known | None = heads.latest
         self._misses = 0
         self._left_bytes = 0
         self._parser: httptools.HttpRequestParser | None = None
@@ -155,7 +172,7 @@ class RequestReader:
         while data and not self.is_over:
             if self._left_bytes:
                 data = self._feed_body(data)
-            elif self.is_receiving or (parsed := _fit(self._known, data) or self._find(data)) is None:
+            elif self.is_receiving or (parsed := _fit(self._cached_head, data) or self._find(data)) is None:
                 self._parse(data)
                 break
             else:
@@ -171,7 +188,7 @@ class RequestReader:
         """Read nothing more, and let go of the parser, which knows this reader."""
         self.is_over, self._parser = True, None
 
-    def asked(self) -> Head | None:
+    def partial_head(self) -> Head | None:
         """The path and headers so far of a head that is not whole or cannot be read; None without a path."""
         if self._parser is None or not self._target:
             return None
@@ -188,8 +205,8 @@ class RequestReader:
         """The known head that data begin with, where it is not the latest one; what comes behind it, as `_fit` says."""
         if self._misses > MAX_MISSES and self.begun % _AGAIN:
             return None
-        self._known = self._heads.find(data)
-        fit = _fit(self._known, data)
+        self._cached_head = self._heads.find(data)
+        fit = _fit(self._cached_head, data)
         if fit is None:
             self._misses += 1
         return fit
@@ -253,7 +270,7 @@ class RequestReader:
         noted = dict(self._noted)
         if head.keeps and not noted.keys() - _PLAIN:
             lines = len(head.headers) + ("content-length" in noted) + 2
-            self._known = self._heads.keep(data, head, lines=lines, length=noted.get("content-length", ""))
+            self._cached_head = self._heads.keep(data, head, lines=lines, length=noted.get("content-length", ""))
 
     def _begin(self) -> None:
         self.is_receiving = self._is_in_head = True

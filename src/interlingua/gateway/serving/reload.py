@@ -56,7 +56,7 @@ class Reload:
         self._path = Path(path).expanduser()
         self._merge = merge
         self._tell = tell
-        self._seen = self._taken = since or stamp_of(self._path)
+        self._last_stamp = self._loaded_stamp = since or stamp_of(self._path)
         self._first = read_server_config(self._path)
         self._is_asked = False
 
@@ -66,12 +66,12 @@ class Reload:
 
     def look(self) -> bool:
         """Whether the gateway goes on with another file now."""
-        stamp, before = stamp_of(self._path), self._seen
-        self._seen = stamp
-        if not self._is_asked and (stamp == self._taken or stamp != before):
+        stamp, before = stamp_of(self._path), self._last_stamp
+        self._last_stamp = stamp
+        if not self._is_asked and (stamp == self._loaded_stamp or stamp != before):
             return False
         self._is_asked = False
-        self._taken = stamp
+        self._loaded_stamp = stamp
         try:
             self._take()
         except Error as error:
@@ -81,8 +81,8 @@ class Reload:
 
     def _take(self) -> None:
         server, config = read_server_config(self._path), read_config(self._path)
-        if stamp_of(self._path) != self._taken:
-            self._taken = None  # saved again meanwhile: what was read may be of two files
+        if stamp_of(self._path) != self._loaded_stamp:
+            self._loaded_stamp = None  # saved again meanwhile: what was read may be of two files
             return
         gateway, before = self._gateway, self._gateway.settings
         settings = self._merge(server.settings, config)

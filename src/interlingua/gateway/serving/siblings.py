@@ -171,10 +171,10 @@ class Siblings:
     async def ask(self, question: str, about: str = "") -> dict[int, bytes]:
         """The answers of the others that do, by place."""
         places = [place for place in self._others() if place.socket.exists()]
-        answers = await asyncio.gather(*[_asked(place, f"{question} {about}\n".encode()) for place in places])
+        answers = await asyncio.gather(*[_ask_worker(place, f"{question} {about}\n".encode()) for place in places])
         return {place.number: answer for place, answer in zip(places, answers, strict=True) if answer is not None}
 
-    def kept(self) -> dict[int, str]:
+    def stored_texts(self) -> dict[int, str]:
         """The texts that the others leave, whether they still run or not, by place."""
         return {place.number: _read(place.store) for place in self._others()}
 
@@ -183,7 +183,7 @@ class Siblings:
         return [self._at(number) for number in numbers if number != self.number]
 
 
-async def _asked(place: _Place, question: bytes) -> bytes | None:
+async def _ask_worker(place: _Place, question: bytes) -> bytes | None:
     """The answer of a worker; None where it does not."""
     try:
         async with asyncio.timeout(ANSWER_S):

@@ -56,7 +56,7 @@ def whole(
     request: Head | GatewayRequest, status: int, headers: Headers, body: bytes, *, more: bytes, keeps: bool
 ) -> bytes:
     """A whole reply; `more` are header lines of the server, `keeps` says that the connection goes on."""
-    start, end = _told(status, headers), b"\r\n" if keeps else _LAST
+    start, end = _head_bytes(status, headers), b"\r\n" if keeps else _LAST
     if status in _BODILESS:
         return b"%b%b%b" % (start, more, end)
     return b"%b%bcontent-length: %d\r\n%b%b" % (start, more, len(body), end, body if request.method != "HEAD" else b"")
@@ -65,7 +65,7 @@ def whole(
 def head(request: Head, status: int, headers: Headers, *, more: bytes, keeps: bool) -> bytes:
     """The head of a reply whose body comes in pieces; of an old client's connection the body is the rest."""
     framing = b"" if request.is_old or status in _BODILESS else b"transfer-encoding: chunked\r\n"
-    return b"%b%b%b%b" % (_told(status, headers), more, framing, b"\r\n" if keeps else _LAST)
+    return b"%b%b%b%b" % (_head_bytes(status, headers), more, framing, b"\r\n" if keeps else _LAST)
 
 
 def chunk(piece: bytes) -> bytes:
@@ -78,11 +78,11 @@ def refusal(fault: Fault, *, more: bytes) -> bytes:
     kind = "server_error" if fault.status >= 500 else "invalid_request_error"
     error = {"message": fault.message, "type": kind, "param": None, "code": None}
     body = encode({"error": error}, nulls=2)
-    start = _told(fault.status, (("content-type", "application/json"),))
+    start = _head_bytes(fault.status, (("content-type", "application/json"),))
     return b"%b%bcontent-length: %d\r\n%b%b" % (start, more, len(body), _LAST, body)
 
 
-def _told(status: int, headers: Headers) -> bytes:
+def _head_bytes(status: int, headers: Headers) -> bytes:
     """Status line and headers; replies of one kind mostly differ in the name of the request alone, which comes last."""
     if len(headers) < _NAMING or headers[-1][0] != "request-id" or headers[-2][0] != "x-request-id":
         return _written((status, headers))

@@ -75,7 +75,7 @@ class Session:
         self._gateway = gateway
         self._path, self._query, self._peer = handshake.path, handshake.query, handshake.peer
         self._headers = _headers_of(handshake.headers)
-        self._seen = Seen()
+        self._facts = Seen()
         self._latest = Latest(gateway)
 
     def request(self, text: bytes) -> GatewayRequest:
@@ -86,7 +86,7 @@ class Session:
             headers=self._headers,
             body=text,
             peer=self._peer,
-            facts=self._seen,
+            facts=self._facts,
             latest=self._latest,
         )
 

@@ -233,7 +233,7 @@ class Ownership:
         places = places_at(_dialect_of(request), is_kept=root_of(request.path) is not None)
         return _Signing(self, self.owner(request), provider, places, is_here=is_here).signed
 
-    def told(self, text: str, request: GatewayRequest) -> str:
+    def sign_text(self, text: str, request: GatewayRequest) -> str:
         """A text of a provider's error with the ids that its client knows."""
         for own, signed in request.given_ids.items():
             text = text.replace(own, signed)
@@ -253,7 +253,7 @@ class _Opening:
         self._root = root_of(request.path)
         self._places = places_at(self._dialect, is_kept=self._root is not None)
         self._kept_by: dict[str, None] = {}
-        self._given: dict[str, str] = {}
+        self._signed_ids: dict[str, str] = {}
         self._changes = Changes(self._dialect, "decode_request")
 
     def done(self) -> GatewayRequest:
@@ -271,7 +271,7 @@ class _Opening:
             body=body,
             read=request.read if body is request.body else None,
             kept_by=tuple(self._kept_by),
-            given_ids=self._given,
+            given_ids=self._signed_ids,
             changes=self._changes.done(),
         )
 
@@ -283,7 +283,7 @@ class _Opening:
         if opened is None:
             return None if self._is_strict else text
         self._kept_by[opened.provider] = None
-        self._given[opened.id] = text
+        self._signed_ids[opened.id] = text
         return opened.id
 
     def _is_here(self, text: str) -> bool:
@@ -412,7 +412,7 @@ class _Signing:
         self._provider = provider
         self._places = places
         self._is_here = is_here
-        self._known: dict[str, str] = {}
+        self._cache: dict[str, str] = {}
 
     def signed(self, data: bytes) -> bytes:
         """A JSON text, or whole frames of a stream, with signed ids."""
@@ -443,12 +443,12 @@ class _Signing:
         return text if match is None else f"{match['before']}{self._sign(match['id'])}{match['after']}"
 
     def _sign(self, text: str) -> str:
-        signed = self._known.get(text)
+        signed = self._cache.get(text)
         if signed is None:
-            if len(self._known) >= MOST_REMEMBERED:
-                self._known.clear()
+            if len(self._cache) >= MOST_REMEMBERED:
+                self._cache.clear()
             is_signed = self._ownership.is_signed(self._owner, text)
-            signed = self._known[text] = text if is_signed else self._signer.sign(self._owner, self._provider, text)
+            signed = self._cache[text] = text if is_signed else self._signer.sign(self._owner, self._provider, text)
         return signed
 
 

@@ -44,7 +44,7 @@ class Presence:
     def beat(self) -> None:
         """Say that this process lives, and learn who does not."""
         try:
-            silent = self._link.run(self._said())
+            silent = self._link.run(self._beat())
         except LinkGone:
             self._since_s = None
             return
@@ -53,7 +53,7 @@ class Presence:
             self._since_s = now_s
         self.gone = frozenset([name.decode() for name in silent]) if now_s >= self._since_s + GONE_S else frozenset()
 
-    def _said(self) -> Steps[list[bytes]]:
+    def _beat(self) -> Steps[list[bytes]]:
         room = f"{self._link.prefix}{{accounts}}:present"
         (silent,) = yield [Beat(room, self.holder, GONE_S, REMEMBERED_S)]
         return silent

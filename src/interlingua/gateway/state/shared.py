@@ -246,7 +246,7 @@ class SharedAccounts:
         self._room = f"{link.prefix}{{accounts}}:"
         self._batches = Batches(self._write)
         self._damaged: set[str] = set()
-        self._known: dict[str, Account] = {}
+        self._latest: dict[str, Account] = {}
         self._written: dict[str, bytes] = {}
         self._alone: dict[str, Account] = {}
         self._missed: list[Operation] = []
@@ -275,9 +275,9 @@ class SharedAccounts:
         if not names:
             return []
         try:
-            by_name = await self._link.run_async(self._told(names))
+            by_name = await self._link.run_async(self._read_accounts(names))
         except LinkGone:
-            return [self._alone.get(name, self._known.get(name)) for name in names]
+            return [self._alone.get(name, self._latest.get(name)) for name in names]
         return [by_name.get(name) for name in names]
 
     async def close(self) -> None:
@@ -322,7 +322,7 @@ class SharedAccounts:
                 outcomes.append(self._away())
                 self._miss(given_back(operation), most=MAX_UNSURE)
                 continue
-            changed, outcome = step({**self._known, **self._alone}, operation)
+            changed, outcome = step({**self._latest, **self._alone}, operation)
             self._alone |= changed
             outcomes.append(outcome)
             if outcome is None:
@@ -365,7 +365,7 @@ class SharedAccounts:
                 reply, *_ = yield [Swap(keys, stored, written, tally=tally), *others]
                 counts = self._heard()
                 if reply == 1:
-                    self._known |= accounts
+                    self._latest |= accounts
                     self._written |= zip(names, written, strict=True)
                     return outcomes
                 stored, is_current = tuple(reply), True
@@ -408,7 +408,7 @@ class SharedAccounts:
             now_s = max(each.now_s if isinstance(each, Leave) else each.call.at_s for each in operations)
             tallies.charge(gone.__contains__, now_s)
 
-    def _told(self, names: Sequence[str]) -> Steps[dict[str, Account]]:
+    def _read_accounts(self, names: Sequence[str]) -> Steps[dict[str, Account]]:
         (values,) = yield [Read(tuple([self._room + name for name in names]))]
         return self._read(names, [value or b"" for value in values])
 
@@ -424,7 +424,7 @@ class SharedAccounts:
     def _account(self, name: str, value: bytes) -> Account | None:
         """An account that the store has, or had; None for one that is damaged, which is said once."""
         try:
-            account = decode(value, Account) if value else self._known.get(name)
+            account = decode(value, Account) if value else self._latest.get(name)
         except (DecodeError, LimitExceededError):
             self._written.pop(name, None)  # it is read anew each time, and so once it is mended
             if name not in self._damaged:

@@ -68,19 +68,19 @@ class MemoryStore(Generic[V]):
         self._max_entry_bytes = max_entry_bytes or max_bytes // 8
         self._keep_s = keep_s
         self._clock = clock
-        self._kept: OrderedDict[Key, tuple[V, int, float]] = OrderedDict()
+        self._entries: OrderedDict[Key, tuple[V, int, float]] = OrderedDict()
         """Values, how much of the bound each takes, and until when it is kept."""
         self.size_bytes: int = 0
         """How much it holds."""
 
     def __len__(self) -> int:
         """How many keys it holds."""
-        return len(self._kept)
+        return len(self._entries)
 
     @property
     def is_empty(self) -> bool:
         """Whether it holds nothing."""
-        return not self._kept
+        return not self._entries
 
     async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""
@@ -88,18 +88,18 @@ class MemoryStore(Generic[V]):
         return [self._get(key, now_s) for key in keys]
 
     def _get(self, key: Key, now_s: float) -> V | None:
-        entry = self._kept.get(key)
+        entry = self._entries.get(key)
         if entry is None:
             return None
         if entry[2] <= now_s:
             self._forget(key)
             return None
-        self._kept.move_to_end(key)
+        self._entries.move_to_end(key)
         return entry[0]
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
         """Keep values; one that is larger than the store may be is not kept."""
-        until_s, stored = self._clock() + self._keep_s, self._kept
+        until_s, stored = self._clock() + self._keep_s, self._entries
         for entry in entries:
             key, size = entry.key, entry.size_bytes
             if key in stored:
@@ -107,8 +107,8 @@ class MemoryStore(Generic[V]):
             if size <= self._max_entry_bytes:
                 stored[key] = entry.value, size + OVERHEAD_BYTES, until_s
                 self.size_bytes += size + OVERHEAD_BYTES
-        while self.size_bytes > self._max_bytes or len(self._kept) > self._max_entries:
-            self._forget(next(iter(self._kept)))
+        while self.size_bytes > self._max_bytes or len(self._entries) > self._max_entries:
+            self._forget(next(iter(self._entries)))
 
     async def drop(self, keys: Sequence[Key]) -> None:
         """Forget values."""
@@ -116,6 +116,6 @@ class MemoryStore(Generic[V]):
             self._forget(key)
 
     def _forget(self, key: Key) -> None:
-        entry = self._kept.pop(key, None)
+        entry = self._entries.pop(key, None)
         if entry is not None:
             self.size_bytes -= entry[1]

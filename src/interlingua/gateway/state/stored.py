@@ -445,14 +445,14 @@ class Keeping:
     """How the answer to one request of a Responses client is kept, and where."""
 
     def __init__(
-        self, gateway: Gateway, owner: str, prepared: Prepared, *, wanted: bool, latest: Latest | None = None
+        self, gateway: Gateway, owner: str, prepared: Prepared, *, stores: bool, latest: Latest | None = None
     ) -> None:
-        """`wanted` is what the client says of `store`, on unless it is off; `latest` is that of its WebSocket."""
+        """`stores` is what the client says of `store`, on unless it is off; `latest` is that of its WebSocket."""
         self._gateway = gateway
         self._owner = owner
         self._prepared = prepared
         self._latest = latest
-        self._wanted = wanted
+        self._stores = stores
         self.id: str = gateway.make_id("resp_")
         """The id of an answer that is kept here."""
         self._dialect = store_dialect()
@@ -479,7 +479,7 @@ class Keeping:
         able = [lane for lane in lanes if lane.dialect.name != self._dialect or lane.endpoint.provider == keeper]
         return tuple(able) or lanes
 
-    def asked(self, request: Request, lane: Lane) -> Request:
+    def request_for(self, request: Request, lane: Lane) -> Request:
         """The request as a target gets it; its namespaces were looked at when it was read."""
         if not self.is_ours(lane):
             return request
@@ -490,7 +490,7 @@ class Keeping:
     def event(self, event: Event, lane: Lane) -> Event:
         """An event of the answer as the client gets it."""
         if isinstance(event, StreamStart) and self.is_ours(lane):
-            return msgspec.structs.replace(event, id=self.id, extra=self._told(event.extra))
+            return msgspec.structs.replace(event, id=self.id, extra=self._with_store_fields(event.extra))
         if isinstance(event, StreamEnd):
             return StreamEnd(self.answer(event.response, lane))
         return self.store.placed_event(event, self._spaces) if self._spaces else event
@@ -500,20 +500,20 @@ class Keeping:
         if not self.is_ours(lane):
             return response
         response = self.store.placed(response, self._spaces)
-        return msgspec.structs.replace(response, id=self.id, extra=self._told(response.extra))
+        return msgspec.structs.replace(response, id=self.id, extra=self._with_store_fields(response.extra))
 
-    def _told(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    def _with_store_fields(self, extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         previous = self._prepared.previous or None
         return {
             **extra,
-            self._dialect: {**extra.get(self._dialect, {}), "store": self._wanted, "previous_response_id": previous},
+            self._dialect: {**extra.get(self._dialect, {}), "store": self._stores, "previous_response_id": previous},
         }
 
     async def keep(self, response: Response[Any], lane: Lane, write: Callable[[], bytes]) -> None:
         """Keep an answer, as `write` gives what the client gets; of an answer kept elsewhere only whose it is."""
         if self.is_ours(lane):
             await self.keep_here(self.id, write, lane.endpoint.provider)
-        elif not self._wanted:
+        elif not self._stores:
             await self.keep_here(response.id or "", write, lane.endpoint.provider)
         elif response.id is not None and not self._gateway.ids.is_on:  # a signed id says it itself
             await self._gateway.stored.note(self._owner, response.id, lane.endpoint.spec)
@@ -523,7 +523,7 @@ class Keeping:
         prepared, latest = self._prepared, self._latest
         if latest is not None:
             prepared = latest.told_whole(prepared)
-        if self._wanted:
+        if self._stores:
             await self._gateway.stored.keep(self._owner, response_id, write(), prepared, provider)
         elif latest is not None:
             await latest.keep(response_id, write, prepared)

@@ -84,7 +84,7 @@ class Restorer:
     def __init__(self, messages: Sequence[Message]) -> None:
         """A restorer for `messages`."""
         spoken = [message for message in messages if message.role == "assistant"]  # who else calls cannot be answered
-        self._taken = {call_id for message in spoken for call_id in call_ids_of(message.parts)}
+        self._used_ids = {call_id for message in spoken for call_id in call_ids_of(message.parts)}
         self._renamed: dict[str, str] = {}
         self._numbers = count()
 
@@ -129,18 +129,18 @@ class Restorer:
     def _call(self, call: ToolCall, shown_id: str, providers: str | None) -> ToolCall:
         """The call with the id that its provider knows; `shown_id` is the client's."""
         call_id = self._id(shown_id, providers, is_ours=call.id == shown_id)
-        self._taken.add(call_id)
+        self._used_ids.add(call_id)
         if call_id != shown_id:
             self._renamed[shown_id] = call_id
         return call if call.id == call_id else msgspec.structs.replace(call, id=call_id)
 
     def _id(self, shown: str, providers: str | None, *, is_ours: bool) -> str:
         if providers is not None:
-            return shown if providers in self._taken else providers
+            return shown if providers in self._used_ids else providers
         if not is_ours:
             return shown
         # The provider gave none: a numbered id says so to dialects that can leave it out.
-        return next(made for number in self._numbers if (made := f"call_{number}") not in self._taken)
+        return next(made for number in self._numbers if (made := f"call_{number}") not in self._used_ids)
 
 
 def _marked(parts: list[Part], shown: Sequence[Part]) -> list[Part]:

@@ -118,7 +118,7 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
         content["cost_usd"] = cost
     body = encode(content, nulls=ANY_NULLS)
     if request.given_ids:
-        body = gateway.ids.told(body.decode(), request).encode()
+        body = gateway.ids.sign_text(body.decode(), request).encode()
     return GatewayReply(headers=(("content-type", "application/json"),), body=body)
 
 

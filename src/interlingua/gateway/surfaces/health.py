@@ -19,18 +19,18 @@ __all__ = ["live", "policy_of", "ready", "served_names", "targets"]
 _JSON = (("content-type", "application/json"), ("cache-control", "no-store"))
 
 
-def _told(value: dict[str, Any], status: int = 200) -> GatewayReply:
+def _json_reply(value: dict[str, Any], status: int = 200) -> GatewayReply:
     return GatewayReply(status=status, headers=_JSON, body=encode(value))
 
 
 async def live(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
     """That the process answers."""
-    return _told({"status": "ok"})
+    return _json_reply({"status": "ok"})
 
 
 async def ready(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
     """Whether new requests are welcome: not any more once the gateway drains."""
-    return _told({"status": "draining"}, 503) if gateway.draining else _told({"status": "ok"})
+    return _json_reply({"status": "draining"}, 503) if gateway.draining else _json_reply({"status": "ok"})
 
 
 async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
@@ -46,7 +46,7 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         aliases = {name: elements for name, elements in aliases.items() if lets(key, name)}
     policies = {name: policy_of(registry, name) for name in aliases}
     others = {name: policy for name, policy in policies.items() if policy["policy"] != "ordered"}
-    return _told({"providers": providers, "aliases": aliases, "policies": others})
+    return _json_reply({"providers": providers, "aliases": aliases, "policies": others})
 
 
 def _names_one_of(key: GatewayKey, provider: str) -> bool:

@@ -78,7 +78,7 @@ async def _loaded(
     if any(lane.dialect.name == dialect for lane in gateway.targets.lanes(name, dialect, tools=False)):
         return await pass_on(gateway, request)
     if request.entry is not None:
-        request.entry.asked(name, stream=False)
+        request.entry.set_model(name, stream=False)
     empty = {"message": {"role": "assistant", "content": ""}} if request.path == "/api/chat" else {"response": ""}
     content = {
         "model": name,

@@ -109,7 +109,7 @@ def listing(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gatew
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         form = _form(dialect, request)
         models = [form.one(_listed(model)) for model in known_models(gateway, request)]
-        return _told(form.whole(models, dict(parse_qsl(request.query))))
+        return _json_reply(form.whole(models, dict(parse_qsl(request.query))))
 
     return handler
 
@@ -119,7 +119,7 @@ def showing(dialect: str, before: str) -> Callable[[Gateway, GatewayRequest], Aw
 
     async def handler(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         model = find_model(gateway, request, request.path.removeprefix(before))
-        return _told(_form(dialect, request).one(_listed(model)))
+        return _json_reply(_form(dialect, request).one(_listed(model)))
 
     return handler
 
@@ -140,7 +140,7 @@ def _listed(model: Listed) -> ListedModel:
 
 async def tags(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The models, in Ollama's form."""
-    return _told({"models": [_tag(model) for model in known_models(gateway, request)]})
+    return _json_reply({"models": [_tag(model) for model in known_models(gateway, request)]})
 
 
 def _tag(model: Listed) -> Shown:
@@ -168,7 +168,9 @@ async def show(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         raise DecodeError("/model: it is missing; name the model", path="/model", status=400)
     model = find_model(gateway, request, name)
     shown = {"modelfile": "", "parameters": "", "template": "", "details": _details(model), "modified_at": EPOCH}
-    return _told({**shown, "model_info": {"general.architecture": model.owner}, "capabilities": _abilities(model)})
+    return _json_reply(
+        {**shown, "model_info": {"general.architecture": model.owner}, "capabilities": _abilities(model)}
+    )
 
 
 def _abilities(model: Listed) -> list[str]:
@@ -181,12 +183,12 @@ def _abilities(model: Listed) -> list[str]:
 async def version(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
     """The version of the vendor's server that is imitated."""
     route = request.facts.route
-    return _told({"version": "" if route is None else get_service(route.dialect).version})
+    return _json_reply({"version": "" if route is None else get_service(route.dialect).version})
 
 
 async def ps(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
     """The models that are loaded: none, since nothing here has weights."""
-    return _told({"models": []})
+    return _json_reply({"models": []})
 
 
 async def greet(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler
@@ -195,5 +197,5 @@ async def greet(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # n
     return GatewayReply(headers=(("content-type", "text/plain; charset=utf-8"),), body=body)
 
 
-def _told(value: Shown) -> GatewayReply:
+def _json_reply(value: Shown) -> GatewayReply:
     return GatewayReply(headers=JSON, body=encode(value, nulls=2))

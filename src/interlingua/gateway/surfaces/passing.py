@@ -109,7 +109,7 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
         spoken = dialect or dialect_by_headers(request)
         named, rewrite = await _model_of(gateway, request)
         if request.entry is not None:
-            request.entry.asked(named, stream=False)
+            request.entry.set_model(named, stream=False)
         endpoint = _target(gateway, request, named, spoken) if named else _provider(gateway, request, spoken)
         _check_other_models(gateway.guard, request, rewrite)
         check_query(gateway.guard, request)
@@ -381,7 +381,7 @@ async def pass_on(
     headers = tuple([pair for pair in reply.headers if pair[0].startswith(REPLY_HEADERS)])
     if reply.status >= FAILED:
         text = (await _without_secrets(sent, reply, endpoint)).decode("latin-1")  # whatever it is, byte by byte
-        content = gateway.ids.told(text, request).encode("latin-1")
+        content = gateway.ids.sign_text(text, request).encode("latin-1")
     else:
         content = await _signed(reply, endpoint, _signing(gateway.ids, request, endpoint))
     served = ("x-interlingua-target", visible(endpoint.spec))

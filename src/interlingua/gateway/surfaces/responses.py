@@ -68,7 +68,7 @@ def _id_of(request: GatewayRequest) -> str:
     return request.path.removeprefix("/v1/responses/").partition("/")[0]
 
 
-async def _held(gateway: Gateway, request: GatewayRequest) -> Held:
+async def _stored_answer(gateway: Gateway, request: GatewayRequest) -> Held:
     """The record of the answer that a path names.
 
     Raises: NotFoundError where it is nothing of whoever asks.
@@ -92,7 +92,7 @@ async def retrieve(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: NotFoundError; BadRequestError for one that is kept here and asked for as a stream.
     """
-    stored = await _held(gateway, request)
+    stored = await _stored_answer(gateway, request)
     if isinstance(stored, KeptElsewhere):
         return await _elsewhere(gateway, request, stored.spec)
     if "stream=true" in request.query.split("&"):
@@ -105,7 +105,7 @@ async def delete(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: NotFoundError.
     """
-    stored = await _held(gateway, request)
+    stored = await _stored_answer(gateway, request)
     await gateway.stored.forget(gateway.ids.owner(request), _id_of(request))
     if isinstance(stored, KeptElsewhere):
         return await _elsewhere(gateway, request, stored.spec)
@@ -118,7 +118,7 @@ async def cancel(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
     Raises: NotFoundError; BadRequestError for one that is kept here, since it is whole.
     """
-    stored = await _held(gateway, request)
+    stored = await _stored_answer(gateway, request)
     if isinstance(stored, KeptAnswer):
         raise BadRequestError("this response is complete; only one in the background can be cancelled", status=400)
     return await _elsewhere(gateway, request, stored.spec)
@@ -129,7 +129,7 @@ async def input_items(gateway: Gateway, request: GatewayRequest) -> GatewayReply
 
     Raises: NotFoundError.
     """
-    stored = await _held(gateway, request)
+    stored = await _stored_answer(gateway, request)
     if isinstance(stored, KeptElsewhere):
         return await _elsewhere(gateway, request, stored.spec)
     query = dict(parse_qsl(request.query))
@@ -198,7 +198,7 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
         store=None,
         extra={},
     )
-    response = await carried_out(_asked(exchange, msgspec.structs.replace(job, request=asking)))
+    response = await carried_out(_call_with_hooks(exchange, msgspec.structs.replace(job, request=asking)))
     if exchange.grant is not None:
         lane = next((lane for lane in job.lanes if lane.endpoint.spec == response.model), None)
         await done(exchange.grant.settle(response, lane))
@@ -209,14 +209,14 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
         "id": gateway.make_id("resp_"),
         "object": "response.compaction",
         "created_at": int(gateway.now()),
-        "output": [*_kept(exchange), summary],
+        "output": [*_last_user_items(exchange), summary],
         "usage": _usage(response.usage),
     }
     headers = (*JSON, *trail_headers(response.attempts, response.changes, response.cost_usd))
     return GatewayReply(headers=headers, body=encode(content, nulls=1 << 20))
 
 
-def _asked(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
+def _call_with_hooks(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
     """The call of a job, with the gateway's hooks around it."""
     hooks = exchange.gateway.hooks
     if not hooks:
@@ -228,7 +228,7 @@ def _asked(exchange: ClientExchange, job: Job) -> Steps[Response[Any]]:
     return Hooking(hooks, context).around(job, call)
 
 
-def _kept(exchange: ClientExchange) -> list[Item]:
+def _last_user_items(exchange: ClientExchange) -> list[Item]:
     """The last items of the user, as far as they are short enough."""
     items = input_list(exchange.head.body.get("input"))
     listing: list[Item] = []

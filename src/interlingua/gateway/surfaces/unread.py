@@ -105,7 +105,7 @@ async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
         ),
     )
     result = await carried_out(hooking.before(shown))
-    return Seen(_edits(passed.request, body, shown, result), hooking.told)
+    return Seen(_edits(passed.request, body, shown, result), hooking.take_changes())
 
 
 def _edits(request: GatewayRequest, body: Body, shown: Request, result: object) -> dict[str, bytes]:

@@ -175,7 +175,7 @@ class _Exchange:
             raise missing("model", "name the model, as `provider/model` or by an alias")
         self.gateway, self.http, self.dialect, self.model = gateway, http, dialect, checked_model(model)
         if http.entry is not None:
-            http.entry.asked(model, stream=False)
+            http.entry.set_model(model, stream=False)
         self.key = gateway.guard.key_for(http, model)
         self.grant: Grant | None = None
         self.lane: Lane | None = None
@@ -238,7 +238,7 @@ class _Exchange:
         result = await carried_out(hooking.before(job.request))
         if isinstance(result, Response):
             raise UsageError("a hook answered in the place of the model; it cannot give vectors, nor an order")
-        self.hook_changes = hooking.told
+        self.hook_changes = hooking.take_changes()
         answer = await ask(msgspec.structs.replace(job, request=result, hooking=hooking))
         return await carried_out(hooking.after(answer))
 

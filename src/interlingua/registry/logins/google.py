@@ -44,7 +44,7 @@ def google_login(scope: str) -> BearerLogin:
 
     def fetch() -> Issued[Token]:
         default: Any = vendor_module("google.auth", "google").default
-        credential, _ = default(scopes=[scope or SCOPE], request=_asked)
+        credential, _ = default(scopes=[scope or SCOPE], request=_fetch)
         return _issued(credential)
 
     return BearerLogin("login google", WAY_OUT, fetch)
@@ -61,14 +61,14 @@ def login_of_google(value: object, scope: str) -> BearerLogin:
 
 
 def _issued(credential: Any) -> Issued[Token]:
-    credential.refresh(_asked)
+    credential.refresh(_fetch)
     ends = None if credential.expiry is None else float(calendar.timegm(credential.expiry.utctimetuple()))
     quota = getattr(credential, "quota_project_id", None)
     beside = (("x-goog-user-project", str(quota)),) if quota else ()
     return issued_token(credential.token, ends, beside)
 
 
-def _asked(
+def _fetch(
     url: str,
     method: str = "GET",
     body: bytes | str | None = None,

@@ -138,7 +138,7 @@ class _Stream:
                 self.faults.append(f"block {len(self.blocks) - 1}: begins with an input that is not empty")
             block["input"] = arguments_of(self.pieces, f"block {len(self.blocks) - 1}", self.faults)
 
-    def seen(self) -> Seen:
+    def answer(self) -> Seen:
         """The whole answer."""
         if not self.is_done:
             self.faults.append("stream: no message_stop at its end")
@@ -154,7 +154,7 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     stream = _Stream(faults)
     for place, (name, frame) in enumerate(frames_of("anthropic", body, faults)):
         stream.frame(place, name, frame)
-    return stream.seen()
+    return stream.answer()
 
 
 def _headers(key: str) -> Headers:

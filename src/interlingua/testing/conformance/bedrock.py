@@ -62,10 +62,10 @@ def _messages(question: Question) -> list[dict[str, Any]]:
 
 def _whole(body: dict[str, Any], faults: list[str]) -> Seen:
     blocks = objects(members(members(body.get("output")).get("message")).get("content"))
-    return _seen(blocks, body.get("stopReason"), body.get("usage"), faults)
+    return _answer_of(blocks, body.get("stopReason"), body.get("usage"), faults)
 
 
-def _seen(blocks: list[dict[str, Any]], reason: object, usage: object, faults: list[str]) -> Seen:
+def _answer_of(blocks: list[dict[str, Any]], reason: object, usage: object, faults: list[str]) -> Seen:
     calls = [members(block["toolUse"]) for block in blocks if "toolUse" in block]
     return Seen(
         text="".join([word(block.get("text")) for block in blocks]),
@@ -150,13 +150,13 @@ class _Stream:
             where = f"block {len(self.blocks) - 1}"
             self.blocks[-1] = {"toolUse": {**call, "input": arguments_of(self.pieces, where, self.faults)}}
 
-    def seen(self) -> Seen:
+    def answer(self) -> Seen:
         """The whole answer."""
         if not self.reason:
             self.faults.append("stream: no messageStop")
         if not self.metadata:
             self.faults.append("stream: no metadata at its end")
-        return _seen(self.blocks, self.reason, self.metadata.get("usage"), self.faults)
+        return _answer_of(self.blocks, self.reason, self.metadata.get("usage"), self.faults)
 
 
 def _streamed(body: bytes, faults: list[str]) -> Seen:
@@ -176,7 +176,7 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
             continue
         faults.extend([f"frame {place} {fault}" for fault in shape_faults("bedrock", "Frame", payload)])
         stream.event(place, frame.headers.get(":event-type", ""), payload)
-    return stream.seen()
+    return stream.answer()
 
 
 BEDROCK_TONGUE = Tongue(path=_path, body=_body, whole=_whole, streamed=_streamed)

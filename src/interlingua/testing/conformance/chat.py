@@ -121,7 +121,7 @@ class _Stream:
             return
         self.calls[index]["arguments"] += word(function.get("arguments"))
 
-    def seen(self) -> Seen:
+    def answer(self) -> Seen:
         """The whole answer."""
         if not self.is_done:
             self.faults.append("stream: no [DONE] at its end")
@@ -148,7 +148,7 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     stream = _Stream(faults)
     for place, (name, frame) in enumerate(frames_of("openai-chat", body, faults)):
         stream.frame(place, name, frame)
-    return stream.seen()
+    return stream.answer()
 
 
 CHAT_TONGUE = Tongue(path="/chat/completions", body=_body, whole=_whole, streamed=_streamed)

@@ -95,12 +95,12 @@ CALL_TWO = Question(text=f"Call {TOOL} twice at once: for Oslo and for Bergen.",
 COUNT = Question(text="Count from one to five hundred, in words.", limit=16)
 
 
-def _asked(question: Question, *, stream: bool) -> Question:
+def _with_stream(question: Question, *, stream: bool) -> Question:
     return msgspec.structs.replace(question, stream=stream)
 
 
 def _text(session: Session, *, stream: bool) -> list[str]:
-    _, answer = session.ask(_asked(Question(), stream=stream))
+    _, answer = session.ask(_with_stream(Question(), stream=stream))
     return [*answer.faults, *_ended(answer, "stop"), *([] if answer.text else ["there is no text"])]
 
 
@@ -113,7 +113,7 @@ def _ended(answer: Seen, finish: Finish) -> list[str]:
 
 
 def _tool(session: Session, *, stream: bool) -> list[str]:
-    _, answer = session.ask(_asked(_question(session, CALL_ONE), stream=stream))
+    _, answer = session.ask(_with_stream(_question(session, CALL_ONE), stream=stream))
     if not session.tongue.forces and not answer.calls and not answer.faults:
         raise _Skip("the model did not call, and cannot be made to")
     missing = [] if answer.calls else ["there is no call"]
@@ -141,7 +141,7 @@ def _calls(session: Session, answer: Seen) -> list[str]:
 
 
 def _parallel(session: Session, *, stream: bool) -> list[str]:
-    _, answer = session.ask(_asked(CALL_TWO, stream=stream))
+    _, answer = session.ask(_with_stream(CALL_TWO, stream=stream))
     if not answer.faults and len(answer.calls) < 2:
         raise _Skip(f"the model called {len(answer.calls)} times")
     return [*answer.faults, *_calls(session, answer), *_ended(answer, "tool_calls")]
@@ -156,7 +156,7 @@ def _results(session: Session, *, stream: bool) -> list[str]:
         raise _Skip("the model did not call")
     results = [Result(call, "4 degrees", is_error=place == 1) for place, call in enumerate(before.calls)]
     question = msgspec.structs.replace(CALL_TWO, turn=tuple(before.turn), results=tuple(results))
-    _, answer = session.ask(_asked(question, stream=stream))
+    _, answer = session.ask(_with_stream(question, stream=stream))
     return [
         *answer.faults,
         *([] if answer.text or answer.calls or answer.faults else ["there is no answer to the results"]),
@@ -164,7 +164,7 @@ def _results(session: Session, *, stream: bool) -> list[str]:
 
 
 def _structured(session: Session, *, stream: bool) -> list[str]:
-    _, answer = session.ask(_asked(Question(text="It is 4 degrees in Oslo.", schema=True), stream=stream))
+    _, answer = session.ask(_with_stream(Question(text="It is 4 degrees in Oslo.", schema=True), stream=stream))
     if answer.faults:
         return answer.faults
     try:
@@ -183,7 +183,7 @@ def _image(session: Session) -> list[str]:
 
 
 def _length(session: Session, *, stream: bool) -> list[str]:
-    _, answer = session.ask(_asked(COUNT, stream=stream))
+    _, answer = session.ask(_with_stream(COUNT, stream=stream))
     return [*answer.faults, *_ended(answer, "length")]
 
 

@@ -49,10 +49,10 @@ def _messages(question: Question) -> list[dict[str, Any]]:
 
 
 def _whole(body: dict[str, Any], faults: list[str]) -> Seen:
-    return _seen(members(body.get("message")), body, faults)
+    return _answer_of(members(body.get("message")), body, faults)
 
 
-def _seen(message: dict[str, Any], end: dict[str, Any], faults: list[str]) -> Seen:
+def _answer_of(message: dict[str, Any], end: dict[str, Any], faults: list[str]) -> Seen:
     calls = objects(message.get("tool_calls"))
     reason = word(end.get("finish_reason"))
     turn = {name: message[name] for name in ("role", "content", "tool_plan", "tool_calls") if message.get(name)}
@@ -140,20 +140,20 @@ class _Stream:
         if self.open is not None:
             self.faults.append(f"frame {place}: {self.open} is still open")
 
-    def seen(self) -> Seen:
+    def answer(self) -> Seen:
         """The whole answer."""
         if not self.end:
             self.faults.append("stream: no message-end")
         if not self.is_done:
             self.faults.append("stream: no [DONE] at its end")
-        return _seen(self.message, self.end, self.faults)
+        return _answer_of(self.message, self.end, self.faults)
 
 
 def _streamed(body: bytes, faults: list[str]) -> Seen:
     stream = _Stream(faults)
     for place, (name, event) in enumerate(items(frames_of("cohere", body, faults))):
         stream.event(place, name, event)
-    return stream.seen()
+    return stream.answer()
 
 
 COHERE_TONGUE = Tongue(path="/chat", body=_body, whole=_whole, streamed=_streamed)

@@ -51,7 +51,7 @@ def _result(call: CallSeen, response: dict[str, Any]) -> dict[str, Any]:
 
 def _whole(body: dict[str, Any], faults: list[str]) -> Seen:
     candidate = (objects(body.get("candidates")) or [{}])[0]
-    return _seen(
+    return _answer_of(
         objects(members(candidate.get("content")).get("parts")),
         word(candidate.get("finishReason")),
         isinstance(body.get("usageMetadata"), dict),
@@ -59,7 +59,7 @@ def _whole(body: dict[str, Any], faults: list[str]) -> Seen:
     )
 
 
-def _seen(parts: list[dict[str, Any]], finish: str, has_usage: bool, faults: list[str]) -> Seen:  # noqa: FBT001 - one of three readings
+def _answer_of(parts: list[dict[str, Any]], finish: str, has_usage: bool, faults: list[str]) -> Seen:  # noqa: FBT001 - one of three readings
     calls = [members(part["functionCall"]) for part in parts if "functionCall" in part]
     return Seen(
         text="".join(word(part.get("text")) for part in parts if not part.get("thought")),
@@ -86,7 +86,7 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
         has_usage = isinstance(frame.get("usageMetadata"), dict)
     if not finish:
         faults.append("stream: no finishReason in its last frame")
-    return _seen(parts, finish, has_usage, faults)
+    return _answer_of(parts, finish, has_usage, faults)
 
 
 def _headers(key: str) -> Headers:

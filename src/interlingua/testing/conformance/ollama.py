@@ -44,10 +44,10 @@ def _messages(question: Question) -> list[dict[str, Any]]:
 
 
 def _whole(body: dict[str, Any], faults: list[str]) -> Seen:
-    return _seen(members(body.get("message")), body, faults)
+    return _answer_of(members(body.get("message")), body, faults)
 
 
-def _seen(message: dict[str, Any], last: dict[str, Any], faults: list[str]) -> Seen:
+def _answer_of(message: dict[str, Any], last: dict[str, Any], faults: list[str]) -> Seen:
     calls = objects(message.get("tool_calls"))
     finish = word(last.get("done_reason"))
     return Seen(
@@ -84,7 +84,7 @@ def _streamed(body: bytes, faults: list[str]) -> Seen:
     else:
         faults += [f"the end {fault}" for fault in shape_faults("ollama", "Whole", last)]
     message = {"role": "assistant", "content": text}
-    return _seen({**message, "tool_calls": calls} if calls else message, last, faults)
+    return _answer_of({**message, "tool_calls": calls} if calls else message, last, faults)
 
 
 OLLAMA_TONGUE = Tongue(

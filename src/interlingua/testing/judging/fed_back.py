@@ -121,14 +121,14 @@ def judge_fed_back(trial: Trial, response: Response[Any]) -> None:
         for other in trial.others:
             part = f"f {way} in {other.name}"
             with trial.part(part):
-                _taken(trial, part, other, request, _newest(other.name))
+                _check_accepts(trial, part, other, request, _newest(other.name))
         if trial.exchange.host in HOMES:
             part = f"f {way} at home"
             with trial.part(part):
-                _taken(trial, part, trial.dialect, request, _home(trial), issued=issued)
+                _check_accepts(trial, part, trial.dialect, request, _home(trial), issued=issued)
 
 
-def _taken(
+def _check_accepts(
     trial: Trial, part: str, dialect: Dialect, request: Request, target: Target, *, issued: Issued | None = None
 ) -> None:
     """The service takes the request, or we refuse it ourselves."""

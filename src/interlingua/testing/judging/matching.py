@@ -46,7 +46,7 @@ class _Matcher:
         """Own names of tools -> those on the wire, where an entry says that they differ."""
         self.ids: dict[str, str] = {}
         """Own call ids -> those on the wire, where an entry says that they differ."""
-        self.told: frozenset[str] = frozenset()
+        self.text_places: frozenset[str] = frozenset()
         """The places of which some words are sent as text, perhaps not in this order."""
         self.numbers: dict[int, int] = {}
         """Number of a call -> its number on the wire."""
@@ -103,7 +103,7 @@ class _Matcher:
             self.differ(f"/{fact}", "(nothing)", left)
 
     def _may_go(self, fact: str, piece: Fact) -> bool:
-        if piece.place in self.told:
+        if piece.place in self.text_places:
             return True
         blank = not piece.value.strip() and self.excuses.at(piece.place, ("empty_part",))
         return blank or self.excuses.gone(fact, piece.place)
@@ -198,7 +198,7 @@ def request_differences(placed: PlacedRequest, actual: Facts, excuses: Excuses) 
     _learn_names(matcher)
     _tools(matcher, placed, actual)
     _settings(matcher, placed.settings, actual["settings"], actual["defaults"])
-    matcher.told = frozenset([fact.place for fact in placed.steps if excuses.at(fact.place, AS_THINKING)])
+    matcher.text_places = frozenset([fact.place for fact in placed.steps if excuses.at(fact.place, AS_THINKING)])
     matcher.texts("messages", _pieces(placed, excuses), actual["messages"], gaps=_moved(placed, excuses))
     _conserved(matcher, placed, actual["messages"])
     _parts(matcher, placed, actual)

@@ -141,7 +141,7 @@ class PlacedChoice:
         if isinstance(content, Json):
             value = content.value
         elif not isinstance(content, str):
-            value = "".join([_told(part) for part in content])
+            value = "".join([_part_text(part) for part in content])
             self._inside(content, f"{place}/content")
         if value is None or isinstance(value, bool | int | float):
             value = json.dumps(value)
@@ -271,7 +271,7 @@ def _strings(value: Any) -> list[str]:
     return [text for item in items(value) for text in _strings(item)] if isinstance(value, list) else [str(value)]
 
 
-def _told(part: Any) -> str:
+def _part_text(part: Any) -> str:
     if isinstance(part, TextPart):
         return part.text
     return json.dumps(part.value) if isinstance(part, Json) else ""

@@ -248,12 +248,12 @@ def _judged(dialect: str, request: HttpRequest, body: dict[str, Any], issued: Is
     for fault in faults(law.reading, root, body):
         if not law.excuses(fault, request.headers, body):
             yield Problem(rule=fault.kind, steps=fault.steps, sentence=fault.sentence, source=law.source)
-    question = _asked(dialect, request, body, issued)
+    question = _question_of(dialect, request, body, issued)
     for rule in law.rules:
         yield from rule.problems(question)
 
 
-def _asked(dialect: str, request: HttpRequest, body: dict[str, Any], issued: Issued | None) -> Asked:
+def _question_of(dialect: str, request: HttpRequest, body: dict[str, Any], issued: Issued | None) -> Asked:
     return Asked(
         body=law_of(dialect).body(body),
         model=named_model(dialect, request, body.get("model")),
@@ -269,7 +269,7 @@ def asked_of(dialect: str, request: HttpRequest) -> Asked:
         body = members(decode_any(request.body))
     except Error:
         body = {}
-    return _asked(dialect, request, body, None)
+    return _question_of(dialect, request, body, None)
 
 
 _ADDRESSES = {

@@ -249,13 +249,13 @@ def _choose(reading: Reading, options: list[Shape], value: object, steps: tuple[
     if reading.words_any_case and isinstance(value, int) and all(isinstance(option, Word) for option in options):
         return []
     if not fitting:
-        return [Fault("wrong_type", steps, f"must be {_told(options)}, not {_kind(value)}")]
+        return [Fault("wrong_type", steps, f"must be {_titles(options)}, not {_kind(value)}")]
     if isinstance(value, dict):
         return _choose_object(reading, fitting, members=cast("dict[str, Any]", value), steps=steps)
     if all(isinstance(option, Word) for option in fitting):
         if any(_is_word(reading, option, value) for option in fitting):
             return []
-        return [Fault("unknown_value", steps, f"{value!r} is none of {_told(fitting)}")]
+        return [Fault("unknown_value", steps, f"{value!r} is none of {_titles(fitting)}")]
     return _least(reading, fitting, value, steps)
 
 
@@ -336,7 +336,7 @@ _KINDS: dict[type, frozenset[str]] = {
 }
 
 
-def _told(options: list[Shape]) -> str:
+def _titles(options: list[Shape]) -> str:
     return ", ".join(dict.fromkeys(_title(option) for option in options))
 
 

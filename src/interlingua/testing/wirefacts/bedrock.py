@@ -291,7 +291,7 @@ def assemble(text: str) -> tuple[Any, str, Any]:
 
 class _Answer:
     def __init__(self) -> None:
-        self.told: dict[str, Any] = {}
+        self.members: dict[str, Any] = {}
         self.blocks: dict[int, dict[str, Any]] = {}
         self.pieces: dict[int, list[str]] = {}
         self.open: set[int] = set()
@@ -308,7 +308,7 @@ class _Answer:
                 self.open.add(index)
                 self._delta(self.blocks.setdefault(index, {}), index, members(payload.get("delta")))
             case "messageStop" | "metadata":
-                self.told |= {key: value for key, value in payload.items() if key != "p"}
+                self.members |= {key: value for key, value in payload.items() if key != "p"}
             case _:
                 pass
 
@@ -331,7 +331,7 @@ class _Answer:
 
     def body(self) -> Any:
         blocks = [self._block(index) for index in sorted(self.blocks)]
-        return {**self.told, "output": {"message": {"role": "assistant", "content": blocks}}}
+        return {**self.members, "output": {"message": {"role": "assistant", "content": blocks}}}
 
     def _block(self, index: int) -> dict[str, Any]:
         block = self.blocks[index]

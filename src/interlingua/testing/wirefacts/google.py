@@ -90,7 +90,6 @@ class _Pairs:
 
     def __init__(self) -> None:
         self.open: list[tuple[str, str | None, str]] = []
-        self.seen: set[str] = set()
         self.number = 0
 
     def call(self, call_id: str | None, name: str) -> str:

@@ -37,7 +37,7 @@ def cache_marks(dialect: str, body: Any) -> list[str]:
             return []
 
 
-def _told(life: str | None, kind: str, name: str) -> Iterator[str]:
+def _mark_lines(life: str | None, kind: str, name: str) -> Iterator[str]:
     if life is not None:
         yield f"{life} on {kind} {name}".rstrip()
 
@@ -45,7 +45,7 @@ def _told(life: str | None, kind: str, name: str) -> Iterator[str]:
 def _anthropic(body: dict[str, Any]) -> Iterator[str]:
     for tool in objects(body.get("tools")):
         if tool.get("type") in (None, "", "custom"):
-            yield from _told(life_of(tool.get("cache_control")), "tool", word(tool.get("name")))
+            yield from _mark_lines(life_of(tool.get("cache_control")), "tool", word(tool.get("name")))
     blocks = [*objects(body.get("system"))]
     for message in objects(body.get("messages")):
         blocks += objects(message.get("content"))
@@ -61,31 +61,33 @@ KINDS = {"text": "text", "image": "image", "document": "document", "tool_result"
 
 def _block(block: dict[str, Any]) -> Iterator[str]:
     kind = KINDS.get(word(block.get("type")), "other")
-    yield from _told(life_of(block.get("cache_control")), kind, word(block.get("text"))[:EXCERPT])
+    yield from _mark_lines(life_of(block.get("cache_control")), kind, word(block.get("text"))[:EXCERPT])
 
 
 def _chat(body: dict[str, Any]) -> Iterator[str]:
     for tool in objects(body.get("tools")):
         name = word(members(tool.get("function")).get("name"))
-        yield from _told(life_of(tool.get("cache_control")), "tool", name)
+        yield from _mark_lines(life_of(tool.get("cache_control")), "tool", name)
     kinds = {"text": "text", "image_url": "image", "file": "document"}
     for message in objects(body.get("messages")):
         for part in objects(message.get("content")):
             kind = kinds.get(word(part.get("type")), "other")
-            yield from _told(life_of(part.get("cache_control")), kind, word(part.get("text"))[:EXCERPT])
+            yield from _mark_lines(life_of(part.get("cache_control")), kind, word(part.get("text"))[:EXCERPT])
 
 
 def _unified(body: dict[str, Any]) -> Iterator[str]:
     for tool in objects(body.get("tools")):
-        yield from _told(tool.get("cache"), "tool", word(tool.get("name")))
+        yield from _mark_lines(tool.get("cache"), "tool", word(tool.get("name")))
     parts = [*objects(body.get("system"))]
     for message in objects(body.get("messages")):
         parts += objects(message.get("parts"))
     kinds = {"text": "text", "image": "image", "document": "document", "tool_result": "result"}
     for part in parts:
-        yield from _told(part.get("cache"), kinds.get(word(part.get("type")), "other"), joined([part])[:EXCERPT])
+        yield from _mark_lines(part.get("cache"), kinds.get(word(part.get("type")), "other"), joined([part])[:EXCERPT])
         for inner in objects(part.get("parts")):
-            yield from _told(inner.get("cache"), kinds.get(word(inner.get("type")), "other"), joined([inner])[:EXCERPT])
+            yield from _mark_lines(
+                inner.get("cache"), kinds.get(word(inner.get("type")), "other"), joined([inner])[:EXCERPT]
+            )
 
 
 def strict_tools(dialect: str, body: Any) -> list[Any]:

@@ -82,7 +82,7 @@ def _conversation(body: Any) -> Conversation:
         for call in objects(message.get("tool_calls")):
             function = members(call.get("function"))
             name = word(function.get("name"))
-            conversation.call(pairing.asked(call.get("id"), name), name, function.get("arguments"))
+            conversation.call(pairing.add_call(call.get("id"), name), name, function.get("arguments"))
     return conversation
 
 
@@ -100,7 +100,7 @@ class _Pairing:
         self.open: list[tuple[str, Any, str]] = []
         self.number = 0
 
-    def asked(self, call_id: Any, name: str) -> str:
+    def add_call(self, call_id: Any, name: str) -> str:
         self.number += 1
         key = call_id or f"call without id {self.number}"
         self.open.append((key, call_id, name))
@@ -178,15 +178,15 @@ def stream_facts(text: str) -> StreamFacts:
             continue
         chunk = json.loads(line)
         if "error" in chunk:
-            return _told(answer, message, "error", error_facts(200, chunk))
+            return _stream_facts(answer, message, "error", error_facts(200, chunk))
         _add(message, members(chunk.get("message")) or {**chunk, "content": chunk.get("response")})
         answer.update(chunk)
         if chunk.get("done") is True:
-            return _told(answer, message, "done")
-    return _told(answer, message, "cut")
+            return _stream_facts(answer, message, "done")
+    return _stream_facts(answer, message, "cut")
 
 
-def _told(answer: dict[str, Any], message: dict[str, Any], end: str, error: Facts | None = None) -> StreamFacts:
+def _stream_facts(answer: dict[str, Any], message: dict[str, Any], end: str, error: Facts | None = None) -> StreamFacts:
     body = {**answer, "message": message}
     return StreamFacts(response_facts(body), end, error, body)
 

@@ -149,7 +149,7 @@ class _Choice:
 
     def _slot(self, index: int | None, call_id: str, name: str, text: str) -> _Call:
         """The call that a delta belongs to, opened if there is none."""
-        result = self._known(index, call_id, name)
+        result = self._find_call(index, call_id, name)
         is_other = result is not None and (
             (bool(call_id) and bool(result.id) and call_id != result.id)
             or (bool(name) and result.is_whole and text.startswith("{") and text != result.arguments)
@@ -160,7 +160,7 @@ class _Choice:
         result.id = result.id or call_id
         return result
 
-    def _known(self, index: int | None, call_id: str, name: str) -> _Call | None:
+    def _find_call(self, index: int | None, call_id: str, name: str) -> _Call | None:
         newest_first = self.calls[::-1]
         if index is not None:
             same = next((call for call in newest_first if call.index == index), None)

@@ -35,13 +35,13 @@ def stream_facts(text: str) -> StreamFacts:
         kind = event.get("type")
         bare = not kind and (bool(event.get("error")) or is_bare(event))
         if kind in FAILURES or bare:
-            return _told(answer, "error", error_facts(200, event))
+            return _stream_facts(answer, "error", error_facts(200, event))
         if kind in ENDS:
-            return _told(answer, "done")
-    return _told(answer, "cut")
+            return _stream_facts(answer, "done")
+    return _stream_facts(answer, "cut")
 
 
-def _told(answer: _Answer, end: str, error: Facts | None = None) -> StreamFacts:
+def _stream_facts(answer: _Answer, end: str, error: Facts | None = None) -> StreamFacts:
     body = answer.body()
     return StreamFacts(response_facts(body), end, error, body)
 

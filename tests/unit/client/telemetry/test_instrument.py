@@ -344,7 +344,8 @@ def test_parts_of_every_kind() -> None:
         )
     )
     assert [
-        message["parts"] for message in msgspec.json.decode(transcript.asked(request)["gen_ai.input.messages"])
+        message["parts"]
+        for message in msgspec.json.decode(transcript.request_attributes(request)["gen_ai.input.messages"])
     ] == [
         [
             {"type": "image", "mime_type": "image/png", "size_bytes": 8},

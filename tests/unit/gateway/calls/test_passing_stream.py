@@ -167,10 +167,10 @@ def test_pass_01_a_long_stream_goes_on_behind_what_was_passed(dialect: str) -> N
     before = [*frames[:place], *[frames[place]] * 3_000]
     for frame in before:
         stream.fed(frame)
-    passed = stream.taken(ServerContext)
+    passed = stream.take_bytes(ServerContext)
     stream.fed(frames[place].replace(b"Hello", b"Bye \\ud83d"))
     stream.fed(frames[place])
-    rest = stream.taken(lambda: ServerContext(source=dialect))
+    rest = stream.take_bytes(lambda: ServerContext(source=dialect))
     events = lane.dialect.stream_decoder(DecodeContext()).feed(passed + rest)
     assert passed == b"".join(before)
     assert stream.is_encoded
@@ -229,5 +229,5 @@ def test_frames_that_wait_are_bounded() -> None:
     for _ in range(90):
         stream.fed(_chunk({}, **padding))
     stream.fed(_chunk({"content": "B"}))
-    data = stream.taken(lambda: ServerContext(source="openai-chat"))
+    data = stream.take_bytes(lambda: ServerContext(source="openai-chat"))
     assert data == text + _chunk({"content": "B"})

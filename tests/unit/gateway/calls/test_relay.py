@@ -250,7 +250,7 @@ def test_a_frame_of_many_pieces_is_copied_once(cut: int, ending: bytes) -> None:
     events = [event for at in range(0, len(data), cut) for event in stream.fed(data[at : at + cut])]
     texts = [event.text for event in events if type(event) is il.TextDelta]
     assert texts == (["One", "A" * 140_000, "two"] if ending else [])
-    assert stream.taken(ServerContext) == (data if ending else b"")
+    assert stream.take_bytes(ServerContext) == (data if ending else b"")
 
 
 @pytest.mark.parametrize("cut", [1, 7, 64, 100_000])

@@ -128,7 +128,7 @@ def test_what_is_under_way_is_shown_without_an_end() -> None:
         asked = asking("openai-chat", "smart", headers={"x-api-key": key})
         assert made.begin(asked) is None
         assert asked.entry is not None
-        asked.entry.asked("smart", stream=True)
+        asked.entry.set_model("smart", stream=True)
     made.begin(looked("/console/live", "boss-key"))
     shown = made.feed.under_way(ALL)
     assert [(one.key, one.model, one.stream, one.status, one.aborted) for one in shown] == [

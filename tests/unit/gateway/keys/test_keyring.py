@@ -26,7 +26,7 @@ class _Watch:
         self._looks = looks
 
     @property
-    def known(self) -> SharedKeys | None:
+    def latest(self) -> SharedKeys | None:
         self._looks -= 1
         return self._before if self._looks >= 0 else HELD
 

@@ -129,17 +129,17 @@ def test_a_gateway_that_begins_without_the_store_takes_what_its_machine_saw_last
     assert (copy.stat().st_mode & 0o777, b"sesame" in copy.read_bytes()) == (0o600, False)
     server.stop()
     with closing(KeyWatch(_keys(server), folder=folder)) as watch:
-        assert watch.known is not None
-        assert [kept.key for kept in watch.known.keys] == [KEY]
+        assert watch.latest is not None
+        assert [kept.key for kept in watch.latest.keys] == [KEY]
     other = SharedKeyDatabase(open_link("redis://127.0.0.1:1/0", clock=lambda: 0.0), now=lambda: 0.0)
     with closing(KeyWatch(other, folder=folder)) as watch:
-        assert watch.known is None
+        assert watch.latest is None
     os.utime(copy, (0, time.time() - shared_keys.COPY_S - 1))
     with closing(KeyWatch(_keys(server), folder=folder)) as watch:
-        assert watch.known is None
+        assert watch.latest is None
     copy.write_bytes(b"{")
     with closing(KeyWatch(_keys(server), folder=folder)) as watch:
-        assert watch.known is None
+        assert watch.latest is None
 
 
 async def test_a_gateway_that_begins_without_the_store_refuses_keys_that_it_does_not_know(
@@ -158,7 +158,7 @@ async def test_a_gateway_that_begins_without_the_store_refuses_keys_that_it_does
         server.start()
         with suppress(UsageError):  # a Postgres has it still
             _keys(server).create(KEY)
-        assert until(lambda: watch.known is not None and watch.known.keys)
+        assert until(lambda: watch.latest is not None and watch.latest.keys)
         assert (await gateway(listed)).status == 200
         assert (await gateway(asking("openai-chat", "fake/m"))).status == 401
 

@@ -165,7 +165,7 @@ async def test_dos_03_turns_are_bounded_for_each_owner_and_in_all() -> None:
     """One key cannot take all places; without keys there are as many as there are."""
 
     class Stuck(Offload):
-        async def _asked(self, task: str, facts: Any, block: bytes) -> Any:
+        async def _run_task(self, task: str, facts: Any, block: bytes) -> Any:
             await asyncio.Event().wait()
 
     async def refused(offload: Offload, owner: str) -> bool:
@@ -191,7 +191,7 @@ async def test_a_turn_that_does_not_come_is_a_503() -> None:
     """The place is for who comes next."""
 
     class Stuck(Offload):
-        async def _asked(self, task: str, facts: Any, block: bytes) -> Any:
+        async def _run_task(self, task: str, facts: Any, block: bytes) -> Any:
             await asyncio.Event().wait()
 
     offload = Stuck(turn_s=0.01)

@@ -50,11 +50,11 @@ async def test_a_place_is_taken_again_with_what_was_kept(tmp_path: Path) -> None
     first, second = Siblings(tmp_path), Siblings(tmp_path)
     second.keep = lambda: "7"
     second.write()
-    assert first.kept() == {1: "7"}
+    assert first.stored_texts() == {1: "7"}
     second.start()
     second.keep = lambda: "8"
     second.close()
-    assert first.kept() == {1: "8"}
+    assert first.stored_texts() == {1: "8"}
     assert await first.ask("who") == {}
     with closing(Siblings(tmp_path)) as third:
         third.start()

@@ -41,18 +41,18 @@ def stream_cohere(say: Say, _: Asked, ids: Ids, __: Issued) -> Iterator[bytes]:
     yield _event({"id": ids.next("c-"), "type": "message-start", "delta": {"message": opening}})
     blocks = [("thinking", say.thinking), ("text", "" if calls else text)]
     for index, (kind, prose) in enumerate([block for block in blocks if block[1]]):
-        yield _event({"type": "content-start", "index": index, **_said(content={"type": kind, kind: ""})})
+        yield _event({"type": "content-start", "index": index, **_message_delta(content={"type": kind, kind: ""})})
         for piece in words(prose):
-            yield _event({"type": "content-delta", "index": index, **_said(content={kind: piece})})
+            yield _event({"type": "content-delta", "index": index, **_message_delta(content={kind: piece})})
         yield _event({"type": "content-end", "index": index})
     for piece in words(text) if calls else []:
-        yield _event({"type": "tool-plan-delta", **_said(tool_plan=piece)})
+        yield _event({"type": "tool-plan-delta", **_message_delta(tool_plan=piece)})
     for index, call in enumerate(calls):
         first = {**call, "function": {"name": call["function"]["name"], "arguments": ""}}
-        yield _event({"type": "tool-call-start", "index": index, **_said(tool_calls=first)})
+        yield _event({"type": "tool-call-start", "index": index, **_message_delta(tool_calls=first)})
         for piece in halves(call["function"]["arguments"]):
             function = {"function": {"arguments": piece}}
-            yield _event({"type": "tool-call-delta", "index": index, **_said(tool_calls=function)})
+            yield _event({"type": "tool-call-delta", "index": index, **_message_delta(tool_calls=function)})
         yield _event({"type": "tool-call-end", "index": index})
     yield _event({"type": "message-end", "delta": {"finish_reason": _finish(say), "usage": _usage(say)}})
     yield encode_event(b"[DONE]")
@@ -68,7 +68,7 @@ def _event(body: dict[str, Any]) -> bytes:
     return encode_event(encode(body), event=str(body["type"]))
 
 
-def _said(**message: Any) -> dict[str, Any]:
+def _message_delta(**message: Any) -> dict[str, Any]:
     return {"delta": {"message": message}}
 
 

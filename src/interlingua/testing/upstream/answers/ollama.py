@@ -21,7 +21,7 @@ _MOMENT = "2026-11-21T10:00:00.1Z"
 
 def whole_ollama(say: Say, request: Asked, ids: Ids, _: Issued) -> dict[str, Any]:
     """The whole answer."""
-    message = _said(request, say.text or say.refusal, say.thinking, _calls(say, ids))
+    message = _message_members(request, say.text or say.refusal, say.thinking, _calls(say, ids))
     return {**_head(request), **message, **_ending(say)}
 
 
@@ -29,12 +29,12 @@ def stream_ollama(say: Say, request: Asked, ids: Ids, _: Issued) -> Iterator[byt
     """The lines of the streamed answer."""
 
     def line(text: str = "", thinking: str = "", calls: list[dict[str, Any]] | None = None) -> bytes:
-        return _line({**_head(request), **_said(request, text, thinking, calls or []), "done": False})
+        return _line({**_head(request), **_message_members(request, text, thinking, calls or []), "done": False})
 
     yield from [line(thinking=piece) for piece in words(say.thinking)]
     yield from [line(piece) for piece in words(say.text or say.refusal)]
     yield from [line(calls=[call]) for call in _calls(say, ids)]
-    yield _line({**_head(request), **_said(request, "", "", []), **_ending(say)})
+    yield _line({**_head(request), **_message_members(request, "", "", []), **_ending(say)})
 
 
 def fail_ollama(status: int, message: str | None) -> bytes:
@@ -50,7 +50,7 @@ def _head(request: Asked) -> dict[str, Any]:
     return {"model": request.model, "created_at": _MOMENT}
 
 
-def _said(request: Asked, text: str, thinking: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
+def _message_members(request: Asked, text: str, thinking: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
     more = {"thinking": thinking} if thinking else {}
     if "prompt" in request.body:
         return {"response": text, **more}

@@ -162,7 +162,7 @@ def _result_names(request: Asked) -> Iterator[Finding]:
     for place, (_, parts) in enumerate(turns):
         calls = [call for _, call in _of(turns[place - 1][1], "functionCall")] if place else []
         for steps, result in _of(parts, "functionResponse"):
-            match = _taken(calls, result)
+            match = _matching_call(calls, result)
             if match is None and calls:
                 yield (
                     (*steps, "functionResponse"),
@@ -172,7 +172,7 @@ def _result_names(request: Asked) -> Iterator[Finding]:
                 calls.remove(match)
 
 
-def _taken(calls: list[dict[str, Any]], result: dict[str, Any]) -> dict[str, Any] | None:
+def _matching_call(calls: list[dict[str, Any]], result: dict[str, Any]) -> dict[str, Any] | None:
     fitting = [call for call in calls if call.get("name") == result.get("name")]
     return next((call for call in fitting if call.get("id") == result.get("id")), None)
 

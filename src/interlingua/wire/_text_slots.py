@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["KeptTexts"]
+__all__ = ["TextSlots"]
 
 
-class KeptTexts:
+class TextSlots:
     """JSON texts of which a wire object holds the places alone, since nothing has to be looked for in them.
 
     A place is made of the one character that JSON never holds.
