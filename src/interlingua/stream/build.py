@@ -79,21 +79,8 @@ class Block:
     """One block under construction."""
 
     __slots__ = (
-        "annotations",
-        "broken_extra",
-        "choice",
-        "cut_off",
-        "data",
-        "extra",
-        "freeform",
-        "id",
-        "index",
-        "kind",
-        "name",
-        "part",
-        "pending",
-        "pieces",
-        "sealed",
+        "annotations", "broken_extra", "choice", "cut_off", "data", "extra", "freeform", "id", "index", "kind", "name",
+        "part", "pending", "pieces", "sealed",
     )  # fmt: skip
 
     def __init__(self, kind: BlockKind, index: int, choice: int) -> None:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from interlingua.types._base import Canonical
 from interlingua.wire.arguments import parse_arguments
+from interlingua.wire.media import Base64
 
 __all__ = [
     "AudioPart",
@@ -122,13 +123,13 @@ class MediaPart(Canonical, frozen=True, gc=False):
     def base64(self) -> str:
         """The file in padded standard base64."""
         stored = stored_data(self)
-        return stored if isinstance(stored, str) else b2a_base64(stored, newline=False).decode("ascii")
+        return str(stored) if isinstance(stored, Base64) else b2a_base64(stored, newline=False).decode("ascii")
 
     @property
     def size_bytes(self) -> int:
         """The size of the file."""
         stored = stored_data(self)
-        return len(stored) * 3 // 4 - stored.count("=", -2) if isinstance(stored, str) else len(stored)
+        return len(stored) * 3 // 4 - stored.count("=", -2) if isinstance(stored, Base64) else len(stored)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other part is of the same class, with the same bytes and the same other fields."""
@@ -151,17 +152,14 @@ class MediaPart(Canonical, frozen=True, gc=False):
         return super(MediaPart, _with_bytes(self)).__reduce__()
 
 
-stored_data: Callable[[MediaPart], bytes | str] = MediaPart.__dict__["data"].__get__
+stored_data: Callable[[MediaPart], bytes | Base64] = MediaPart.__dict__["data"].__get__
 """The value in the field `data`: bytes, or their base64."""
 
 
 def _data(part: MediaPart) -> bytes:
     """The file's bytes."""
     stored = stored_data(part)
-    try:
-        return a2b_base64(stored, strict_mode=True) if isinstance(stored, str) else stored
-    except ValueError:  # a text that is no base64, put there by hand: readers have checked theirs
-        return cast("bytes", stored)
+    return a2b_base64(stored) if isinstance(stored, Base64) else stored
 
 
 type.__setattr__(MediaPart, "data", property(_data))
@@ -371,7 +369,7 @@ def with_bytes(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 def _with_bytes(part: MediaPart | ToolResult) -> Any:
     if isinstance(part, MediaPart):
-        return replace(part, data=part.data) if isinstance(stored_data(part), str) else part
+        return replace(part, data=part.data) if isinstance(stored_data(part), Base64) else part
     if not isinstance(part.content, tuple):
         return part
     return replace(

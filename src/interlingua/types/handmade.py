@@ -13,7 +13,7 @@ from interlingua.types.content import Json, MediaPart, Part, TextPart, ToolCall,
 from interlingua.types.message import Role
 from interlingua.wire.arguments import check_arguments
 from interlingua.wire.cache import ByteCache
-from interlingua.wire.media import is_base64
+from interlingua.wire.media import Base64
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +74,7 @@ def _check(part: Any, where: str) -> None:
             _expect(part.text, str, f"{where}: the text of a part")
         case MediaPart():
             stored = stored_data(part)
-            if not (isinstance(stored, str) and is_base64(stored)):
+            if not isinstance(stored, Base64):
                 _expect(stored, bytes, f"{where}: the data of {kind_of(part)}")
         case _:
             return

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from interlingua.wire._shape import EXTRA, float_fields
+from interlingua.wire.media import encode_base64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 __all__ = ["are_finite", "find_leaf", "is_non_finite", "is_not_utf8"]
 
-_PACK = msgspec.msgpack.Encoder().encode
+_PACK = msgspec.msgpack.Encoder(enc_hook=encode_base64).encode
 _MAYBE_NON_FINITE = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]").search
 """Finds each number that is not finite as MessagePack writes it; no text in UTF-8 looks like one."""
 

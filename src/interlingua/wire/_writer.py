@@ -10,13 +10,14 @@ import msgspec
 from interlingua.errors import LimitExceededError, UsageError
 from interlingua.wire._leaves import are_finite, find_leaf, is_non_finite, is_not_utf8
 from interlingua.wire._pointer import pointer
+from interlingua.wire.media import encode_base64
 
 __all__ = ["ENCODER", "SORTED", "dump", "holds_more_nulls", "one_line", "refuse_non_finite", "write_text"]
 
 _NULLS = re.compile(b"null").findall
-ENCODER = msgspec.json.Encoder()
+ENCODER = msgspec.json.Encoder(enc_hook=encode_base64)
 """Writes members in their own order."""
-SORTED = msgspec.json.Encoder(order="sorted")
+SORTED = msgspec.json.Encoder(enc_hook=encode_base64, order="sorted")
 """Writes them by name."""
 write_text: Callable[[object], bytes] = ENCODER.encode
 """`encode_text` for who knows what to do about half of a surrogate pair, a UnicodeEncodeError."""

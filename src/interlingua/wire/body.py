@@ -250,7 +250,7 @@ def _read(text: bytes, rules: BodyRules, repairs: tuple[str, ...]) -> Body:
     try:
         members: dict[str, msgspec.Raw] = _MEMBERS.decode(text)
     except msgspec.ValidationError:
-        raise DecodeError("the body is not JSON object") from None
+        raise DecodeError("the body is not a JSON object") from None
     if len(members) > MAX_UNKNOWN_MEMBERS + len(rules.members):
         raise _too_many(())
     places = _places(text, members)

@@ -22,8 +22,10 @@ from interlingua.errors import DecodeError
 
 __all__ = [
     "ALIASES",
+    "Base64",
     "audio_type",
     "data_url",
+    "encode_base64",
     "from_base64",
     "image_type",
     "is_base64",
@@ -159,13 +161,29 @@ def is_base64(text: str) -> bool:
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
+class Base64(str):
+    """Padded standard base64 that a reader has checked; a text that a caller puts in the place of bytes is none."""
+
+    __slots__ = ()
+
+
+def encode_base64(value: object) -> str:
+    """`Base64` as the plain text that an encoder of msgspec takes: its `enc_hook`.
+
+    Raises: TypeError for anything else, as without a hook.
+    """
+    if isinstance(value, Base64):
+        return str(value)
+    raise TypeError(f"Encoding objects of type {type(value).__name__} is unsupported")
+
+
 def text_data(text: str, path: str = "") -> bytes:
-    """The `data` of a media part that came in base64 of any form: a text, which `MediaPart` decodes when it is read.
+    """The `data` of a media part that came in base64 of any form: `Base64`, which `MediaPart` decodes when it is read.
 
     Raises: DecodeError at `path` for what is not base64.
     """
     plain = text if is_base64(text) else to_base64(from_base64(text, path))
-    return cast("bytes", plain)  # `MediaPart.data` gives bytes
+    return cast("bytes", Base64(plain))  # `MediaPart.data` gives bytes
 
 
 def from_base64(text: str, path: str = "") -> bytes:

@@ -19,10 +19,12 @@ from interlingua.gateway.offload.tasks import decoded_from, packed_request
 from interlingua.gateway.state.turns import Turn, packed, unpacked
 from interlingua.types.content import ImagePart, MediaPart, ToolResult, stored_data, with_bytes
 from interlingua.wire.http import HttpRequest
+from interlingua.wire.json import encode
+from interlingua.wire.media import Base64, text_data
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 BYTES = ImagePart(PNG, "image/png", cache="5m")
-TEXT = ImagePart(cast("Any", BYTES.base64), "image/png", cache="5m")
+TEXT = ImagePart(text_data(BYTES.base64), "image/png", cache="5m")
 CHAT = get_dialect("openai-chat")
 URL = "https://api.test/v1/chat/completions"
 
@@ -42,11 +44,11 @@ def decoded(data: str) -> MediaPart:
 
 def test_both_forms_of_the_same_bytes_are_the_same_value() -> None:
     """Equality, `repr`, JSON, pickles and copies do not tell base64 from bytes."""
-    assert isinstance(stored_data(TEXT), str)
+    assert isinstance(stored_data(TEXT), Base64)
     assert TEXT == BYTES
     assert BYTES == TEXT
     assert repr(TEXT) == repr(BYTES)
-    assert msgspec.json.encode(TEXT) == msgspec.json.encode(BYTES)
+    assert encode(TEXT) == encode(BYTES) == msgspec.json.encode(BYTES)
     assert pickle.dumps(TEXT) == pickle.dumps(BYTES)
     assert pickle.loads(pickle.dumps(TEXT)) == copy.deepcopy(TEXT) == BYTES
     assert il.load(il.dump([il.user(TEXT)])) == (il.user(BYTES),)
@@ -74,7 +76,7 @@ def test_views_of_either_form(part: ImagePart) -> None:
 def test_sizes_with_every_padding(size: int) -> None:
     """The length of the text less its padding says how large the file is."""
     text = ImagePart(bytes(size), "image/png").base64
-    assert ImagePart(cast("Any", text), "image/png").size_bytes == size
+    assert ImagePart(text_data(text), "image/png").size_bytes == size
 
 
 def test_a_picture_that_passes_is_never_decoded() -> None:
@@ -100,11 +102,12 @@ def test_a_text_that_is_no_base64_is_refused_when_it_is_read() -> None:
     assert caught.value.path == "/messages/0/content/0/image_url"
 
 
-def test_a_text_put_there_by_hand_is_as_it_was() -> None:
-    """A part whose data is a text that is no base64 gives that text; `generate` refuses it with its place."""
-    assert ImagePart(cast("Any", "photo.png"), "image/png").data == "photo.png"
+@pytest.mark.parametrize("text", ["photo.png", "pics/cat", BYTES.base64])
+def test_a_text_put_there_by_hand_is_as_it_was(text: str) -> None:
+    """A part whose data is a text gives it, and `generate` refuses it at its place, though it may look like base64."""
+    assert ImagePart(cast("Any", text), "image/png").data == text
     with pytest.raises(il.UsageError, match="the data of an ImagePart is a str, not bytes"):
-        il.model("fake/echo").generate([il.user(ImagePart(cast("Any", "photo.png"), "image/png"))])
+        il.model("fake/echo").generate([il.user(ImagePart(cast("Any", text), "image/png"))])
 
 
 def test_formats_that_keep_bytes_and_texts_apart_get_bytes() -> None:

@@ -63,17 +63,8 @@ class PassedStream(Live):
     """A stream that is passed on as it comes while it is in normal form, and read beside that."""
 
     __slots__ = (
-        "_check",
-        "_cutter",
-        "_encoder",
-        "_finished",
-        "_held_bytes",
-        "_joined",
-        "_last_frame",
-        "_odd",
-        "_passed",
-        "_pending",
-        "_sent",
+        "_check", "_cutter", "_encoder", "_finished", "_held_bytes", "_joined", "_last_frame", "_odd", "_passed",
+        "_pending", "_sent",
     )  # fmt: skip
 
     hides_usage: ClassVar[bool] = False

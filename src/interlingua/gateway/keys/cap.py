@@ -206,12 +206,8 @@ def reads_more(head: Head) -> bool:
         return True
     if "tools" in body and "tools" not in body.shaped and any(map(_is_run_elsewhere, _listed(body.get("tools")))):
         return True
-    message_members = head.service.message_members[0]
-    return (
-        message_members in body
-        and message_members not in body.shaped
-        and any(map(_names_a_file, head.objects(message_members)))
-    )
+    history = head.service.message_members[0]
+    return history in body and history not in body.shaped and any(map(_names_a_file, head.objects(history)))
 
 
 def _listed(value: object) -> list[Any]:

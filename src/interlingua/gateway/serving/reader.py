@@ -114,24 +114,8 @@ class RequestReader:
     """Reads the requests of one connection."""
 
     __slots__ = (
-        "_body_count",
-        "_cached_head",
-        "_head",
-        "_head_count",
-        "_headers",
-        "_heads",
-        "_is_in_head",
-        "_left_bytes",
-        "_misses",
-        "_noted",
-        "_parser",
-        "_target",
-        "arrivals",
-        "begun",
-        "count",
-        "fault",
-        "is_over",
-        "is_receiving",
+        "_body_count", "_cached_head", "_head", "_head_count", "_headers", "_heads", "_is_in_head", "_left_bytes",
+        "_misses", "_noted", "_parser", "_target", "arrivals", "begun", "count", "fault", "is_over", "is_receiving",
         "rest",
     )  # fmt: skip
 
