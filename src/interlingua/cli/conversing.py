@@ -113,7 +113,7 @@ def manner_of(options: Namespace, *, silent: bool = False) -> Manner:
 
 
 def converse(model: Model, question: Question, history: Response[Any] | None, manner: Manner) -> Response[Any]:
-    """The model's last answer to a question, sent as it came; the tools that it called have run.
+    """The model's last answer to a question, shown as it came; the tools that it called have run.
 
     Raises: what `generate` and `stream` raise; Error when the model still calls tools after `MAX_STEPS` answers.
     """

@@ -1,6 +1,6 @@
 """Where a user's state lies: conversations, templates and keys of the command line, the health of targets in a file.
 
-It is sent as text, too, because `pathlib` takes a tenth of the time in which `il explain` is done.
+It is there as text, too, because `pathlib` takes a tenth of the time in which `il explain` is done.
 """
 
 from __future__ import annotations

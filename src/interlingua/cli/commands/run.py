@@ -123,7 +123,7 @@ class _Work:
         )
 
     def carried_out(self) -> Run[Any]:
-        """The run at its end, sent as it went."""
+        """The run at its end, shown as it went."""
         with self._agent.stream(self._prompt) as live:
             try:
                 for event in live:

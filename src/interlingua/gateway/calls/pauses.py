@@ -6,7 +6,7 @@ the client gets the answers joined to one.
 
 Rules
 - A stream has one start and one end: the blocks of a continuation are numbered on, its counts are those so far.
-- A turn is gone on with `MAX_CONTINUATIONS` times at most; one that pauses still is sent as cut off (`length`).
+- A turn is gone on with `MAX_CONTINUATIONS` times at most; one that still pauses ends as cut off (`length`).
 - The container in which tools of the provider have run is named again (`container`), so that they find their files.
 - Usage and costs are sums; a sum with an unknown part is unknown. Each continuation is reserved and settled by itself.
 - A turn without a step of the provider's, or with calls for the client, is not gone on with: no target would take it.

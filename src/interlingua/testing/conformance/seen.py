@@ -69,7 +69,7 @@ def parsed(data: bytes | str, where: str, faults: list[str]) -> Any:
 
 
 def frames_of(dialect: str, body: bytes, faults: list[str]) -> list[tuple[str | None, dict[str, Any]]]:
-    """Name and object of every server-sent event, `[DONE]` sent as an empty object."""
+    """Name and object of every server-sent event, `[DONE]` as an empty object."""
     decoder = SseDecoder()
     try:
         events = [*decoder.feed(body), *decoder.close()]
