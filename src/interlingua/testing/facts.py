@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import msgspec
+
 from interlingua.errors import ConfigError
 from interlingua.testing.wirefacts.anthropic_stream import READER as ANTHROPIC
 from interlingua.testing.wirefacts.bedrock import READER as BEDROCK
@@ -37,6 +39,7 @@ from interlingua.testing.wirefacts.steps import answer_steps, request_steps
 from interlingua.testing.wirefacts.unified import READER as UNIFIED
 from interlingua.testing.wirefacts.values import FactReader, Facts, StreamFacts
 from interlingua.wire.json import pointer
+from interlingua.wire.media import encode_base64
 
 __all__ = [
     "READERS",
@@ -44,6 +47,7 @@ __all__ = [
     "FactReader",
     "Facts",
     "StreamFacts",
+    "builtins_of",
     "differences",
     "error_facts",
     "first_difference",
@@ -197,6 +201,11 @@ VERBATIM = frozenset({
     "responseJsonSchema", "response_schema", "response_json_schema", "schema", "value", "sealed", "json",
 })  # fmt: skip
 """Members in which null is a value: somebody else's data and schemas."""
+
+
+def builtins_of(value: Any) -> Any:
+    """A canonical value as dicts and lists, bytes and base64 as text."""
+    return msgspec.to_builtins(value, enc_hook=encode_base64)
 
 
 def without_nulls(value: Any) -> Any:

@@ -15,9 +15,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
-from interlingua.testing.facts import without_nulls
+from interlingua.testing.facts import builtins_of, without_nulls
 from interlingua.testing.wirefacts.marks import EXCERPT
 from interlingua.testing.wirefacts.origins import citation_source
 from interlingua.testing.wirefacts.settings import SETTINGS
@@ -115,12 +113,12 @@ class PlacedChoice:
             case ServerToolPart():
                 self.steps.append(Fact(place, _step(part)))
             case OpaquePart():
-                self.references += [Fact(place, one) for one in without_nulls(references_of(_builtins(part)))]
+                self.references += [Fact(place, one) for one in without_nulls(references_of(builtins_of(part)))]
             case _:
                 self.media.append(Fact(place, _digest(part)))
         sealed = getattr(part, "sealed", None)
         if sealed is not None:
-            self.seals += [Fact(place, seal) for seal in seals_of(_builtins(sealed))]
+            self.seals += [Fact(place, seal) for seal in seals_of(builtins_of(sealed))]
         self._mark(part, place)
 
     def _mark(self, part: Any, place: str) -> None:
@@ -153,7 +151,7 @@ class PlacedChoice:
         for number, part in enumerate(parts):
             place = f"{path}/{number}"
             if isinstance(part, OpaquePart):
-                self.references += [Fact(place, one) for one in without_nulls(references_of(_builtins(part)))]
+                self.references += [Fact(place, one) for one in without_nulls(references_of(builtins_of(part)))]
             elif isinstance(part, Media):
                 self.media.append(Fact(place, _digest(part)))
             self._mark(part, place)
@@ -199,7 +197,7 @@ def placed_request(request: Request, model: str) -> PlacedRequest:
             if tool.cache is not None:
                 placed.cache_marks.append(Fact(place, f"{tool.cache} on tool {tool.name}"))
         else:
-            placed.server_tools.append(Fact(place, without_nulls(server_tool(_builtins(tool)))))
+            placed.server_tools.append(Fact(place, without_nulls(server_tool(builtins_of(tool)))))
     for name in SETTINGS:
         value: Any = getattr(request, name)
         if value not in (None, (), {}):
@@ -259,7 +257,7 @@ def _source(citation: Citation) -> str:
 def _step(part: ServerToolPart) -> Any:
     """The words of a step; those that its fields do not say, where there are any."""
     words = step_words(part.raw)
-    fields = {"input": part.input, "output": part.output, "sources": _builtins(part.sources)}
+    fields = {"input": part.input, "output": part.output, "sources": builtins_of(part.sources)}
     text = "\n".join(_strings(fields))
     unread = [one for one in words if one not in text]
     return {"unread": unread} if unread else words
@@ -279,7 +277,3 @@ def _part_text(part: Any) -> str:
 
 def _digest(part: Media) -> list[str]:
     return digest(part.media_type, part.data)
-
-
-def _builtins(value: Any) -> Any:
-    return msgspec.to_builtins(value)

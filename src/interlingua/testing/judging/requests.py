@@ -13,7 +13,7 @@ import msgspec
 from interlingua.dialects._contract import DecodedRequest, DecodeOptions, Dialect, Encoded, EncodeOptions, Target
 from interlingua.errors import DecodeError, Error, HistoryError, UnsupportedError
 from interlingua.testing.excuses import Excuses
-from interlingua.testing.facts import paths, whole_request
+from interlingua.testing.facts import builtins_of, paths, whole_request
 from interlingua.testing.judging.matching import request_differences
 from interlingua.testing.judging.placed import PlacedRequest, placed_request
 from interlingua.testing.judging.trial import NotJudged, Trial, dump, load
@@ -155,7 +155,7 @@ def _left(facts: Any) -> Any:
 
 def _real(trial: Trial, part: str, refusals: tuple[Change, ...], request: Request) -> None:
     """Every refusal names something that is really in the request."""
-    there = paths(msgspec.to_builtins(request))
+    there = paths(builtins_of(request))
     for refusal in refusals:
         if refusal.path not in there:
             trial.note(part, f"refused {refusal.path}, which is not there")

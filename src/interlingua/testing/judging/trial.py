@@ -12,7 +12,7 @@ import msgspec
 from interlingua.dialects._contract import DecodeContext, Dialect, Target, Undo
 from interlingua.testing.exchange import Exchange, Fault, Refusal
 from interlingua.testing.excuses import excuses_place
-from interlingua.testing.facts import Difference, FactReader, differences, reader_for, without_nulls
+from interlingua.testing.facts import Difference, FactReader, builtins_of, differences, reader_for, without_nulls
 from interlingua.testing.wirefacts.values import members, word
 from interlingua.types.change import Change
 from interlingua.wire.http import HttpReply
@@ -76,7 +76,7 @@ class Trial:
     def equal(self, part: str, first: Any, second: Any) -> None:
         """Note that two canonical values differ, and where."""
         if first != second:
-            difference = differences(msgspec.to_builtins(first), msgspec.to_builtins(second))
+            difference = differences(builtins_of(first), builtins_of(second))
             for place in difference or [Difference.at("", first, second)]:
                 self.note(part, place)
 
