@@ -8,8 +8,6 @@ RELEASE := .venv-release/bin
 RELEASE_READY := .venv-release/.ready
 DOCS_READY := .venv-docs/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# bytecode of tests and package is kept: writing the asserts of the tests anew takes each worker 25 s
-unexport PYTHONDONTWRITEBYTECODE
 # one more than cores: a test that waits leaves its core to another
 WORKERS ?= 3
 FUZZ_SECONDS ?= 60
@@ -23,7 +21,8 @@ SOAK_ABORTED ?= 1000
 SOAK_STREAMS ?= 1000
 PYTEST_ARGS ?=
 SCALE_ARGS ?=
-# Where this is set, every process compiles what it imports anew: minutes, over the programs that tests start.
+# bytecode of tests and package is kept: writing the asserts of the tests anew takes each worker 25 s, and every program
+# that a test starts would compile what it imports
 unexport PYTHONDONTWRITEBYTECODE
 CHECKS := check-format check-lint check-words check-types check-public-types check-typing check-contract
 
