@@ -145,7 +145,7 @@ def page() -> str:
         f"If client and provider speak one dialect, the gateway passes the bytes on, except in {anew}: there it",
         "decodes and encodes both directions, as between two dialects, with its own call ids. Frames of",
         "Bedrock are cut by length and have checksums",
-        "([record](decisions/0095-bedrock-is-imitated-and-told-anew.md)). The gateway has no path for Bedrock's",
+        "([record](decisions/0095-bedrock-imitation.md)). The gateway has no path for Bedrock's",
         "`InvokeModel`: it uses that form for vectors of Titan and Cohere, and clients request them in",
         "[one of the forms that are served](guides/embeddings.md).",
         "",
