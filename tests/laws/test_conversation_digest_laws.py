@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from interlingua.dialects._contract import DecodeOptions, EncodeOptions, Quirks, Target
 from interlingua.dialects.table import DIALECTS, get_dialect
-from interlingua.gateway.state.prefix import Prefix
+from interlingua.gateway.state.turns import Prefix
 from interlingua.types.content import (
     Cache,
     ImagePart,

@@ -146,6 +146,8 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     """The latest response of the WebSocket that it came over, which it may go on from; None for plain HTTP."""
     given_ids: dict[str, str] = {}
     """Those ids as the client gave them, by the provider's own."""
+    trace_headers: Headers = ()
+    """The headers that tell an upstream to which trace its work belongs; none where no spans are made."""
 
     @property
     def named(self) -> dict[str, str]:

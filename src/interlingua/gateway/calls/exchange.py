@@ -192,9 +192,9 @@ def _job(exchange: ClientExchange, plan: Plan, request: Request) -> Job:
         changed["make_id"], changed["provider_ids"] = gateway.make_id, exchange.provider_ids
     if exchange.http.header(STRICT) == "1":
         changed["settings"] = plan.strict
-    if gateway.spans is not None:
+    if exchange.http.trace_headers:
         settings = changed.get("settings", plan.job.settings)
-        changed["settings"] = msgspec.structs.replace(settings, headers=gateway.spans.headers())
+        changed["settings"] = msgspec.structs.replace(settings, headers=exchange.http.trace_headers)
     if answers_alone():
         changed["with_credential"] = False
     return msgspec.structs.replace(plan.job, **changed) if changed else plan.job

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from interlingua import Instrumentation
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Entry, Record
-    from interlingua.wire.http import Headers
 
 __all__ = ["Spans", "export_by_environment"]
 
@@ -59,7 +58,7 @@ class Spans:
 
     @contextmanager
     def around(self, request: GatewayRequest, entry: Entry) -> Generator[None]:
-        """The span of a request, current in the block; it ends with the request."""
+        """The span of a request, current in the block; the request gets the headers of its trace."""
         carried = {name: value for name, value in request.headers if name in _CARRIED}
         span = self._tracer.start_span(
             f"{entry.origin.method} {entry.origin.route}".rstrip(),
@@ -69,16 +68,13 @@ class Spans:
         )
         entry.ending = partial(self._end, span)
         token = self._context.attach(self._trace.set_span_in_context(span))
+        carrier: dict[str, str] = {}
+        self._propagator.inject(carrier)
+        request.trace_headers = tuple(carrier.items())
         try:
             yield
         finally:
             self._context.detach(token)
-
-    def headers(self) -> Headers:
-        """The headers that tell an upstream to which trace its work belongs."""
-        carrier: dict[str, str] = {}
-        self._propagator.inject(carrier)
-        return tuple(carrier.items())
 
     def _end(self, span: Span, record: Record) -> None:
         span.set_attributes(_answered(record))

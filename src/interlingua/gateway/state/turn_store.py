@@ -22,8 +22,8 @@ from interlingua.stream.calls import is_made_id
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from interlingua.gateway.state.prefix import ModelTurn
     from interlingua.gateway.state.store import Store
+    from interlingua.gateway.state.turns import ModelTurn
 
 __all__ = ["Matches", "MemoryTurns", "Remembered", "StoredTurns", "Turns"]
 

@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from interlingua.gateway.state.prefix import Prefix
 from interlingua.gateway.state.stored import is_readable_item
 from interlingua.gateway.state.turn_store import MemoryTurns
-from interlingua.gateway.state.turns import Restorer, Turn, call_ids_of, has_reasoning, is_worth_keeping
+from interlingua.gateway.state.turns import Prefix, Restorer, Turn, call_ids_of, has_reasoning, is_worth_keeping
 from interlingua.types.change import CODES, Change
 from interlingua.types.content import ThinkingPart, ToolCall
 

@@ -194,8 +194,8 @@ class _Exchange:
         gateway = self.gateway
         plan = gateway.plans.plan(self.model, self.dialect, tools=False)
         settings = plan.strict if self.http.header(STRICT) == "1" else plan.job.settings
-        if gateway.spans is not None:
-            settings = msgspec.structs.replace(settings, headers=gateway.spans.headers())
+        if self.http.trace_headers:
+            settings = msgspec.structs.replace(settings, headers=self.http.trace_headers)
         return msgspec.structs.replace(
             plan.job,
             request=Request(messages=(message_of(inputs),), **fields),

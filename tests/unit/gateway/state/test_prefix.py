@@ -7,8 +7,8 @@ from hashlib import sha256
 
 import pytest
 
-from interlingua.gateway.state import prefix as module
-from interlingua.gateway.state.prefix import Prefix
+from interlingua.gateway.state import turns as module
+from interlingua.gateway.state.turns import Prefix
 from interlingua.gateway.state.vault import memory_vault
 from interlingua.types.content import (
     BrokenToolCall,

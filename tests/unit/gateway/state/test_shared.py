@@ -15,11 +15,11 @@ from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Account, Call, Refusal, Used
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import Budget, Terms
-from interlingua.gateway.state.prefix import Prefix
 from interlingua.gateway.state.presence import GONE_S, Presence
 from interlingua.gateway.state.shared import MAX_TRIES, SharedAccounts, SharedStore, shared_responses, shared_vault
 from interlingua.gateway.state.store import Entry
 from interlingua.gateway.state.stored import KeptAnswer, Prepared
+from interlingua.gateway.state.turns import Prefix
 from interlingua.routing.commands import Command, Drop, LinkGone, Put, Read, Swap
 from interlingua.routing.link import Link, open_link
 from interlingua.types.content import Part, TextPart, ThinkingPart, ToolCall

@@ -7,10 +7,9 @@ import asyncio
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from interlingua.gateway.state.prefix import ModelTurn
 from interlingua.gateway.state.store import OVERHEAD_BYTES, MemoryStore
 from interlingua.gateway.state.turn_store import MemoryTurns, StoredTurns
-from interlingua.gateway.state.turns import Turn, packed, unpacked
+from interlingua.gateway.state.turns import ModelTurn, Turn, packed, unpacked
 from interlingua.types.content import ImagePart, Sealed, TextPart, ToolCall
 
 
