@@ -376,8 +376,8 @@ def _usage(options: Namespace, database: Database) -> None:
 
 def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database) -> list[dict[str, Any]]:
     """Every budget, with what is used and reserved of it."""
+    from interlingua.gateway.keys.accounts import account_of
     from interlingua.gateway.keys.budget import EMPTY
-    from interlingua.gateway.keys.grant import account_of
 
     named = {account_of(key.name): key.terms for key in keys}
     named |= {account_of(key.team, team=True): teams[key.team] for key in keys if key.team in teams}

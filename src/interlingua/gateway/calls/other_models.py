@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.wire.body import Body, BodyRules
 
-__all__ = ["asks_background", "check_overrides", "other_models", "overrides"]
+__all__ = ["check_overrides", "other_models", "overrides"]
 
 LISTS = ("models", "fallbacks")
 """Members that list models, by name or as objects with `model`."""
@@ -138,15 +138,6 @@ def check_overrides(body: Body, service: Service) -> None:
             for inner in value if folded(name) in holders and is_object(value) else ():
                 if folded(inner) in limits:
                     raise _decided(f"{place}/{name}/{inner}")
-
-
-def asks_background(body: Body, service: Service) -> bool:
-    """Whether a body, or what it has written over a request, asks for an answer in the background."""
-    values = [body.get(service.background)] if service.background else []
-    for _, dialect, members, _ in overrides(body, service):
-        name = get_service(dialect).background if dialect in DIALECTS else ""
-        values += [value for member, value in members.items() if name and folded(member) == name]
-    return any([value not in (None, False) for value in values])
 
 
 @cache

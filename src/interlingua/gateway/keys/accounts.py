@@ -30,6 +30,7 @@ __all__ = [
     "MAX_NAME_CHARACTERS",
     "Accounts",
     "Row",
+    "account_of",
     "add_rows",
     "added",
     "as_reserved",
@@ -104,6 +105,11 @@ COUNTS = ("requests", "failed", "input_tokens", "output_tokens", "estimated", "n
 """The members of a row that are summed."""
 MAX_NAME_CHARACTERS = 2_048
 """How long the name of a model may be."""
+
+
+def account_of(name: str, *, team: bool = False) -> str:
+    """The name of a key's account, or of a team's."""
+    return f"{'team' if team else 'key'}:{name}"
 
 
 def fault_of(operation: Enter | Leave, rows: Iterable[Row]) -> str:

@@ -2,7 +2,8 @@
 
 Rules
 - A key without limits is not looked at before a call; where a database is kept, what it used is counted after it.
-- Where tokens or money are limited, a call goes out with a cap (`cap`) that fits into what is left of each limit. Calls
+- Where tokens or money are limited, a call goes out with a cap (`cap`) that fits into what is left of each limit. Only
+  where its input by the number of bytes is too much is the request read for it, which comes nearer. Calls
   under way lower no cap: a call that fits once they have ended waits for that (429).
 - What a target reads beside the body is reserved up to a context window, and where that is more than a
   budget or a minute has left, all of that is: then one such call is under way at a time.
@@ -21,14 +22,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from interlingua.client.estimate import estimate_body
 from interlingua.errors import BadRequestError, BillingError, Error, PermissionDeniedError, RateLimitError
-from interlingua.gateway.calls.other_models import asks_background
-from interlingua.gateway.keys.accounts import MAX_COUNT
+from interlingua.gateway.keys.accounts import MAX_COUNT, account_of
 from interlingua.gateway.keys.budget import Call, Refusal
-from interlingua.gateway.keys.cap import cap_change, fitted, least_of, unseen_tokens, wish_of
-from interlingua.gateway.keys.grant import Grant, KeyPlan, cost_of_reading, cost_of_tokens, read_nearer
+from interlingua.gateway.keys.cap import (
+    DEFAULT_MAX_TOKENS,
+    Size,
+    asks_background,
+    cap_change,
+    cost_of_reading,
+    least_of,
+    read_nearer,
+    unseen_tokens,
+    wish_of,
+)
+from interlingua.gateway.keys.grant import Grant
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
-from interlingua.gateway.keys.terms import money, told_budget
+from interlingua.gateway.keys.terms import NO_TERMS, money, told_budget
 from interlingua.types.limit import RateLimit
 
 if TYPE_CHECKING:
@@ -39,11 +49,10 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts, Row
     from interlingua.gateway.keys.budget import Used
-    from interlingua.gateway.keys.cap import Wish
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey
 
-__all__ = ["Admission", "UnreadSize", "admission_of", "refusal_error"]
+__all__ = ["Admission", "KeyPlan", "UnreadSize", "admission_of", "refusal_error"]
 
 MISSED_TOKENS = 32
 """So many tokens, and a quarter, an estimate of an input may miss where a cap uses up what is left."""
@@ -51,6 +60,54 @@ _OF_TOKENS = frozenset({"budget", "tokens"})
 """The limits that what is read counts against."""
 SOON_S = 1.0
 """When to come again where another call has to end first."""
+
+
+class KeyPlan:
+    """The facts of a key before any call of it, gathered once for a key and its team's terms."""
+
+    __slots__ = (
+        "admission",
+        "context_tokens",
+        "default_max_tokens",
+        "has_budgets",
+        "key",
+        "limited",
+        "minute_tokens",
+        "names",
+        "needs_money",
+        "needs_tokens",
+    )
+
+    def __init__(self, admission: Admission, key: GatewayKey) -> None:
+        """The plan of a key, as the teams of `admission` are now."""
+        names = (account_of(key.name),)
+        terms = (key.terms, admission.teams.get(key.team, NO_TERMS) if key.team else NO_TERMS)
+        if key.team:
+            names += (account_of(key.team, team=True),)
+        self.admission: Admission = admission
+        """The admission that lets its calls in."""
+        self.key: GatewayKey = key
+        """The key."""
+        self.names: tuple[str, ...] = names
+        """A call is written down in all of them: a limit that is set later counts what was used before."""
+        self.limited: tuple[tuple[str, Terms], ...] = (
+            tuple(zip(names, terms, strict=False)) if any(each.is_limit for each in terms) else ()
+        )
+        """The names with what each may use; empty where there is no limit."""
+        self.needs_tokens: bool = any(each.needs_tokens for each in terms)
+        """Whether it matters how many tokens a call will use."""
+        self.needs_money: bool = any(each.needs_money for each in terms)
+        """Whether it matters what a call costs."""
+        self.has_budgets: bool = any(each.budgets for each in terms)
+        """Whether anything may be used up."""
+        self.minute_tokens: int | None = min([each.tpm for each in terms if each.tpm is not None], default=None)
+        """The tokens of a minute; None for no limit."""
+        defaults = [each.default_max_tokens for each in terms if each.default_max_tokens is not None]
+        self.default_max_tokens: int = min(defaults, default=DEFAULT_MAX_TOKENS)
+        """How long an answer gets whose client names no limit."""
+        windows = [each.context_tokens for each in terms if each.context_tokens is not None]
+        self.context_tokens: int | None = max(windows, default=None)
+        """The tokens reserved for the input that a target reads beside the body; None for the window of its model."""
 
 
 class Admission:
@@ -117,7 +174,7 @@ class Admission:
                 status=400,
                 code="unsupported_parameter",
             )
-        size = _Size(exchange, plan, job, wish_of(exchange), least_of(job.lanes))
+        size = Size(exchange, plan, job, wish_of(exchange), least_of(job.lanes))
         read = by_size = estimate_body(exchange.http.body)
         cap, is_near = size.first_cap(), False
         if plan.minute_tokens is not None and plan.minute_tokens > read + size.least:
@@ -242,74 +299,6 @@ class UnreadSize(NamedTuple):
         """The tokens reserved for it."""
         writes = plan.default_max_tokens if self.writes is None else self.writes
         return min((self.reads or 0) + writes, MAX_COUNT)
-
-
-class _Size(NamedTuple):
-    """A request that is to get a cap."""
-
-    exchange: ClientExchange
-    plan: KeyPlan
-    job: Job
-    wish: Wish
-    least: int
-    """The least that its answers can be limited to."""
-
-    def first_cap(self) -> int:
-        """The cap by what its client, its key and its models say."""
-        cap = self.wish.cap(self.plan.default_max_tokens)
-        return max([fitted(cap, lane) for lane in self.job.lanes], default=cap)
-
-    def check_thinking(self, cap: int) -> None:
-        """Raises: BillingError where the limits of the key leave no room beside the thinking that is asked for."""
-        thinking = self.wish.thinking
-        if thinking and cap <= thinking and cap < self.first_cap():
-            raise BillingError(
-                f"the limits of the key {self.plan.key.name} leave {max(cap, 0):,} tokens for an answer, and its "
-                f"thinking alone is to have {thinking:,}; ask for less thinking",
-                status=402,
-                code="insufficient_quota",
-            )
-
-    def most(self, read: int, cap: int) -> tuple[int, int]:
-        """The most tokens that it may use, and the most that it may cost, with that cap.
-
-        Raises: PermissionDeniedError where money is limited and a price is not known.
-        """
-        lanes = self.job.lanes
-        tokens = read + max([self._written(lane, cap) for lane in lanes], default=cap * self.wish.choices)
-        cost = self._cost(read, cap) if self.plan.needs_money else 0
-        return min(tokens, MAX_COUNT), min(cost, MAX_COUNT)
-
-    def room(self, read: int, cap: int, refusal: Refusal) -> int:
-        """The cap that a budget has room for, but for the reservations of calls under way; 0 where that is not it."""
-        budget = refusal.budget
-        if budget is None or refusal.is_reserved:
-            return 0
-        if budget.unit == "tokens":
-            return (refusal.unspent - read) // self.wish.choices
-        return _most(cap, lambda room: self._cost(read, room) <= refusal.unspent)
-
-    def unseen_room(self, read: int, cap: int, unseen: int, refusal: Refusal) -> int:
-        """How much of `unseen` tokens a budget, or a minute, has room for."""
-        if refusal.limit == "budget" and refusal.budget is not None and refusal.budget.unit == "usd":
-            return _most(unseen - 1, lambda room: self._cost(read + room, cap) <= refusal.unspent)
-        left = refusal.unspent if refusal.limit == "budget" else refusal.left
-        return min(max(left - self.most(read, cap)[0], 0), unseen - 1)
-
-    def _written(self, lane: Lane, cap: int) -> int:
-        return max(fitted(cap, lane), self.least) * self.wish.choices
-
-    def _cost(self, read: int, cap: int) -> int:
-        return cost_of_tokens(self.exchange, self.job, read, lambda lane: self._written(lane, cap))
-
-
-def _most(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `most` that fits; 0 where none does."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
 
 
 def admission_of(gateway: Gateway) -> Admission:

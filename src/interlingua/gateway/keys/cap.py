@@ -1,4 +1,4 @@
-"""How many tokens a call may use of a key with limits of tokens or money: the cap of its answer, and unseen input.
+"""The size of a call of a key with limits of tokens or money: the cap of its answer, unseen input, and what both cost.
 
 Strategy: the limit that a client names, or the key's `default_max_tokens`, is lowered to what is left of each limit and
 to what a model can write. The result goes out as the limit of the request, so what is reserved for a call is the most
@@ -15,6 +15,8 @@ Rules
 - What a target reads beside the body nobody knows before the call, but no model reads more than its context window. A
   conversation, a prompt, a cache, a container or a file that is named by an id, documents behind an address, and tools
   that the provider runs count. An image behind an address does not: it is a few thousand tokens.
+- The price of a call is that of the dearest target of its chain. Where money is limited and a price is not known, the
+  call is refused (403).
 - Tools that only say what the body has (`tool_search`), and those that the client runs, do not count. What this gateway
   keeps itself stands in the body by then.
 """
@@ -23,29 +25,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interlingua.client.price import window_of
+from interlingua.client.estimate import estimate_body, estimate_tokens
+from interlingua.client.price import price_of, window_of
 from interlingua.dialects._members import is_list, is_object
+from interlingua.dialects.table import DIALECTS, get_service
+from interlingua.errors import BillingError, Error, PermissionDeniedError
+from interlingua.gateway.calls.other_models import overrides
+from interlingua.gateway.keys.terms import nano_usd
+from interlingua.providers.price import cost_usd
+from interlingua.transport.override import answers_alone
 from interlingua.types.change import Changes
+from interlingua.types.usage import MAX_COUNT, Usage
+from interlingua.wire.body import folded
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from interlingua.client.call.job import Job, Lane
-    from interlingua.dialects._service import LimitFields
+    from interlingua.dialects._service import LimitFields, Service
     from interlingua.gateway.calls.client_exchange import ClientExchange, Head
+    from interlingua.gateway.keys.admission import KeyPlan
+    from interlingua.gateway.keys.budget import Refusal
     from interlingua.types.change import Change
+    from interlingua.types.request import Request
     from interlingua.wire.body import Body
 
 __all__ = [
     "CONTEXT_TOKENS",
     "DEFAULT_MAX_TOKENS",
+    "Size",
     "Wish",
+    "asks_background",
     "cap_change",
     "cap_edits",
+    "cost_of_reading",
+    "cost_of_tokens",
     "fitted",
+    "input_tokens",
     "least_of",
+    "read_nearer",
     "reads_more",
+    "tier_of",
     "token_count",
     "unseen_tokens",
     "wish_of",
@@ -234,3 +255,155 @@ def _names_a_file(node: dict[str, Any]) -> bool:
         return True
     source = node.get("source")
     return node.get("type") == "document" and is_object(source) and source.get("type") == "url"
+
+
+# The most that a call may use
+
+
+class Size(NamedTuple):
+    """A request that is to get a cap, and the most that it may use with one."""
+
+    exchange: ClientExchange
+    """The exchange."""
+    plan: KeyPlan
+    """The facts of its key."""
+    job: Job
+    """Its job."""
+    wish: Wish
+    """How much its client wants to have written."""
+    least: int
+    """The least that its answers can be limited to."""
+
+    def first_cap(self) -> int:
+        """The cap by what its client, its key and its models say."""
+        cap = self.wish.cap(self.plan.default_max_tokens)
+        return max([fitted(cap, lane) for lane in self.job.lanes], default=cap)
+
+    def check_thinking(self, cap: int) -> None:
+        """Raises: BillingError where the limits of the key leave no room beside the thinking that is asked for."""
+        thinking = self.wish.thinking
+        if thinking and cap <= thinking and cap < self.first_cap():
+            raise BillingError(
+                f"the limits of the key {self.plan.key.name} leave {max(cap, 0):,} tokens for an answer, and its "
+                f"thinking alone is to have {thinking:,}; ask for less thinking",
+                status=402,
+                code="insufficient_quota",
+            )
+
+    def most(self, read: int, cap: int) -> tuple[int, int]:
+        """The most tokens that it may use, and the most that it may cost, with that cap.
+
+        Raises: PermissionDeniedError where money is limited and a price is not known.
+        """
+        lanes = self.job.lanes
+        tokens = read + max([self._written(lane, cap) for lane in lanes], default=cap * self.wish.choices)
+        cost = self._cost(read, cap) if self.plan.needs_money else 0
+        return min(tokens, MAX_COUNT), min(cost, MAX_COUNT)
+
+    def room(self, read: int, cap: int, refusal: Refusal) -> int:
+        """The cap that a budget has room for, but for the reservations of calls under way; 0 where that is not it."""
+        budget = refusal.budget
+        if budget is None or refusal.is_reserved:
+            return 0
+        if budget.unit == "tokens":
+            return (refusal.unspent - read) // self.wish.choices
+        return _most(cap, lambda room: self._cost(read, room) <= refusal.unspent)
+
+    def unseen_room(self, read: int, cap: int, unseen: int, refusal: Refusal) -> int:
+        """How much of `unseen` tokens a budget, or a minute, has room for."""
+        if refusal.limit == "budget" and refusal.budget is not None and refusal.budget.unit == "usd":
+            return _most(unseen - 1, lambda room: self._cost(read + room, cap) <= refusal.unspent)
+        left = refusal.unspent if refusal.limit == "budget" else refusal.left
+        return min(max(left - self.most(read, cap)[0], 0), unseen - 1)
+
+    def _written(self, lane: Lane, cap: int) -> int:
+        return max(fitted(cap, lane), self.least) * self.wish.choices
+
+    def _cost(self, read: int, cap: int) -> int:
+        return cost_of_tokens(self.exchange, self.job, read, lambda lane: self._written(lane, cap))
+
+
+def _most(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `most` that fits; 0 where none does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def asks_background(body: Body, service: Service) -> bool:
+    """Whether a body, or what it has written over a request, asks for an answer in the background."""
+    values = [body.get(service.background)] if service.background else []
+    for _, dialect, members, _ in overrides(body, service):
+        name = get_service(dialect).background if dialect in DIALECTS else ""
+        values += [value for member, value in members.items() if name and folded(member) == name]
+    return any([value not in (None, False) for value in values])
+
+
+# The cost of a call
+
+
+def read_nearer(exchange: ClientExchange, job: Job) -> int:
+    """About how many tokens a request has, with its text read for that."""
+    return max([input_tokens(exchange, job, lane) for lane in job.lanes], default=0)
+
+
+def cost_of_tokens(exchange: ClientExchange, job: Job, read: int, written: Callable[[Lane], int]) -> int:
+    """The most that a call may cost that reads so many tokens and has so many written, at the dearest of its targets.
+
+    Raises: PermissionDeniedError where a price is not known.
+    """
+    return _dearest(job.lanes, tier_of(exchange, job), read, written)
+
+
+def cost_of_reading(lanes: Iterable[Lane], read: int) -> int:
+    """The most that a call may cost that reads so many tokens and has none written, at the dearest of its targets.
+
+    Raises: as `cost_of_tokens`.
+    """
+    return _dearest(lanes, None, read, None)
+
+
+def _dearest(lanes: Iterable[Lane], tier: str | None, read: int, written: Callable[[Lane], int] | None) -> int:
+    """The most that a call may cost; without `written` nothing is written.
+
+    Raises: PermissionDeniedError where a price is not known.
+    """
+    most, is_asked = 0, not answers_alone()
+    for lane in lanes:
+        endpoint, tokens = lane.endpoint, 0 if written is None else written(lane)
+        price = price_of(endpoint, (endpoint.model,), tier, is_asked=is_asked, writes=written is not None)
+        cost = None if price is None else cost_usd(price, Usage(input_tokens=read, output_tokens=tokens))
+        if cost is None:
+            raise PermissionDeniedError(
+                f"this key has a budget in money, and the price of {lane.endpoint.spec} is not known: configure it "
+                "(?price_in=…&price_out=… in its DSN, US dollars for a million tokens), or install interlingua[prices]",
+                status=403,
+            )
+        most = max(most, nano_usd(cost))
+    return most
+
+
+def input_tokens(exchange: ClientExchange, job: Job, lane: Lane) -> int:
+    """About how many tokens a request has for a target, read for that."""
+    request = _request(exchange, job)
+    return estimate_body(exchange.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
+
+
+def tier_of(exchange: ClientExchange, job: Job) -> str | None:
+    """The tier of service that a request asks for."""
+    if not exchange.is_read and "service_tier" not in exchange.head.body.members:
+        return None
+    request = _request(exchange, job)
+    return None if request is None else request.service_tier
+
+
+def _request(exchange: ClientExchange, job: Job) -> Request | None:
+    """The request; None for a body that only its provider can read."""
+    if not exchange.is_read and job.request.messages:
+        return job.request
+    try:
+        return exchange.decoded.request
+    except Error:
+        return None

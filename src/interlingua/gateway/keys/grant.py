@@ -1,9 +1,8 @@
 """One call of a key: the most that it may use, before it is made, and what it has used when it has ended.
 
 Strategy: for a key whose limits count tokens or money, the most that a call may use is reserved before it: its input
-as `client/estimate` has it of the bytes, and its output up to the cap that goes out with it (`cap`). Only where that is
-too much is the request read for it, which comes nearer. The price is that of the dearest target of its chain. When the
-call has ended, what it used takes the place of the reservation.
+as `client/estimate` has it of the bytes, and its output up to the cap that goes out with it (`cap`). When the call has
+ended, what it used takes the place of the reservation.
 
 Rules
 - What a provider did not count is estimated from what came. A client that leaves pays for what had come; where nothing
@@ -14,7 +13,6 @@ Rules
   call takes is charged by what it asked for. What an upstream itself calls an error costs nothing, nor does a page in
   the place of an answer.
 - Before a further try after one that was paid for, that one is settled and the next one reserved.
-- Where money is limited and the price of a target is not known, the call is refused (403).
 - A count that cannot be true charges no more than the call had reserved. A negative one says nothing, and is estimated
   like one that is absent; it never pays anything back. One above the largest context of any model and the size of the
   request together is made up: of the input it is estimated, of the output, of which some may be hidden, what the call
@@ -35,13 +33,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from interlingua.client.call.effect import Enter
-from interlingua.client.estimate import estimate_body, estimate_tokens
+from interlingua.client.estimate import estimate_tokens
 from interlingua.client.price import price_of
-from interlingua.errors import APITimeoutError, Error, PermissionDeniedError
+from interlingua.errors import APITimeoutError, Error
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Used
-from interlingua.gateway.keys.cap import DEFAULT_MAX_TOKENS
-from interlingua.gateway.keys.terms import NO_TERMS, nano_usd
+from interlingua.gateway.keys.cap import input_tokens, tier_of
+from interlingua.gateway.keys.terms import nano_usd
 from interlingua.providers.price import cost_usd
 from interlingua.transport.override import answers_alone
 from interlingua.types.content import TextPart
@@ -50,14 +48,12 @@ from interlingua.types.request import Request
 from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Iterable
 
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
     from interlingua.gateway.calls.client_exchange import ClientExchange
-    from interlingua.gateway.keys.admission import Admission
-    from interlingua.gateway.keys.terms import Terms
-    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.keys.admission import KeyPlan
     from interlingua.providers.price import Price
     from interlingua.routing.limits import Limiter
     from interlingua.types.change import Change
@@ -67,73 +63,15 @@ __all__ = [
     "MAX_CONTEXT_TOKENS",
     "Bounds",
     "Grant",
-    "KeyPlan",
     "Unreserved",
-    "account_of",
-    "cost_of_reading",
-    "cost_of_tokens",
     "done",
     "is_late",
-    "read_nearer",
     "sound_usage",
 ]
 
 DAY_S = 86_400
 _AFTER_IT_IS_SENT = ("first_byte", "idle", "total")
 """The deadlines of which a provider knows nothing: it writes on, and bills."""
-
-
-def account_of(name: str, *, team: bool = False) -> str:
-    """The name of a key's account, or of a team's."""
-    return f"{'team' if team else 'key'}:{name}"
-
-
-class KeyPlan:
-    """The facts of a key before any call of it, gathered once for a key and its team's terms."""
-
-    __slots__ = (
-        "admission",
-        "context_tokens",
-        "default_max_tokens",
-        "has_budgets",
-        "key",
-        "limited",
-        "minute_tokens",
-        "names",
-        "needs_money",
-        "needs_tokens",
-    )
-
-    def __init__(self, admission: Admission, key: GatewayKey) -> None:
-        """The plan of a key, as the teams of `admission` are now."""
-        names = (account_of(key.name),)
-        terms = (key.terms, admission.teams.get(key.team, NO_TERMS) if key.team else NO_TERMS)
-        if key.team:
-            names += (account_of(key.team, team=True),)
-        self.admission: Admission = admission
-        """The admission that lets its calls in."""
-        self.key: GatewayKey = key
-        """The key."""
-        self.names: tuple[str, ...] = names
-        """A call is written down in all of them: a limit that is set later counts what was used before."""
-        self.limited: tuple[tuple[str, Terms], ...] = (
-            tuple(zip(names, terms, strict=False)) if any(each.is_limit for each in terms) else ()
-        )
-        """The names with what each may use; empty where there is no limit."""
-        self.needs_tokens: bool = any(each.needs_tokens for each in terms)
-        """Whether it matters how many tokens a call will use."""
-        self.needs_money: bool = any(each.needs_money for each in terms)
-        """Whether it matters what a call costs."""
-        self.has_budgets: bool = any(each.budgets for each in terms)
-        """Whether anything may be used up."""
-        self.minute_tokens: int | None = min([each.tpm for each in terms if each.tpm is not None], default=None)
-        """The tokens of a minute; None for no limit."""
-        defaults = [each.default_max_tokens for each in terms if each.default_max_tokens is not None]
-        self.default_max_tokens: int = min(defaults, default=DEFAULT_MAX_TOKENS)
-        """How long an answer gets whose client names no limit."""
-        windows = [each.context_tokens for each in terms if each.context_tokens is not None]
-        self.context_tokens: int | None = max(windows, default=None)
-        """The tokens reserved for the input that a target reads beside the body; None for the window of its model."""
 
 
 class Unreserved(Exception):  # noqa: N818 - no failure of a target, so no `Error` that a chain would go on after
@@ -373,7 +311,7 @@ class Grant(msgspec.Struct, eq=False):
         if exchange is None or job is None:
             is_asked = not answers_alone()
             return price_of(endpoint, (endpoint.model,), None, is_asked=is_asked, writes=self.writes)
-        return price_of(endpoint, (endpoint.model,), _tier(exchange, job), is_asked=job.with_credential)
+        return price_of(endpoint, (endpoint.model,), tier_of(exchange, job), is_asked=job.with_credential)
 
     def _estimated(self, usage: Usage, response: Response[Any], lane: Lane | None) -> Usage:
         """The reported tokens, and an estimate where none were reported."""
@@ -382,7 +320,7 @@ class Grant(msgspec.Struct, eq=False):
             if exchange is None or job is None or lane is None:
                 read = self.call.tokens
             else:
-                read = _input_tokens(exchange, job, lane)
+                read = input_tokens(exchange, job, lane)
         written = max(usage.output_tokens or 0, _estimated_output(response))
         return msgspec.structs.replace(usage, input_tokens=read, output_tokens=written)
 
@@ -396,74 +334,6 @@ async def done(waiting: Awaitable[object] | None) -> None:
     """Wait for what is not done yet."""
     if waiting is not None:
         await waiting
-
-
-# The most that a call may use
-
-
-def read_nearer(exchange: ClientExchange, job: Job) -> int:
-    """About how many tokens a request has, with its text read for that."""
-    return max([_input_tokens(exchange, job, lane) for lane in job.lanes], default=0)
-
-
-def cost_of_tokens(exchange: ClientExchange, job: Job, read: int, written: Callable[[Lane], int]) -> int:
-    """The most that a call may cost that reads so many tokens and has so many written, at the dearest of its targets.
-
-    Raises: PermissionDeniedError where a price is not known.
-    """
-    return _dearest(job.lanes, _tier(exchange, job), read, written)
-
-
-def cost_of_reading(lanes: Iterable[Lane], read: int) -> int:
-    """The most that a call may cost that reads so many tokens and has none written, at the dearest of its targets.
-
-    Raises: as `cost_of_tokens`.
-    """
-    return _dearest(lanes, None, read, None)
-
-
-def _dearest(lanes: Iterable[Lane], tier: str | None, read: int, written: Callable[[Lane], int] | None) -> int:
-    """The most that a call may cost; without `written` nothing is written.
-
-    Raises: PermissionDeniedError where a price is not known.
-    """
-    most, is_asked = 0, not answers_alone()
-    for lane in lanes:
-        endpoint, tokens = lane.endpoint, 0 if written is None else written(lane)
-        price = price_of(endpoint, (endpoint.model,), tier, is_asked=is_asked, writes=written is not None)
-        cost = None if price is None else cost_usd(price, Usage(input_tokens=read, output_tokens=tokens))
-        if cost is None:
-            raise PermissionDeniedError(
-                f"this key has a budget in money, and the price of {lane.endpoint.spec} is not known: configure it "
-                "(?price_in=…&price_out=… in its DSN, US dollars for a million tokens), or install interlingua[prices]",
-                status=403,
-            )
-        most = max(most, nano_usd(cost))
-    return most
-
-
-def _input_tokens(exchange: ClientExchange, job: Job, lane: Lane) -> int:
-    """About how many tokens a request has for a target, read for that."""
-    request = _request(exchange, job)
-    return estimate_body(exchange.http.body) if request is None else estimate_tokens(request, lane.endpoint.model)
-
-
-def _tier(exchange: ClientExchange, job: Job) -> str | None:
-    """The tier of service that a request asks for."""
-    if not exchange.is_read and "service_tier" not in exchange.head.body.members:
-        return None
-    request = _request(exchange, job)
-    return None if request is None else request.service_tier
-
-
-def _request(exchange: ClientExchange, job: Job) -> Request | None:
-    """The request; None for a body that only its provider can read."""
-    if not exchange.is_read and job.request.messages:
-        return job.request
-    try:
-        return exchange.decoded.request
-    except Error:
-        return None
 
 
 # What came
