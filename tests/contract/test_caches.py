@@ -96,7 +96,7 @@ PROGRAM = frozenset(
         "dialects.table:get_reranking",
         "dialects.table:get_service",
         "dialects.table:store_dialect",
-        "gateway.calls.other_models:_decided_in",
+        "gateway.calls.reading:_decided_in",
         "gateway.state.id_places:places_at",
         "gateway.calls.reading:rules_of",
         "gateway.calls.plan:_needs",

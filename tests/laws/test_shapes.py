@@ -11,9 +11,8 @@ import pytest
 from interlingua.dialects._shapes import SHAPES
 from interlingua.dialects.table import get_service
 from interlingua.errors import Error
-from interlingua.gateway.calls.client_exchange import Head
 from interlingua.gateway.calls.plan import _TRIGGERS
-from interlingua.gateway.calls.reading import rules_of
+from interlingua.gateway.calls.reading import Head, rules_of
 from interlingua.wire.body import Body, BodyRules, read_body
 from interlingua.wire.json import encode
 from tests.support.full_bodies import HISTORY, alone, changed_at, places_in

@@ -1,79 +1,319 @@
-"""One answer from a client's request to a reply in its dialect: the way of a call through the gateway.
+"""One request of a client from its reading to its reply: the way of a call through the gateway, stage by stage.
 
-Strategy: a job of the client carries the call, with its chain, its retries and its health. A target of the client's own
-dialect gets the body as it came (`relay`); for any other one the dialect's server role reads the request and writes the
-answer. Both are tries of one chain.
+Strategy: the body is read once (`reading`), its key is let in (`keys/admission`), its targets are planned (`plan`), the
+call is sent (`sending`), and its answer becomes a reply, whole or as a stream (`streams`, `replies`). What is found out
+on the way is in the `ClientExchange`, whose owner is this module.
 
 Rules
+- A body without a model, or without anything to say to it, is refused with the name of the missing member.
+- Histories of foreign clients are mended; the unified dialect refuses by its rules.
+- The answer shows the model under the name that the client used for it.
 - Nothing is sent to the client before the first upstream event is there: until then a chain may go on, and an error has
   a status of its own. After that a failure is the dialect's own error in the stream.
-- Call ids are our own where the upstream speaks another dialect, and the provider's where it speaks the client's.
 - Pieces of arguments are passed on as they come; arguments that turn out broken are an error in the finish's place.
-- An answer that pauses is gone on with, for a client whose dialect has no pause.
-- The request is read, its model looked up and its key asked, as of any other; no target is, and nothing is charged.
-- What is kept is the input; tools and instructions belong to each request, as they do after a real answer.
+- With hooks a request is read; one that they leave alone goes out as it came where it would without them, and so does
+  its answer. What they change is written anew; so is a stream where a hook has a step for answers.
+- Hooks are asked once the key was let in: its limits count for what they refuse and answer, too. An answer of a hook
+  costs nothing. What a key is limited to is laid over what they change.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
+from msgspec.structs import replace
 
-from interlingua.client.aio.pump import AsyncPump, carried_out
-from interlingua.client.call.attempt import answered, fetching, whole
-from interlingua.client.call.chain import routed
-from interlingua.client.call.core import Outcome, follow
-from interlingua.client.call.live import begin, opened
-from interlingua.client.call.needs import has_need, shortfall
+from interlingua.client.aio.pump import carried_out
 from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
-from interlingua.client.state import limiter
+from interlingua.client.web.sse import STREAM_HEADERS
+from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._limited import limited
-from interlingua.dialects.table import get_service, stream_type
-from interlingua.errors import BadRequestError, DecodeError, Error, HistoryError, UnsupportedError
-from interlingua.gateway.calls.client_exchange import read
-from interlingua.gateway.calls.media import with_media, with_way_out
-from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
-from interlingua.gateway.calls.pauses import MAX_CONTINUATIONS, ContinuedStream, behind, continuation, is_paused, joined
-from interlingua.gateway.calls.plan import UNREAD, asks_usage, is_same, outgoing, relayed
-from interlingua.gateway.calls.reading import CHEAP_BYTES
-from interlingua.gateway.calls.replies import kept_headers, limit_headers, own_headers, trail_headers, with_provider
-from interlingua.gateway.calls.socket_events import posted
-from interlingua.gateway.calls.streams import Course, streamed
-from interlingua.gateway.http import STRICT, GatewayReply
-from interlingua.gateway.keys.grant import Unreserved, done
+from interlingua.dialects._members import is_object
+from interlingua.dialects.table import get_dialect, get_service, stream_type
+from interlingua.errors import BadRequestError, Error, UnsupportedError
+from interlingua.gateway.calls.plan import make_job
+from interlingua.gateway.calls.reading import (
+    CHEAP_BYTES,
+    Head,
+    body_of,
+    check_overrides,
+    missing,
+    nothing_said,
+    other_models,
+    posted_body,
+    read_head,
+    rules_of,
+)
+from interlingua.gateway.calls.replies import (
+    kept_headers,
+    own_headers,
+    reply_as_sent,
+    start_with_provider,
+    trail_headers,
+    translated_reply,
+    with_provider,
+    with_way_out,
+)
+from interlingua.gateway.calls.sending import weighed, whole_answer
+from interlingua.gateway.calls.streams import streamed
+from interlingua.gateway.http import GatewayReply
+from interlingua.gateway.keys.grant import Unreserved
 from interlingua.gateway.state.stored import Keeping
 from interlingua.stream.unfold import unfold
-from interlingua.transport.override import answers_alone
+from interlingua.types.capability import HistoryPolicy
 from interlingua.types.change import first_changes
-from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
+from interlingua.wire.body import body_without
+from interlingua.wire.http import HttpRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
-    from interlingua.client.call.live import Live
-    from interlingua.dialects._contract import Dialect, ServerContext
-    from interlingua.gateway.calls.client_exchange import ClientExchange
-    from interlingua.gateway.calls.plan import Plan
+    from interlingua.client.hooks.run import Hooking
+    from interlingua.dialects._contract import DecodedRequest, Dialect, Encoded
+    from interlingua.gateway.calls.sending import Served
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.types.response import Attempt
-    from interlingua.wire.http import Headers, HttpReply
+    from interlingua.gateway.keys.auth import Guard
+    from interlingua.gateway.keys.grant import Grant
+    from interlingua.gateway.settings import GatewayKey
+    from interlingua.gateway.state.vault import Restored
+    from interlingua.types.change import Change
+    from interlingua.types.event import Event
+    from interlingua.types.request import Request
+    from interlingua.wire.body import Body
+    from interlingua.wire.http import Headers
 
-__all__ = ["converse", "job_of", "read_exchange", "warmed_up"]
+__all__ = ["ClientExchange", "converse", "job_of", "read", "read_exchange"]
 
-_COMMITTED = Request(store=True)
-"""Stands for a request that goes out as it came, and must not run twice."""
+_OPTIONS = {policy: DecodeOptions(history=policy) for policy in get_args(HistoryPolicy)}
 
-_Served: TypeAlias = "tuple[Response[Any], Lane, HttpReply | None]"
-"""The answer of one target, and its reply where that goes out as it came; each answer makes one."""
+
+class ClientExchange(msgspec.Struct, eq=False):
+    """One request of a client, whose head was read."""
+
+    gateway: Gateway
+    """The gateway that serves it."""
+    http: GatewayRequest
+    """The request as it came."""
+    dialect: Dialect
+    """The client's dialect."""
+    head: Head
+    """The facts of its body."""
+    key: GatewayKey | None = None
+    """The key that it brought; None where none is wanted."""
+    changes: list[Change] = []
+    """The changes of writing the answer."""
+    provider_ids: dict[str, str] = {}
+    """Our own call ids in the answer, and the provider's that they stand for."""
+    grant: Grant | None = None
+    """The right to make this call; None where nothing is counted."""
+    keeping: Keeping | None = None
+    """How the answer is kept, for a client that can go on from it by its id."""
+    warms_up: bool = False
+    """Whether the client prepares what it will go on from, and wants no answer of a model."""
+    taken_out: tuple[Change, ...] = ()
+    """The members that were taken out of the body, since the key may not ask for them."""
+    respelled: tuple[Change, ...] = ()
+    """The names of media types that are sent under the name that the client's dialect takes."""
+    relayed: tuple[Lane, ...] = ()
+    """The targets that get the body as it came."""
+    hooking: Hooking | None = None
+    """The hooks that run around the call; None where there are none, and before they do."""
+    hook_changes: tuple[Change, ...] = ()
+    """The hooks' changes of the request."""
+    restored: Restored | None = None
+    """The request with what its dialect had no room for; None before it is translated."""
+    _decoded: DecodedRequest | None = None
+    _problem: Error | None = None
+
+    @property
+    def owner(self) -> str:
+        """The name of that key: whose state it may see; empty where there is none."""
+        return "" if self.key is None else self.key.name
+
+    @property
+    def decoded(self) -> DecodedRequest:
+        """The whole request, read by its dialect the first time that somebody asks.
+
+        Raises: DecodeError, HistoryError, LimitExceededError.
+        """
+        if self._problem is not None:
+            raise self._problem
+        if self._decoded is None:
+            self._decoded = self._read()
+        return self._decoded
+
+    async def decode(self) -> None:
+        """Have a costly body decoded in another process, so that `decoded` is at hand; for any other one, nothing."""
+        if self._decoded is None and self._problem is None and self.head.body.is_costly:
+            try:
+                offload, name = self.gateway.offload, self.dialect.name
+                decoded = await offload.decode(name, self._request(), self._options(), self.owner)
+                self._decoded = self._checked(decoded)
+            except Error as error:
+                self._problem = error.with_traceback(None)
+
+    async def prepare(self) -> None:
+        """Have a costly body decoded in another process where somebody looks into it; a large one waits its turn."""
+        if self.head.body.is_costly and (self.key is not None or is_observed() or not self.relayed):
+            await self.decode()
+        elif len(self.http.body) > CHEAP_BYTES:
+            await self.gateway.offload.turns.wait()
+
+    @property
+    def writer(self) -> partial[Awaitable[Encoded]]:
+        """Encodes a costly request in another process."""
+        return partial(self.gateway.offload.encode, owner=self.owner)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the whole request was read."""
+        return self._decoded is not None
+
+    def _request(self) -> HttpRequest:
+        http = self.http
+        url = f"{http.path}?{http.query}" if http.query else http.path
+        return HttpRequest(method=http.method, url=url, headers=http.headers, body=http.body)
+
+    def _options(self) -> DecodeOptions:
+        return _OPTIONS[self.dialect.service.history]
+
+    def _read(self) -> DecodedRequest:
+        return self._checked(self.dialect.decode_request(self._request(), self._options()))
+
+    def _checked(self, decoded: DecodedRequest) -> DecodedRequest:
+        if self.keeping is not None:
+            self.keeping.store.opened(decoded.request)  # a wrong namespace is told before any target is asked
+        return decoded
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the history holds turns that were translated for this client, so that no provider knows them."""
+        return (self.keeping is not None and self.keeping.is_changed) or self.head.is_ours
+
+    @property
+    def wants_usage(self) -> bool:
+        """Whether token counts belong in the stream."""
+        if not self.dialect.service.usage_if_asked:
+            return True
+        options = self.head.body.get("stream_options")
+        return is_object(options) and options.get("include_usage") is True
+
+    @property
+    def read_changes(self) -> tuple[Change, ...]:
+        """Changes of reading the request, and its key's cap; repairs only where it did not go out as it came."""
+        before = self.http.changes + self.taken_out + self.respelled
+        is_only_seen = bool(self.relayed) and self.restored is None  # an observer reads what goes out as it came
+        changes = before if self._decoded is None or is_only_seen else before + self._decoded.changes
+        changes = changes if self.grant is None else changes + self.grant.changes
+        changes += self.hook_changes
+        return changes if self.restored is None else changes + self.restored.changes
+
+    @property
+    def hook_headers(self) -> Headers:
+        """The headers that report hooks: whether the answer was in a cache, where that was looked into."""
+        came = "" if self.hooking is None else self.hooking.context.cache
+        return (("x-interlingua-cache", came),) if came else ()
+
+    async def whole(self) -> Request:
+        """The whole request with what is stored of its history, restored the first time that somebody asks.
+
+        Raises: as `decoded`.
+        """
+        if self.restored is None:
+            self.restored = await self.gateway.vault.restore(self.owner, self.decoded.request)
+        return self.restored.request
+
+    async def remember(self, response: Response[Any]) -> None:
+        """Keep what the client's dialect has no room for of a translated answer."""
+        if self.restored is not None:
+            await self.gateway.vault.remember(self.owner, self.restored, response, self.provider_ids)
+
+    async def keep(self, response: Response[Any], lane: Lane, body: bytes | None = None) -> None:
+        """Keep an answer for a client that can go on from it by its id; `body` is its whole text, where it has one."""
+        keeping = self.keeping
+        if keeping is None:
+            return
+
+        def written() -> bytes:
+            if body is not None:
+                return body
+            context = replace(self.context(lane.dialect.name), changes=None)
+            return self.dialect.encode_response(keeping.answer(response, lane), context).body
+
+        await keeping.keep(response, lane, written)
+
+    def able_lanes(self, lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
+        """The targets that know what the request goes on with.
+
+        Raises: BadRequestError where there is none.
+        """
+        lanes = lanes if self.keeping is None else self.keeping.lanes(lanes)
+        return self.gateway.ids.lanes(lanes, self.http)
+
+    def request_for(self, request: Request, lane: Lane) -> Request:
+        """The request as one of several targets gets it."""
+        return request if self.keeping is None else self.keeping.request_for(request, lane)
+
+    async def settle(
+        self, response: Response[Any] | None, lane: Lane | None = None, *, is_partial: bool = False
+    ) -> None:
+        """Write down what the call has used, where that is counted and was not yet, as `Grant.settle`."""
+        settling = None if self.grant is None else self.grant.settle(response, lane, is_partial=is_partial)
+        if settling is not None:
+            await settling
+
+    async def settle_failed(self, error: BaseException) -> None:
+        """Write down what a call has used that ended with an error."""
+        settling = None if self.grant is None else self.grant.settle_failed(error)
+        if settling is not None:
+            await settling
+
+    def shown(self, response: Response[Any], lane: Lane) -> Response[Any]:
+        """The answer of a target as the client gets it."""
+        response = response if self.keeping is None else self.keeping.answer(response, lane)
+        if self.http.facts.names_provider:
+            response = with_provider(response, lane.endpoint.provider, self.dialect.name)
+        return response
+
+    def shown_events(self, events: list[Event], lane: Lane) -> list[Event]:
+        """Events of the beginning, the end or a call of an answer, as the client gets them."""
+        if self.http.facts.names_provider:
+            events = [start_with_provider(event, lane.endpoint.provider, self.dialect.name) for event in events]
+        return events if self.keeping is None else [self.keeping.event(event, lane) for event in events]
+
+    @property
+    def changes_calls(self) -> bool:
+        """Whether the client gets calls of the answer in namespaces, so that every event has to be looked at."""
+        return self.keeping is not None and self.keeping.has_spaces
+
+    def signing(self, lane: Lane) -> Callable[[bytes], bytes] | None:
+        """The function that signs the ids in the answer of a target; None where nothing is signed."""
+        is_here = self.keeping is not None and self.keeping.is_ours(lane)
+        return self.gateway.ids.signing(self.http, lane.endpoint.provider, is_here=is_here)
+
+    def context(self, source: str | None) -> ServerContext:
+        """How the answer is to be written, when a target of the dialect `source` gave it."""
+        gateway, head = self.gateway, self.head
+        return ServerContext(
+            model=head.model,
+            created=int(gateway.now()),
+            make_id=partial(gateway.make_id, self.dialect.service.id_prefix),
+            stream_usage=head.stream and self.wants_usage,
+            source=source,
+            legal=True,
+            json_array=head.json_array,
+            path=self.http.path,
+            request=None if self._decoded is None else self._decoded.request,
+            changes=self.changes,
+            input_tokens=partial(estimate_body, self.http.body) if self.dialect.service.counts_first else None,
+        )
 
 
 def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[GatewayReply]]:
@@ -83,48 +323,24 @@ def converse(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
 
 async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> GatewayReply:
     exchange = await read_exchange(gateway, http, dialect)
-    job = await _made_job(exchange)
+    job = await make_job(exchange)
     if exchange.key is not None:
         await gateway.admission.admit(exchange, exchange.key, job)
         job = _capped(exchange, job)
     if exchange.warms_up:
-        return await warmed_up(exchange)
+        return await _warm_up(exchange)
     try:
         if gateway.hooks:
-            from interlingua.gateway.calls.hooked import hooked  # who has no hooks pays nothing
-
-            result = await hooked(exchange, job)
+            result = await _run_hooks(exchange, job)
             if isinstance(result, GatewayReply):
                 return result
             job = result
-        return await (_streamed(exchange, job) if exchange.head.stream else _whole(exchange, job))
+        return await (streamed(exchange, job) if exchange.head.stream else _whole(exchange, job))
     except Unreserved as refusal:
         raise refusal.error from None
     except BaseException as error:
-        if exchange.grant is not None:
-            await done(exchange.grant.settle_failed(error))
+        await exchange.settle_failed(error)
         raise
-
-
-async def read_exchange(gateway: Gateway, http: GatewayRequest, dialect: str) -> ClientExchange:
-    """The exchange of a client; earlier turns of a Responses client are put into its request, where they are kept here.
-
-    Raises: as `read`; BadRequestError for an answer that is not kept.
-    """
-    body = await gateway.body_of(http, dialect)
-    if get_service(dialect).store is None:
-        return read(gateway, http, dialect, body)
-    owner, latest = gateway.ids.owner(http), http.latest
-    if latest is None:
-        prepared = await gateway.stored.prepare(owner, body)
-    else:
-        prepared = await latest.responses.prepare(owner, posted(body))
-    if prepared.body is not body:
-        http = msgspec.structs.replace(http, body=prepared.body.text, read=prepared.body)
-    exchange = read(gateway, http, dialect, prepared.body)
-    exchange.keeping = Keeping(gateway, owner, prepared, stores=body.get("store") is not False, latest=latest)
-    exchange.warms_up = latest is not None and body.get("generate") is False
-    return exchange
 
 
 def _capped(exchange: ClientExchange, job: Job) -> Job:
@@ -133,190 +349,47 @@ def _capped(exchange: ClientExchange, job: Job) -> Job:
     if cap is None or not job.request.messages:
         return job
     request = job.request
-    capped = limited(request, cap) if request.extra else msgspec.structs.replace(request, max_tokens=cap)
-    return msgspec.structs.replace(job, request=capped)
+    capped = limited(request, cap) if request.extra else replace(request, max_tokens=cap)
+    return replace(job, request=capped)
 
 
 async def job_of(exchange: ClientExchange) -> Job:
-    """The client's job for what is asked.
+    """The client's job for what is asked, as `make_job`, with about how many tokens it has where a limit wants to know.
 
-    Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
-    body that has to be translated and cannot be read.
+    Raises: as `make_job`.
     """
-    return _weighed(exchange, await _made_job(exchange))
-
-
-async def _made_job(exchange: ClientExchange) -> Job:
-    plan = _planned(exchange)
-    if exchange.head.body.is_costly and (exchange.key is not None or is_observed() or not exchange.relayed):
-        await exchange.decode()
-    elif len(exchange.http.body) > CHEAP_BYTES:
-        await exchange.gateway.offload.turns.wait()
-    return _job(exchange, plan, await _request(exchange, plan))
-
-
-def _planned(exchange: ClientExchange) -> Plan:
-    """Resolve the request's targets, and note which of them can get the body as it came.
-
-    Raises: as `Plans.plan`.
-    """
-    head = exchange.head
-    plan = exchange.gateway.plans.plan(head.model, exchange.dialect.name, tools=head.has_tools)
-    exchange.relayed = relayed(exchange, plan)
-    if plan.own and not exchange.relayed:
-        exchange.respelled = head.respelled
-    return plan
-
-
-async def _request(exchange: ClientExchange, plan: Plan) -> Request:
-    """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name."""
-    if exchange.relayed and not exchange.gateway.hooks:
-        lanes = _lanes(exchange, plan)
-        if exchange.relayed is lanes or all([lane in exchange.relayed for lane in lanes]):
-            return _unread(exchange)
-    gateway, request = exchange.gateway, await exchange.whole()
-    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
-
-
-def _job(exchange: ClientExchange, plan: Plan, request: Request) -> Job:
-    """The job of a plan, with what is different for one request, its client, and what stands around its call."""
-    gateway = exchange.gateway
-    changed: dict[str, Any] = {}
-    if exchange.head.body.is_costly:
-        changed["writer"] = partial(gateway.offload.encode, owner=exchange.owner)
-    if exchange.http.kept_by or exchange.keeping is not None:
-        changed["lanes"] = _lanes(exchange, plan)
-    if request is not UNREAD:
-        changed["request"], changed["provider_ids"] = request, exchange.provider_ids
-    if exchange.keeping is not None:
-        changed["make_id"], changed["provider_ids"] = gateway.make_id, exchange.provider_ids
-    if exchange.http.header(STRICT) == "1":
-        changed["settings"] = plan.strict
-    if exchange.http.trace_headers:
-        settings = changed.get("settings", plan.job.settings)
-        changed["settings"] = msgspec.structs.replace(settings, headers=exchange.http.trace_headers)
-    if answers_alone():
-        changed["with_credential"] = False
-    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
-
-
-def _lanes(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
-    """The targets of a plan that know what the request goes on with.
-
-    Raises: BadRequestError where there is none.
-    """
-    lanes = plan.lanes if exchange.keeping is None else exchange.keeping.lanes(plan.lanes)
-    return exchange.gateway.ids.lanes(lanes, exchange.http)
-
-
-def _unread(exchange: ClientExchange) -> Request:
-    """The request that goes out as it came, as far as it is known: all of it only where somebody looks at it."""
-    if is_observed():
-        with suppress(Error):  # what we cannot read, its provider may
-            return exchange.decoded.request
-    return _COMMITTED if exchange.head.is_committed else UNREAD
-
-
-def _weighed(exchange: ClientExchange, job: Job) -> Job:
-    """The job with about how many tokens a request has that nobody read, where a limit wants to know."""
-    covers = limiter().covers
-    if job.request.messages or not any([covers(lane.endpoint.spec) for lane in job.lanes]):
-        return job
-    return msgspec.structs.replace(job, input_tokens=estimate_body(exchange.http.body))
-
-
-def _job_for(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
-    """The job for one of several targets: one of the client's own dialect keeps the provider's ids."""
-    if exchange.keeping is not None:
-        job = msgspec.structs.replace(job, request=exchange.keeping.request_for(job.request, lane))
-    return msgspec.structs.replace(job, make_id=None) if is_same(lane, exchange.dialect.name) else job
-
-
-def _with_thoughts(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
-    """The job with thoughts shown, where thinking is asked for and the client has no word for showing it."""
-    if lane.dialect.service.thoughts != "if_asked" or exchange.dialect.service.thoughts != "unasked":
-        return job
-    request = job.request
-    is_thinking = request.thinking or request.thinking_budget or request.effort not in (None, "none")
-    if request.thinking_summary is not None or not is_thinking:
-        return job
-    return msgspec.structs.replace(job, request=msgspec.structs.replace(request, thinking_summary="auto"))
+    return weighed(exchange, await make_job(exchange))
 
 
 async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
-    """A whole answer."""
-    served: list[_Served] = []
+    """The reply of a whole answer."""
+    served: list[Served] = []
     try:
-        response = await carried_out(_answered(exchange, _weighed(exchange, job), served))
+        response = await carried_out(whole_answer(exchange, weighed(exchange, job), served))
     except UnsupportedError as error:
         raise with_way_out(error) from error
-    last, lane, reply = served[-1]
-    settling = None if exchange.grant is None else exchange.grant.settle(last, lane)
-    if settling is not None:
-        await settling
+    last, lane, sent = served[-1]
+    await exchange.settle(last, lane)
     if exchange.hooking is not None:
-        hooked = await carried_out(exchange.hooking.after(response))
-        reply = reply if exchange.hooking.is_same(response, hooked) else None
-        response = hooked
-    if reply is None:
+        answer = await carried_out(exchange.hooking.after(response))
+        sent = sent if exchange.hooking.is_same(response, answer) else None
+        response = answer
+    if sent is None:
         await exchange.remember(response)
-        shown = response if exchange.keeping is None else exchange.keeping.answer(response, lane)
-        if exchange.http.facts.names_provider:
-            shown = with_provider(shown, lane.endpoint.provider, exchange.dialect.name)
-        status, headers, body = _translated(exchange, shown, lane)
+        context = exchange.context(lane.dialect.name)
+        reply = translated_reply(exchange.dialect, exchange.shown(response, lane), context)
+        status, headers, body = reply.status, reply.headers, reply.body
     else:
-        shown = (
-            with_provider(response, lane.endpoint.provider, exchange.dialect.name)
-            if exchange.http.facts.names_provider
-            else response
-        )
-        context = partial(exchange.context, lane.dialect.name)
-        reply, response = _as_sent(exchange.dialect, reply, shown, context, is_whole=shown is response)
-        status, body = reply.status, reply.body
-        headers = (("content-type", exchange.dialect.service.body_type), *kept_headers(reply.headers))
+        shown, make_context = exchange.shown(response, lane), partial(exchange.context, lane.dialect.name)
+        sent, response = reply_as_sent(exchange.dialect, sent, shown, make_context, is_whole=shown is response)
+        status, body = sent.status, sent.body
+        headers = (("content-type", exchange.dialect.service.body_type), *kept_headers(sent.headers))
     if exchange.keeping is not None:
         await exchange.keep(response, lane, body)
-    return _replied(exchange, response, lane, (status, headers, body))
+    return _with_trail(exchange, response, lane, (status, headers, body))
 
 
-def _as_sent(
-    dialect: Dialect,
-    reply: HttpReply,
-    response: Response[Any],
-    context: Callable[[], ServerContext],
-    *,
-    is_whole: bool = True,
-) -> tuple[HttpReply, Response[Any]]:
-    """The reply that a client of the same dialect gets for one that says `response`, and what it says then.
-
-    `context` tells how an answer is written; a reply in normal form is passed on without the changes of reading it.
-    `is_whole` says that the body holds all that the client is to get.
-    """
-    made = [change for change in response.changes if change.stage == "decode_response"]
-    is_harmless = not made or dialect.frame_check().harmless.issuperset([change.code for change in made])
-    if is_whole and is_harmless and dialect.is_normal(reply.body):
-        if made:
-            response = msgspec.structs.replace(
-                response, changes=tuple([one for one in response.changes if one not in made])
-            )
-        return reply, response
-    facts = context()
-    encoded = dialect.encode_response(
-        response, msgspec.structs.replace(facts, model=response.wire_model or facts.model)
-    )
-    return msgspec.structs.replace(encoded, headers=reply.headers), response
-
-
-def _translated(exchange: ClientExchange, response: Response[Any], lane: Lane) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of an answer in the client's dialect."""
-    reply = exchange.dialect.encode_response(response, exchange.context(lane.dialect.name))
-    headers = own_headers(reply.headers)
-    if response.rate_limits:
-        headers += limit_headers(exchange.dialect.name, response.rate_limits)
-    return reply.status, headers, reply.body
-
-
-def _replied(
+def _with_trail(
     exchange: ClientExchange, response: Response[Any], lane: Lane, reply: tuple[int, Headers, bytes]
 ) -> GatewayReply:
     """The reply, with who answered and what was changed."""
@@ -333,162 +406,58 @@ def _replied(
     return GatewayReply(status=status, headers=headers + trail, body=body)
 
 
-def _answered(exchange: ClientExchange, job: Job, served: list[_Served]) -> Steps[Response[Any]]:
-    """The answer, with every try; `served` gets the last one that a target gave."""
-    if job.watch is None and is_observed():
-        from interlingua.client.call.watch import watched_call  # who is not observed pays nothing
-
-        return (yield from watched_call(job, lambda watched: _answered(exchange, watched, served)))
-    answer, attempts = yield from routed(job, partial(_answer, exchange))
-    served.append(answer)
-    response, lane, _ = answer
-    if response.finish_reason == "pause" and is_paused(response, exchange.dialect.name, lane.dialect.name):
-        return (yield from _continued(exchange, job, served, attempts))
-    return msgspec.structs.replace(response, attempts=attempts)
+# Hooks
 
 
-def _continued(
-    exchange: ClientExchange, job: Job, served: list[_Served], attempts: tuple[Attempt, ...]
-) -> Steps[Response[Any]]:
-    """One answer of a paused one, the last of `found`, and its continuations."""
-    response, lane, _ = served[-1]
-    for _ in range(MAX_CONTINUATIONS):
-        if exchange.grant is not None:
-            exchange.grant.paused(served[-1][0], lane)
-        try:
-            answer, tries = yield from routed(continuation(job, lane, response, attempts), partial(_answer, exchange))
-        except Error as error:
-            error.attempts = attempts + error.attempts
-            raise
-        served.append(answer)
-        attempts += tries
-        response = joined(response, answer[0], lane.dialect.name)
-        if not is_paused(answer[0], exchange.dialect.name, lane.dialect.name):
-            break
-    else:
-        response = msgspec.structs.replace(response, finish_reason="length")
-    return msgspec.structs.replace(response, attempts=attempts)
+_UNUSED: Response[None] = Response(usage=Usage(input_tokens=0, output_tokens=0), cost_usd=0.0)
+"""The cost to its key of an answer that no target gave."""
 
 
-def _answer(exchange: ClientExchange, job: Job, lane: Lane) -> Steps[_Served]:
-    """One try at a whole answer."""
-    if lane.refused_features:
-        lane = _taking(exchange, job, lane)
-    if job.make_id is not None:
-        job = _job_for(exchange, job, lane)
-    if exchange.grant is not None:
-        yield from exchange.grant.again(lane)
-    try:
-        if lane not in exchange.relayed:
-            return (yield from whole(_with_thoughts(exchange, job, lane), lane)), lane, None
-        encoded = outgoing(exchange, lane, strict=job.settings.strict)
-        reply = yield fetching(job, lane, encoded)
-        response = answered(job, lane, encoded, reply)
-    except Error as error:
-        _check_lacking(exchange, job, error)
-        if exchange.grant is not None:
-            exchange.grant.failed(error, lane)
-        raise
-    return response, lane, reply
+async def _run_hooks(exchange: ClientExchange, job: Job) -> Job | GatewayReply:
+    """The job with the request that the hooks make of it, or the reply of one that answers.
 
-
-def _taking(exchange: ClientExchange, job: Job, lane: Lane) -> Lane:
-    """The target, where it takes what goes out as it came although it has said that it lacks something.
-
-    Raises: UnsupportedError for a request that has just that.
+    Raises: what a hook raises.
     """
-    with suppress(DecodeError, HistoryError):  # what we cannot read, its provider may
-        error = shortfall(msgspec.structs.replace(job, request=exchange.decoded.request), lane, lane.refused_features)
-        if error is not None:
-            raise error
-    return msgspec.structs.replace(lane, refused_features=frozenset())
+    from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
+
+    context = context_of(
+        job, stream=exchange.head.stream, model=exchange.head.model, owner=exchange.owner, client=exchange.dialect.name
+    )
+    hooking = exchange.hooking = Hooking(exchange.gateway.hooks, context)
+    result = await carried_out(hooking.before(job.request))
+    if isinstance(result, Response):
+        return await _reply_of_hook(exchange, await carried_out(hooking.after(replace(result, request=job.request))))
+    exchange.hook_changes = hooking.take_changes()
+    if exchange.hook_changes or (exchange.head.stream and hooking.reads_answers):
+        exchange.relayed = ()
+    cap = None if exchange.grant is None else exchange.grant.cap
+    if cap is not None:
+        result = limited(result, cap if result.max_tokens is None else min(result.max_tokens, cap))
+    return replace(job, request=result, hooking=hooking)
 
 
-def _check_lacking(exchange: ClientExchange, job: Job, error: Error) -> None:
-    """Believe a target that it lacks something only where the request that went out as it came has that."""
-    if error.lacking is not None and not job.request.messages:
-        try:
-            has_it = has_need(exchange.decoded.request, error.lacking)
-        except Error:
-            has_it = False
-        if not has_it:
-            error.lacking = None
-
-
-async def _streamed(exchange: ClientExchange, job: Job) -> GatewayReply:
-    """A stream, as soon as there are first events."""
-    course = Course(exchange)
-    steps = _run_stream(exchange, _weighed(exchange, job), course.outcome, course)
-    course.pump = AsyncPump(steps if exchange.hooking is None else exchange.hooking.through(course.outcome, steps))
-    try:
-        events = await course.pump.pull()
-    except UnsupportedError as error:
-        raise with_way_out(error) from error
-    try:
-        return streamed(course, events or [])
-    except BaseException:
-        await course.pump.close()
-        raise
-
-
-def _run_stream(exchange: ClientExchange, job: Job, outcome: Outcome, course: Course) -> Steps[None]:
-    if job.watch is None and is_observed():
-        from interlingua.client.call.watch import watched_stream  # who is not observed pays nothing
-
-        yield from watched_stream(job, outcome, lambda watched, result: _run_stream(exchange, watched, result, course))
-        return
-    live, attempts = yield from routed(job, partial(_begin, exchange))
-    course.live, course.attempts, course.outcome.target = live, attempts, live.lane.dialect.name
-    yield from follow(job, live, attempts, outcome)
-    if outcome.response is None:
-        yield from _streamed_on(exchange, job, course)
-
-
-def _streamed_on(exchange: ClientExchange, job: Job, course: Course) -> Steps[None]:
-    """The continuations of a stream that paused, as further events of it."""
-    outcome, lane = course.outcome, course.live.lane
-    while outcome.response is None and outcome.before is not None and outcome.last is not None:
-        before, paused, outcome.last = outcome.before, outcome.last, None
-        if exchange.grant is not None:
-            exchange.grant.paused(paused, lane)
-        further = continuation(job, lane, before, course.attempts)
-        course.is_opening = True
-        try:
-            live, tries = yield from routed(further, partial(_begin, exchange, kind=ContinuedStream))
-        except Unreserved as refusal:
-            course.is_opening = False
-            raise refusal.error from None
-        except Error as error:
-            course.is_opening = False
-            error.attempts = course.attempts + error.attempts
-            raise
-        course.is_opening = False
-        course.live, course.attempts = live, course.attempts + tries
-        if isinstance(live, ContinuedStream):
-            live.goes_on(before)
-        else:  # a whole answer, where a stream was asked for
-            live.first = behind(before, live.first)
-        yield from follow(further, live, course.attempts, outcome)
-
-
-def _begin(exchange: ClientExchange, job: Job, lane: Lane, kind: type[Live] | None = None) -> Steps[Live]:
-    """One try at a stream; `kind` reads what comes of one that is translated."""
-    if lane.refused_features:
-        lane = _taking(exchange, job, lane)
-    if job.make_id is not None:
-        job = _job_for(exchange, job, lane)
-    if exchange.grant is not None:
-        yield from exchange.grant.again(lane)
-    try:
-        if lane not in exchange.relayed:
-            return (yield from begin(_with_thoughts(exchange, job, lane), lane, kind))
-        kind = CountedStream if asks_usage(exchange, lane) else PassedStream
-        return (yield from opened(job, lane, outgoing(exchange, lane, strict=job.settings.strict), kind))
-    except Error as error:
-        _check_lacking(exchange, job, error)
-        if exchange.grant is not None:
-            exchange.grant.failed(error, lane)
-        raise
+async def _reply_of_hook(exchange: ClientExchange, response: Response[Any]) -> GatewayReply:
+    """The reply of an answer that no target gave, whole or as a stream."""
+    await exchange.settle(replace(_UNUSED, model=response.model))
+    dialect, context, keeping = exchange.dialect, exchange.context(None), exchange.keeping
+    if keeping is not None:
+        response = replace(response, id=keeping.id)
+        whole = replace(context, changes=None)
+        await keeping.keep_here(keeping.id, lambda: dialect.encode_response(response, whole).body)
+    await exchange.remember(response)
+    if exchange.head.stream:
+        encode_event = dialect.stream_encoder(context).encode
+        body = b"".join([encode_event(event) for event in unfold(response)])
+        kind = stream_type(dialect.name, json_array=exchange.head.json_array)
+        status, headers = 200, (("content-type", kind), *STREAM_HEADERS)
+    else:
+        reply = dialect.encode_response(response, context)
+        status, headers, body = reply.status, own_headers(reply.headers), reply.body
+    changes = first_changes((*exchange.read_changes, *response.changes, *exchange.changes))
+    if exchange.http.entry is not None:
+        exchange.http.entry.answered(replace(response, usage=None), changes)  # nobody was asked, nothing was used
+    trail = trail_headers(response.attempts, changes, response.cost_usd)
+    return GatewayReply(status=status, headers=(*headers, *trail, *exchange.hook_headers), body=body)
 
 
 # A turn of a WebSocket without a model
@@ -497,13 +466,12 @@ def _begin(exchange: ClientExchange, job: Job, lane: Lane, kind: type[Live] | No
 # for, as with any other; no target is called, and nothing is charged. The input is kept.
 
 
-async def warmed_up(exchange: ClientExchange) -> GatewayReply:
+async def _warm_up(exchange: ClientExchange) -> GatewayReply:
     """The stream of an answer that says nothing, kept as any other answer of the gateway's own.
 
     Raises: BadRequestError where it would go on from an answer that a provider keeps: nobody here knows that.
     """
-    if exchange.grant is not None:
-        await done(exchange.grant.settle(None))
+    await exchange.settle(None)
     keeping, dialect = exchange.keeping, exchange.dialect
     if keeping is None or exchange.head.body.get("previous_response_id") is not None:
         raise BadRequestError(
@@ -513,8 +481,71 @@ async def warmed_up(exchange: ClientExchange) -> GatewayReply:
     response: Response[None] = Response(
         parts=(), finish_reason="stop", usage=Usage(input_tokens=0, output_tokens=0), id=keeping.id
     )
-    whole = msgspec.structs.replace(exchange.context(None), changes=None)
+    whole = replace(exchange.context(None), changes=None)
     await keeping.keep_here(keeping.id, lambda: dialect.encode_response(response, whole).body)
     encode_event = dialect.stream_encoder(exchange.context(None)).encode
     body = b"".join(map(encode_event, unfold(response)))
     return GatewayReply(headers=(("content-type", stream_type(dialect.name, json_array=False)),), body=body)
+
+
+# Reading
+
+
+async def read_exchange(gateway: Gateway, http: GatewayRequest, dialect: str) -> ClientExchange:
+    """The exchange of a client; earlier turns of a Responses client are put into its request, where they are kept here.
+
+    Raises: as `read`; BadRequestError for an answer that is not kept.
+    """
+    body = await gateway.body_of(http, dialect)
+    if get_service(dialect).store is None:
+        return read(gateway, http, dialect, body)
+    owner, latest = gateway.ids.owner(http), http.latest
+    if latest is None:
+        prepared = await gateway.stored.prepare(owner, body)
+    else:
+        prepared = await latest.responses.prepare(owner, posted_body(body))
+    if prepared.body is not body:
+        http = replace(http, body=prepared.body.text, read=prepared.body)
+    exchange = read(gateway, http, dialect, prepared.body)
+    exchange.keeping = Keeping(gateway, owner, prepared, stores=body.get("store") is not False, latest=latest)
+    exchange.warms_up = latest is not None and body.get("generate") is False
+    return exchange
+
+
+def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = None) -> ClientExchange:
+    """The exchange of a client of the dialect `name`; `body` is that of the request, where it was read already.
+
+    Raises: DecodeError with the place for a body that is no JSON object, is ambiguous, names no model, says nothing, or
+    says twice what is decided here; PermissionDeniedError for a model that the key may not ask for.
+    """
+    head = read_head(http, name, body_of(http, name) if body is None else body)
+    if http.entry is not None:
+        http.entry.set_model(head.model, stream=head.stream)
+    if not head.model:
+        raise missing("model", "name the model, as `provider/model` or by an alias")
+    key = gateway.guard.key_for(http, head.model)
+    if head.service.overrides is not None:
+        check_overrides(head.body, head.service)
+    if not head.says_something and http.path not in head.service.silent_paths:
+        raise nothing_said(name)
+    exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
+    if gateway.guard.lists_models(key):
+        _take_out_other_models(exchange, partial(_may_use, gateway.guard, key, head.model))
+    return exchange
+
+
+def _may_use(guard: Guard, key: GatewayKey | None, model: str, other: str) -> bool:
+    """Whether a key that asks for a model may ask for another one, under its own name or that of the same provider."""
+    provider, slash, _ = model.partition("/")
+    lets = guard.lets
+    return "," not in other and (lets(key, other) or (bool(slash) and lets(key, f"{provider}/{other}")))
+
+
+def _take_out_other_models(exchange: ClientExchange, may_use: Callable[[str], bool]) -> None:
+    """Take the members out of a request by which its key could reach models that it may not ask for."""
+    name, body = exchange.dialect.name, exchange.head.body
+    exchange.taken_out = other_models(body, rules_of(name), name, may_use)
+    if exchange.taken_out:
+        body = body_without(body, frozenset([change.path.rpartition("/")[2] for change in exchange.taken_out]))
+        exchange.http = replace(exchange.http, body=body.text, read=body)
+        exchange.head = replace(exchange.head, body=body)

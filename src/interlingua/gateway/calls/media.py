@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from interlingua.errors import Error, UnsupportedError, UsageError
+from interlingua.errors import Error, UsageError
 from interlingua.types.content import OpaquePart, ToolResult
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from interlingua.types.message import Message
     from interlingua.types.request import Request
 
-__all__ = ["MAX_REFERENCES", "address_of", "with_media", "with_way_out"]
+__all__ = ["MAX_REFERENCES", "address_of", "with_media"]
 
 MAX_REFERENCES = 32
 """How many addresses of one request are fetched."""
@@ -34,7 +34,6 @@ _MEMBERS = (
     "fileUri", "file_uri", "fileData", "file_data",
 )  # fmt: skip
 """Members below which a dialect tells an address."""
-_WAY_OUT = "send its bytes (base64), or start the gateway with --allow-fetch"
 
 
 def address_of(part: OpaquePart) -> str | None:
@@ -102,12 +101,3 @@ def _with_content(part: Any, fetched: dict[str, Fetched]) -> Any:
         return msgspec.structs.replace(part, content=content)
     address = address_of(part) if isinstance(part, OpaquePart) else None
     return part if address is None else fetched[address]
-
-
-def with_way_out(error: UnsupportedError) -> UnsupportedError:
-    """The refusal; one of a reference says what to do about it."""
-    if not any(change.code == "media_refs" for change in error.changes):
-        return error
-    refusal = UnsupportedError(f"{error.message}; {_WAY_OUT}", changes=error.changes, status=error.status)
-    refusal.attempts = error.attempts
-    return refusal

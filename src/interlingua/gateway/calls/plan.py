@@ -1,6 +1,7 @@
 """Plans: the targets and the treatment of all requests that name the same model in the same dialect, settled once.
 
-Some targets get the body as it came, with a few members edited (`relayed`, `outgoing`); the others get a translation.
+Some targets get the body as it came, with a few members edited (`sending`); the others get a translation. The plan of
+a request, with what is different for that one, is the job of the client that carries it out (`make_job`).
 
 Rules
 - A plan holds for as long as the registry gives the same targets and the gateway has the same settings.
@@ -10,9 +11,6 @@ Rules
   `MAX_MODEL_CHARACTERS`, and what is refused is not remembered.
 - The client's own dialect is spoken to a provider that speaks it and takes the request in it, else its first one.
 - Where something answers in the place of every model (tests), a name that nothing defines is taken as it is.
-- Of a body that goes out the model's name is changed, the cap of a limited key is put in (`keys/cap`), and members are
-  taken out that a target is known not to take, each with an entry; what the caller wrote as text stays that text. Of
-  the headers only those that belong to the body's dialect go along, and never a credential of the client's.
 - A target that would need the body said in another way, a body that is not in the dialect's normal form, and a history
   with turns that were translated, are translated instead.
 """
@@ -20,40 +18,36 @@ Rules
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from interlingua.client.call.job import Job, Lane
+from interlingua.client.observe import is_observed
 from interlingua.client.options import Settings
-from interlingua.dialects._contract import Encoded, Undo
-from interlingua.dialects._members import is_object
 from interlingua.dialects.table import get_dialect, get_service
-from interlingua.errors import DecodeError, UnsupportedError, UsageError
+from interlingua.errors import DecodeError, Error, UsageError
+from interlingua.gateway.calls.media import with_media
 from interlingua.gateway.calls.reading import checked_model
-from interlingua.gateway.keys.cap import cap_edits
+from interlingua.gateway.http import STRICT
 from interlingua.gateway.policy import renamed
 from interlingua.registry.resolve import placeholder
 from interlingua.transport.override import answers_alone
-from interlingua.types.change import Changes
 from interlingua.types.request import Request
-from interlingua.wire.body import edited_body
 from interlingua.wire.cache import ByteCache, weight_of
-from interlingua.wire.json import encode, encode_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.dialects._contract import Quirks
-    from interlingua.dialects._service import Service
-    from interlingua.gateway.calls.client_exchange import ClientExchange, Head
-    from interlingua.gateway.http import GatewayRequest
+    from interlingua.gateway.calls.exchange import ClientExchange
+    from interlingua.gateway.calls.reading import Head
     from interlingua.gateway.settings import GatewaySettings
     from interlingua.registry.endpoint import Endpoint
     from interlingua.registry.ranking import Ranking
     from interlingua.registry.resolve import Registry, Resolved
-    from interlingua.wire.http import Headers
 
 __all__ = [
     "UNREAD",
@@ -62,17 +56,17 @@ __all__ = [
     "Plan",
     "Plans",
     "Targets",
-    "asks_usage",
     "is_same",
+    "make_job",
     "needs_of",
-    "outgoing",
-    "relayed",
 ]
 
 PLAN_BYTES, TARGET_BYTES = 2_000, 400
 """About what a plan takes in memory, and each of its targets."""
 UNREAD = Request()
 """Stands for a request that goes out as it came, so that nobody has to read it."""
+_COMMITTED = Request(store=True)
+"""Stands for a request that goes out as it came, and must not run twice."""
 
 
 def is_same(lane: Lane, dialect: str) -> bool:
@@ -249,11 +243,7 @@ def _never() -> bool:
     return False
 
 
-# The request that goes out to a target of the client's own dialect
-
-
-_MADE = b'"call_'
-"""How ids begin that are made for calls without one; in a history each stands twice, and counting goes on behind it."""
+# The targets that get the body as it came
 
 
 class _Trigger(NamedTuple):
@@ -348,7 +338,7 @@ def _needs(quirks: Quirks, untaken: tuple[str, ...]) -> Needs:
     return Needs(quirks.unsupported.union(everything, active_members), words)
 
 
-def relayed(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
+def _relayed(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
     """The targets to which the body can go out as it came; those of the plan themselves, where it is all of them."""
     head, own = exchange.head, plan.own
     if not own or head.json_array or (exchange.keeping is not None and exchange.keeping.is_changed):
@@ -366,58 +356,67 @@ def _takes(head: Head, needs: Needs) -> bool:
     return all([words.isdisjoint(head.words(member)) for member, words in needs.words.items()])
 
 
-def outgoing(exchange: ClientExchange, lane: Lane, *, strict: bool) -> Encoded:
-    """The request for one target, in the client's own words.
+# The job of one request
 
-    Raises: UnsupportedError under `strict` for a member that the target does not take.
+
+async def make_job(exchange: ClientExchange) -> Job:
+    """The client's job for a request: its targets, and the request as far as somebody has to know it.
+
+    Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
+    body that has to be translated and cannot be read; BadRequestError where no target knows what it goes on with.
     """
-    name, service, endpoint, body = exchange.dialect.name, exchange.dialect.service, lane.endpoint, exchange.head.body
-    changes = Changes(name, "encode_request")
-    betas = service.beta_members
-    left_out = () if not betas or "*" in endpoint.target.quirks.betas else betas.intersection(body.members)
-    for member in left_out:
-        changes.add("parameter_unsupported", f"/extra/{name}/{member}", f"{endpoint.spec} does not take it")
-    if strict and left_out:
-        listing = "; ".join([str(change) for change in changes.entries])
-        raise UnsupportedError(
-            f"{endpoint.spec} cannot take the request as it is (strict): {listing}", changes=changes.done()
-        )
-    changes.repaired(body.repairs)
-    edits: dict[str, bytes | None] = dict.fromkeys(left_out)
-    if service.read_path is None and "model" in body:
-        edits["model"] = encode_text(endpoint.model)
-    if (grant := exchange.grant) is not None and grant.cap is not None:
-        edits |= cap_edits(exchange, lane, grant.cap, is_own=not grant.changes)
-    if asks_usage(exchange, lane):
-        options = body.get("stream_options")
-        edits["stream_options"] = encode({**(options if is_object(options) else {}), "include_usage": True})
-    return Encoded(
-        path=service.path if service.path and not exchange.http.query else _path(exchange, service, endpoint.model),
-        body=edited_body(body, edits),
-        headers=_headers(exchange.http, service, has_betas=not left_out),
-        changes=changes.done(),
-        undo=Undo(first_index=body.text.count(_MADE)),
-    )
+    plan = _planned(exchange)
+    await exchange.prepare()
+    return _job(exchange, plan, await _request(exchange, plan))
 
 
-def asks_usage(exchange: ClientExchange, lane: Lane) -> bool:
-    """Whether a stream is asked for its counts of tokens, which its client does not want and its key is charged by."""
-    is_counted = exchange.grant is not None and exchange.grant.cap is not None
-    return is_counted and exchange.head.stream and not exchange.wants_usage and lane.endpoint.target.quirks.stream_usage
+def _planned(exchange: ClientExchange) -> Plan:
+    """Resolve the request's targets, and note which of them can get the body as it came.
+
+    Raises: as `Plans.plan`.
+    """
+    head = exchange.head
+    plan = exchange.gateway.plans.plan(head.model, exchange.dialect.name, tools=head.has_tools)
+    exchange.relayed = _relayed(exchange, plan)
+    if plan.own and not exchange.relayed:
+        exchange.respelled = head.respelled
+    return plan
 
 
-def _path(exchange: ClientExchange, service: Service, model: str) -> str:
-    http = exchange.http
-    if service.path_of is not None:
-        return service.path_of(http.path, model, exchange.head.stream)
-    return f"{service.path}?beta=true" if http.query and "beta=true" in http.query.split("&") else service.path
+async def _request(exchange: ClientExchange, plan: Plan) -> Request:
+    """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name."""
+    if exchange.relayed and not exchange.gateway.hooks:
+        lanes = exchange.able_lanes(plan.lanes)
+        if exchange.relayed is lanes or all([lane in exchange.relayed for lane in lanes]):
+            return _unread(exchange)
+    gateway, request = exchange.gateway, await exchange.whole()
+    return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
 
 
-def _headers(http: GatewayRequest, service: Service, *, has_betas: bool) -> Headers:
-    carried = http.facts.carried
-    if carried is None:
-        own = [pair for pair in http.headers if pair[0] in service.headers]
-        carried = http.facts.carried = (*service.default_headers, *own)
-    if not has_betas:  # a feature and its member travel together or not at all
-        return tuple([pair for pair in carried if pair[0] != service.beta_header])
-    return carried
+def _unread(exchange: ClientExchange) -> Request:
+    """The request that goes out as it came, as far as it is known: all of it only where somebody looks at it."""
+    if is_observed():
+        with suppress(Error):  # what we cannot read, its provider may
+            return exchange.decoded.request
+    return _COMMITTED if exchange.head.is_committed else UNREAD
+
+
+def _job(exchange: ClientExchange, plan: Plan, request: Request) -> Job:
+    """The job of a plan, with what is different for one request, its client, and what stands around its call."""
+    changed: dict[str, Any] = {}
+    if exchange.head.body.is_costly:
+        changed["writer"] = exchange.writer
+    if exchange.http.kept_by or exchange.keeping is not None:
+        changed["lanes"] = exchange.able_lanes(plan.lanes)
+    if request is not UNREAD:
+        changed["request"], changed["provider_ids"] = request, exchange.provider_ids
+    if exchange.keeping is not None:
+        changed["make_id"], changed["provider_ids"] = exchange.gateway.make_id, exchange.provider_ids
+    if exchange.http.header(STRICT) == "1":
+        changed["settings"] = plan.strict
+    if exchange.http.trace_headers:
+        settings = changed.get("settings", plan.job.settings)
+        changed["settings"] = msgspec.structs.replace(settings, headers=exchange.http.trace_headers)
+    if answers_alone():
+        changed["with_credential"] = False
+    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job

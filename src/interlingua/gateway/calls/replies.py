@@ -47,8 +47,9 @@ from interlingua.types.event import StreamStart
 from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from interlingua.dialects._contract import Dialect
     from interlingua.dialects._service import Phrase
     from interlingua.errors import Error
     from interlingua.gateway.http import GatewayRequest
@@ -67,12 +68,15 @@ __all__ = [
     "names_provider",
     "own_fault",
     "own_headers",
+    "reply_as_sent",
     "reply_of",
     "start_with_provider",
     "told_changes",
     "trail_headers",
+    "translated_reply",
     "visible",
     "with_provider",
+    "with_way_out",
     "wording",
 ]
 
@@ -272,6 +276,21 @@ def _phrased(phrase: Phrase, error: Error) -> str:
     return f"{phrase.sentence} {message}"
 
 
+# Refused references to media
+
+
+_WAY_OUT = "send its bytes (base64), or start the gateway with --allow-fetch"
+
+
+def with_way_out(error: UnsupportedError) -> UnsupportedError:
+    """The refusal; one of a reference says what to do about it."""
+    if not any(change.code == "media_refs" for change in error.changes):
+        return error
+    refusal = UnsupportedError(f"{error.message}; {_WAY_OUT}", changes=error.changes, status=error.status)
+    refusal.attempts = error.attempts
+    return refusal
+
+
 # Requests that the end of the gateway cuts off
 
 
@@ -333,3 +352,37 @@ def start_with_provider(event: Event, provider: str, dialect: str) -> Event:
 
 def _extra(extra: dict[str, dict[str, Any]], provider: str, dialect: str) -> dict[str, dict[str, Any]]:
     return {**extra, dialect: {"provider": provider, **extra.get(dialect, {})}}
+
+
+# Whole answers
+
+
+def reply_as_sent(
+    dialect: Dialect,
+    reply: HttpReply,
+    response: Response[Any],
+    context: Callable[[], ServerContext],
+    *,
+    is_whole: bool = True,
+) -> tuple[HttpReply, Response[Any]]:
+    """The reply that a client of the same dialect gets for one that says `response`, and what it says then.
+
+    `context` tells how an answer is written; a reply in normal form is passed on without the changes of reading it.
+    `is_whole` says that the body holds all that the client is to get.
+    """
+    made = [change for change in response.changes if change.stage == "decode_response"]
+    is_harmless = not made or dialect.frame_check().harmless.issuperset([change.code for change in made])
+    if is_whole and is_harmless and dialect.is_normal(reply.body):
+        if made:
+            response = replace(response, changes=tuple([one for one in response.changes if one not in made]))
+        return reply, response
+    facts = context()
+    encoded = dialect.encode_response(response, replace(facts, model=response.wire_model or facts.model))
+    return replace(encoded, headers=reply.headers), response
+
+
+def translated_reply(dialect: Dialect, response: Response[Any], context: ServerContext) -> HttpReply:
+    """A whole answer in the client's dialect."""
+    reply = dialect.encode_response(response, context)
+    limits = limit_headers(dialect.name, response.rate_limits) if response.rate_limits else ()
+    return replace(reply, headers=own_headers(reply.headers) + limits)

@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from interlingua.client.aio.pump import AsyncPump
 from interlingua.client.call.reply_head import told_by
 from interlingua.client.price import price_of
 from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects.table import stream_type
-from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError
+from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError, UnsupportedError
 from interlingua.gateway.calls.passing_stream import PassedStream, is_broken
-from interlingua.gateway.calls.pauses import PausingOutcome
 from interlingua.gateway.calls.replies import (
     cut_off,
     kept_headers,
     limit_headers,
     own_fault,
-    start_with_provider,
     trail_headers,
+    with_way_out,
     wording,
 )
+from interlingua.gateway.calls.sending import PausingOutcome, stream_steps, weighed
 from interlingua.gateway.http import Closing, GatewayReply
-from interlingua.gateway.keys.grant import done
 from interlingua.providers.price import cost_usd
 from interlingua.stream.build import stream_error
 from interlingua.transport.override import answers_alone
@@ -43,11 +43,11 @@ from interlingua.types.event import StreamEnd, StreamError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from interlingua.client.aio.pump import AsyncPump
     from interlingua.client.call.core import Outcome
+    from interlingua.client.call.job import Job
     from interlingua.client.call.live import Live
     from interlingua.dialects._contract import ServerContext, StreamEncoder
-    from interlingua.gateway.calls.client_exchange import ClientExchange
+    from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.http import Sink
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
@@ -99,21 +99,9 @@ class Course:
         """The encoder in the client's dialect."""
         return self.exchange.dialect.stream_encoder(self.context())
 
-    def shown(self, events: list[Event]) -> list[Event]:
-        """Events of its beginning, its end or a call, as the client gets them."""
-        keeping, lane = self.exchange.keeping, self.live.lane
-        if self.exchange.http.facts.names_provider:
-            events = [
-                start_with_provider(event, lane.endpoint.provider, self.exchange.dialect.name) for event in events
-            ]
-        return events if keeping is None else [keeping.event(event, lane) for event in events]
-
     async def keep(self, response: Response[Any], *, is_translated: bool) -> None:
         """Settle the call, and keep what the client's next request may need."""
-        grant = self.exchange.grant
-        settling = None if grant is None else grant.settle(self.outcome.last or response, self.live.lane)
-        if settling is not None:
-            await settling
+        await self.exchange.settle(self.outcome.last or response, self.live.lane)
         if is_translated:
             await self.exchange.remember(response)
         await self.exchange.keep(response, self.live.lane)
@@ -121,12 +109,12 @@ class Course:
     async def close(self) -> None:
         """Close the upstream, and settle a call that was left before its end."""
         await self.pump.close()
-        grant = self.exchange.grant
-        if grant is not None and grant.counts:
+        exchange = self.exchange
+        if exchange.grant is not None and exchange.grant.counts:
             if self.is_opening:
-                await done(grant.settle_failed(asyncio.CancelledError()))
+                await exchange.settle_failed(asyncio.CancelledError())
             last = self.outcome.last
-            await done(grant.settle(last or self.came, self.live.lane, is_partial=last is None))
+            await exchange.settle(last or self.came, self.live.lane, is_partial=last is None)
 
     async def finish(self) -> None:
         """Close the upstream, and write down what the stream came to."""
@@ -158,7 +146,26 @@ class Course:
         return came
 
 
-def streamed(course: Course, events: list[Event]) -> GatewayReply:
+async def streamed(exchange: ClientExchange, job: Job) -> GatewayReply:
+    """The reply of a stream, as soon as there are first events.
+
+    Raises: what a call raises before them.
+    """
+    course = Course(exchange)
+    steps = stream_steps(exchange, weighed(exchange, job), course.outcome, course)
+    course.pump = AsyncPump(steps if exchange.hooking is None else exchange.hooking.through(course.outcome, steps))
+    try:
+        events = await course.pump.pull()
+    except UnsupportedError as error:
+        raise with_way_out(error) from error
+    try:
+        return _reply(course, events or [])
+    except BaseException:
+        await course.pump.close()
+        raise
+
+
+def _reply(course: Course, events: list[Event]) -> GatewayReply:
     """The reply of a stream that has begun with `events`."""
     exchange, live = course.exchange, course.live
     name = exchange.dialect.name
@@ -204,9 +211,9 @@ def _signed(course: Course, body: AsyncGenerator[bytes]) -> Closing:
 async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[bytes]:
     encoder, outcome = course.encoder(), course.outcome
     encode_event = encoder.encode
-    batch: list[Event] | None = course.shown(events)
+    batch: list[Event] | None = course.exchange.shown_events(events, course.live.lane)
     opens = course.live.is_opening(events)
-    shows_all = course.exchange.keeping is not None and course.exchange.keeping.has_spaces
+    shows_all = course.exchange.changes_calls
     following = course.pump.pull if shows_all else course.following(partial(_written, outcome, encode_event))
     begins = course.is_poured  # then the first piece is waited for, though it may be empty
     try:
@@ -214,7 +221,7 @@ async def _translated(course: Course, events: list[Event]) -> AsyncGenerator[byt
             if outcome.response is not None:  # before its last bytes: the next request may come with them
                 await course.keep(outcome.response, is_translated=True)
             if outcome.response is not None or shows_all:
-                batch = course.shown(batch)
+                batch = course.exchange.shown_events(batch, course.live.lane)
             if outcome.response is not None or outcome.partial is not None:
                 batch = _last(batch)
             data = b"".join([encode_event(event) for event in batch])

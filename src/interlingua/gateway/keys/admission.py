@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from interlingua.client.call.job import Job, Lane
-    from interlingua.gateway.calls.client_exchange import ClientExchange
+    from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.keys.accounts import Accounts, Row
     from interlingua.gateway.keys.budget import Used

@@ -30,7 +30,7 @@ from interlingua.client.price import price_of, window_of
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.table import DIALECTS, get_service
 from interlingua.errors import BillingError, Error, PermissionDeniedError
-from interlingua.gateway.calls.other_models import overrides
+from interlingua.gateway.calls.reading import overrides
 from interlingua.gateway.keys.terms import nano_usd
 from interlingua.providers.price import cost_usd
 from interlingua.transport.override import answers_alone
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.job import Job, Lane
     from interlingua.dialects._service import LimitFields, Service
-    from interlingua.gateway.calls.client_exchange import ClientExchange, Head
+    from interlingua.gateway.calls.exchange import ClientExchange
+    from interlingua.gateway.calls.reading import Head
     from interlingua.gateway.keys.admission import KeyPlan
     from interlingua.gateway.keys.budget import Refusal
     from interlingua.types.change import Change

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
-    from interlingua.gateway.calls.client_exchange import ClientExchange
+    from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.keys.admission import KeyPlan
     from interlingua.providers.price import Price
     from interlingua.routing.limits import Limiter

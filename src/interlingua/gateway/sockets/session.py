@@ -10,6 +10,9 @@ Rules
 - A client that leaves cancels what is under way for it, and that closes the upstream.
 - A key is checked again for each response: one that was revoked asks nothing more.
 
+- An event of the client is the body of a POST with a `type` (`reading.posted_body`). Every event of the stream is one
+  text; what no stream is, is one `error` event with the status and the headers that HTTP would have had.
+
 Not responsible for: frames, pings and how fast a client reads.
 """
 
@@ -17,22 +20,22 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from interlingua.dialects.table import services, store_dialect
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.replies import error_reply
-from interlingua.gateway.calls.socket_events import FAILED, error_event, texts_of
 from interlingua.gateway.http import GatewayReply, GatewayRequest, Seen
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.state.latest import Latest
-from interlingua.wire.json import MAX_BODY_BYTES
-from interlingua.wire.sse import SseDecoder
+from interlingua.wire.json import MAX_BODY_BYTES, decode_any, encode
+from interlingua.wire.sse import DONE, SseDecoder
 
 if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.gateway.core import Gateway
     from interlingua.wire.http import Headers
+    from interlingua.wire.sse import SseEvent
 
 __all__ = ["IDLE_S", "LIFE_S", "Channel", "Close", "Session", "session_of", "upgrade"]
 
@@ -44,6 +47,9 @@ _PATHS = frozenset([path.pattern for each in services().values() for path in eac
 _HOP = frozenset({"connection", "content-type", "upgrade", "x-request-id"})
 """Headers of the handshake that are none of the requests on its connection."""
 _STREAM = "text/event-stream"
+_FAILED = frozenset({"error", "response.failed"})
+"""The events of a response that failed."""
+_ANY_NULLS = 1 << 20
 
 
 class Close(NamedTuple):
@@ -106,7 +112,7 @@ class Session:
                 if text is None:
                     return Close(1001, "this gateway is being stopped")
                 await self._answer(text, channel)
-            await channel.send([error_event(_too_old())])
+            await channel.send([_error_event(_too_old())])
             return Close(1000, "this connection has reached its limit")
         finally:
             await self._latest.forget()
@@ -133,7 +139,7 @@ class Session:
         if request.entry is not None:
             request.entry.sent()
             request.entry.done()
-        return error_event(reply)
+        return _error_event(reply)
 
 
 async def _send(reply: GatewayReply, channel: Channel) -> bool:
@@ -141,15 +147,15 @@ async def _send(reply: GatewayReply, channel: Channel) -> bool:
     body, decoder = reply.body, SseDecoder(max_event_bytes=MAX_BODY_BYTES)
     if isinstance(body, bytes):
         is_stream = any(name == "content-type" and value.startswith(_STREAM) for name, value in reply.headers)
-        await channel.send(texts_of(decoder.feed(body)) if is_stream else [error_event(reply)])
+        await channel.send(_texts_of(decoder.feed(body)) if is_stream else [_error_event(reply)])
         return not is_stream
     is_failed = False
     async with aclosing(body):
         async for piece in body:
             events = decoder.feed(piece)
-            is_failed = is_failed or any(event.event in FAILED for event in events)
+            is_failed = is_failed or any(event.event in _FAILED for event in events)
             if events:
-                await channel.send(texts_of(events))
+                await channel.send(_texts_of(events))
     return is_failed
 
 
@@ -192,3 +198,20 @@ async def upgrade(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  #
         "a response over HTTP is asked for by POST",
         status=426,
     )
+
+
+def _texts_of(events: list[SseEvent]) -> list[bytes]:
+    """The texts of events of a stream; its `[DONE]` is none."""
+    return [event.data for event in events if event.data != DONE]
+
+
+def _error_event(reply: GatewayReply) -> bytes:
+    """The event of a reply that is no stream: an error, with its status and its headers."""
+    body = cast("dict[str, Any]", decode_any(reply.body if isinstance(reply.body, bytes) else b"{}"))
+    event: dict[str, Any] = {
+        "type": "error",
+        "status": reply.status,
+        "error": body.get("error"),
+        "headers": {name: value for name, value in reply.headers if not name.startswith("content-")},
+    }
+    return encode(event, nulls=_ANY_NULLS)

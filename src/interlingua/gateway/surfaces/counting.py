@@ -19,7 +19,7 @@ from interlingua.client.estimate import estimate_tokens
 from interlingua.dialects._service import Count
 from interlingua.dialects.table import get_service
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
-from interlingua.gateway.calls.client_exchange import read
+from interlingua.gateway.calls.exchange import read
 from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
@@ -30,7 +30,7 @@ from interlingua.wire.json import decode_any, encode
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.gateway.calls.client_exchange import ClientExchange
+    from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint

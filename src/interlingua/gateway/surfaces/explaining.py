@@ -23,8 +23,8 @@ from interlingua.client.plan import make_plan
 from interlingua.dialects.table import DIALECTS, SPELLINGS, get_service, services
 from interlingua.errors import DecodeError, NotFoundError
 from interlingua.gateway.calls.exchange import job_of, read_exchange
-from interlingua.gateway.calls.plan import outgoing
 from interlingua.gateway.calls.reading import read_object
+from interlingua.gateway.calls.sending import outgoing
 from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
 from interlingua.types.dump import dump
@@ -32,7 +32,7 @@ from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from interlingua import Plan, PlannedTarget
-    from interlingua.gateway.calls.client_exchange import ClientExchange
+    from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.wire.http import HttpRequest

@@ -31,8 +31,7 @@ from interlingua.dialects._contract import Encoded
 from interlingua.dialects._service import FOREIGN_LIMITS
 from interlingua.dialects.table import DEFAULT_DIALECT, get_service, services
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
-from interlingua.gateway.calls.other_models import other_models
-from interlingua.gateway.calls.reading import PASSED_RULES, checked_model
+from interlingua.gateway.calls.reading import PASSED_RULES, checked_model, other_models
 from interlingua.gateway.calls.replies import told_changes, visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import UnreadSize

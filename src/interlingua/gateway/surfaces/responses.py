@@ -19,8 +19,7 @@ from interlingua.client.call.core import call
 from interlingua.client.estimate import estimate_text
 from interlingua.dialects.table import store_dialect
 from interlingua.errors import BadRequestError
-from interlingua.gateway.calls.client_exchange import read
-from interlingua.gateway.calls.exchange import job_of
+from interlingua.gateway.calls.exchange import job_of, read
 from interlingua.gateway.calls.replies import trail_headers, visible
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import done
@@ -42,7 +41,7 @@ from interlingua.wire.json import encode
 if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job
-    from interlingua.gateway.calls.client_exchange import ClientExchange
+    from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.state.ownership import Ownership

@@ -35,9 +35,7 @@ from interlingua.client.vectors import (
 from interlingua.dialects._contract import ServerContext
 from interlingua.dialects.table import DEFAULT_DIALECT, get_embedding, get_reranking
 from interlingua.errors import BadRequestError, ConfigError, Error, PermissionDeniedError, UsageError
-from interlingua.gateway.calls.client_exchange import missing
-from interlingua.gateway.calls.other_models import other_models
-from interlingua.gateway.calls.reading import PASSED_RULES, checked_model, is_cheap
+from interlingua.gateway.calls.reading import PASSED_RULES, checked_model, is_cheap, missing, other_models
 from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_headers
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 import interlingua as il
-from interlingua.gateway.calls.client_exchange import ClientExchange, read
+from interlingua.gateway.calls.exchange import ClientExchange, read
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest, Seen
 from interlingua.testing.upstream import Upstream

@@ -6,8 +6,7 @@ import pytest
 
 from interlingua.dialects.table import get_service
 from interlingua.errors import DecodeError, PermissionDeniedError
-from interlingua.gateway.calls.other_models import check_overrides, other_models
-from interlingua.gateway.calls.reading import read_request, rules_of
+from interlingua.gateway.calls.reading import check_overrides, other_models, read_request, rules_of
 from interlingua.types.change import Change
 
 SAID = b'"contents":[{"role":"user","parts":[{"text":"Hi"}]}]'

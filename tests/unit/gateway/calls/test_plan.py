@@ -2,8 +2,7 @@
 
 import msgspec
 
-from interlingua.gateway.calls.client_exchange import read
-from interlingua.gateway.calls.exchange import job_of
+from interlingua.gateway.calls.exchange import job_of, read
 from interlingua.gateway.calls.plan import UNREAD
 from tests.support.gateway import asking, gateway
 

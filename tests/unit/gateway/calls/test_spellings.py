@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.calls.client_exchange import spelling_of
+from interlingua.gateway.calls.reading import spelling_of
 from interlingua.testing.upstream import Upstream
 from tests.support.gateway import MODELS, asking, gateway
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.calls.client_exchange import read_head
-from interlingua.gateway.calls.reading import read_request
+from interlingua.gateway.calls.reading import read_head, read_request
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.http import GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
