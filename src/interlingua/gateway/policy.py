@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from interlingua import Hook
 from interlingua.dialects._limited import limited
 from interlingua.errors import BadRequestError, ContentPolicyViolationError, DecodeError, LimitExceededError
+from interlingua.gateway.keys.auth import best_pattern
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from interlingua import HookContext
     from interlingua.types.content import Part
 
-__all__ = ["Policy", "PolicySettings", "best_pattern", "renamed"]
+__all__ = ["Policy", "PolicySettings"]
 
 _NOTHING = Request()
 _MEDIA = (ImagePart, AudioPart, DocumentPart)
@@ -85,27 +86,6 @@ class PolicySettings(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a request has to be read for it."""
         sizes = (self.max_messages, self.max_tools, self.max_media, self.max_text_characters, self.max_tokens)
         return bool(self.defaults or self.denied_words) or any([size is not None for size in sizes])
-
-
-def best_pattern(patterns: dict[str, Any], name: str) -> str | None:
-    """The pattern that fits a name best: the name itself, else the longest that it begins with; None for none."""
-    if name in patterns:
-        return name
-    fitting = [pattern for pattern in patterns if pattern.endswith("*") and name.startswith(pattern[:-1])]
-    return max(fitting, key=len, default=None)
-
-
-def renamed(rewrite: dict[str, str], model: str) -> str:
-    """The name, or chain of names, under which a client's model is looked up; each is put under another one once."""
-    return ",".join([_renamed(rewrite, name.strip()) for name in model.split(",")]) if rewrite else model
-
-
-def _renamed(rewrite: dict[str, str], name: str) -> str:
-    pattern = best_pattern(rewrite, name)
-    if pattern is None:
-        return name
-    target = rewrite[pattern]
-    return target[:-1] + name[len(pattern) - 1 :] if target.endswith("*") and pattern.endswith("*") else target
 
 
 class Policy(Hook):

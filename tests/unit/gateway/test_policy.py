@@ -15,9 +15,9 @@ from interlingua.gateway.config import read_server_config
 from interlingua.gateway.core import Gateway
 from interlingua.gateway.hooks import NO_HOOKS, CacheSettings, HookSettings, WebhookSettings
 from interlingua.gateway.http import GatewayRequest
-from interlingua.gateway.keys.auth import hash_key
+from interlingua.gateway.keys.auth import hash_key, renamed
 from interlingua.gateway.keys.terms import Terms
-from interlingua.gateway.policy import PolicySettings, renamed
+from interlingua.gateway.policy import PolicySettings
 from interlingua.gateway.settings import GatewayKey, GatewaySettings
 from interlingua.registry.config import read_config
 from interlingua.registry.resolve import Registry

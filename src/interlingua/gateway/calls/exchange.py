@@ -369,7 +369,8 @@ async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
     except UnsupportedError as error:
         raise with_way_out(error) from error
     last, lane, sent = served[-1]
-    await exchange.settle(last, lane)
+    if exchange.grant is not None:
+        await exchange.settle(last, lane)
     if exchange.hooking is not None:
         answer = await carried_out(exchange.hooking.after(response))
         sent = sent if exchange.hooking.is_same(response, answer) else None
@@ -386,14 +387,6 @@ async def _whole(exchange: ClientExchange, job: Job) -> GatewayReply:
         headers = (("content-type", exchange.dialect.service.body_type), *kept_headers(sent.headers))
     if exchange.keeping is not None:
         await exchange.keep(response, lane, body)
-    return _with_trail(exchange, response, lane, (status, headers, body))
-
-
-def _with_trail(
-    exchange: ClientExchange, response: Response[Any], lane: Lane, reply: tuple[int, Headers, bytes]
-) -> GatewayReply:
-    """The reply, with who answered and what was changed."""
-    status, headers, body = reply
     changes = first_changes((*exchange.read_changes, *response.changes, *exchange.changes))
     if exchange.http.entry is not None:
         exchange.http.entry.answered(response, changes)

@@ -32,7 +32,7 @@ from interlingua.errors import DecodeError, Error, UsageError
 from interlingua.gateway.calls.media import with_media
 from interlingua.gateway.calls.reading import checked_model
 from interlingua.gateway.http import STRICT
-from interlingua.gateway.policy import renamed
+from interlingua.gateway.keys.auth import renamed
 from interlingua.registry.resolve import placeholder
 from interlingua.transport.override import answers_alone
 from interlingua.types.request import Request
@@ -365,40 +365,29 @@ async def make_job(exchange: ClientExchange) -> Job:
     Raises: UnknownModelError, ConfigError for a name that stands for nothing usable; DecodeError, HistoryError for a
     body that has to be translated and cannot be read; BadRequestError where no target knows what it goes on with.
     """
-    plan = _planned(exchange)
-    await exchange.prepare()
-    return _job(exchange, plan, await _request(exchange, plan))
-
-
-def _planned(exchange: ClientExchange) -> Plan:
-    """Resolve the request's targets, and note which of them can get the body as it came.
-
-    Raises: as `Plans.plan`.
-    """
     head = exchange.head
     plan = exchange.gateway.plans.plan(head.model, exchange.dialect.name, tools=head.has_tools)
     exchange.relayed = _relayed(exchange, plan)
     if plan.own and not exchange.relayed:
         exchange.respelled = head.respelled
-    return plan
+    await exchange.prepare()
+    return _job(exchange, plan, await _request(exchange, plan))
 
 
 async def _request(exchange: ClientExchange, plan: Plan) -> Request:
-    """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name."""
+    """The request, as far as somebody has to know it: with the vault's part of its history, and what its media name.
+
+    One that goes out as it came to every target is read only where somebody looks at it.
+    """
     if exchange.relayed and not exchange.gateway.hooks:
         lanes = exchange.able_lanes(plan.lanes)
         if exchange.relayed is lanes or all([lane in exchange.relayed for lane in lanes]):
-            return _unread(exchange)
+            if is_observed():
+                with suppress(Error):  # what we cannot read, its provider may
+                    return exchange.decoded.request
+            return _COMMITTED if exchange.head.is_committed else UNREAD
     gateway, request = exchange.gateway, await exchange.whole()
     return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
-
-
-def _unread(exchange: ClientExchange) -> Request:
-    """The request that goes out as it came, as far as it is known: all of it only where somebody looks at it."""
-    if is_observed():
-        with suppress(Error):  # what we cannot read, its provider may
-            return exchange.decoded.request
-    return _COMMITTED if exchange.head.is_committed else UNREAD
 
 
 def _job(exchange: ClientExchange, plan: Plan, request: Request) -> Job:

@@ -19,12 +19,11 @@ from __future__ import annotations
 import re
 import time
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from interlingua.errors import AuthenticationError, InternalServerError, PermissionDeniedError
 from interlingua.gateway.keys.keyring import KeyRing
-from interlingua.gateway.policy import renamed
 from interlingua.wire.cache import ByteCache
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
     from interlingua.wire.http import Headers
 
-__all__ = ["Guard", "Welcome", "day_time", "hash_key", "key_of"]
+__all__ = ["Guard", "Welcome", "best_pattern", "day_time", "hash_key", "key_of", "renamed"]
 
 KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key")
 _ELSEWHERE = frozenset({"cross-site", "same-site"})
@@ -296,6 +295,30 @@ def _name_of(host: str) -> tuple[str, bool]:
 
 
 _names = ByteCache(200_000, _name_of)
+
+
+# Names of models, and patterns of them
+
+
+def best_pattern(patterns: dict[str, Any], name: str) -> str | None:
+    """The pattern that fits a name best: the name itself, else the longest that it begins with; None for none."""
+    if name in patterns:
+        return name
+    fitting = [pattern for pattern in patterns if pattern.endswith("*") and name.startswith(pattern[:-1])]
+    return max(fitting, key=len, default=None)
+
+
+def renamed(rewrite: dict[str, str], model: str) -> str:
+    """The name, or chain of names, under which a client's model is looked up; each is put under another one once."""
+    return ",".join([_renamed(rewrite, name.strip()) for name in model.split(",")]) if rewrite else model
+
+
+def _renamed(rewrite: dict[str, str], name: str) -> str:
+    pattern = best_pattern(rewrite, name)
+    if pattern is None:
+        return name
+    target = rewrite[pattern]
+    return target[:-1] + name[len(pattern) - 1 :] if target.endswith("*") and pattern.endswith("*") else target
 
 
 def _fit_all(key: tuple[tuple[str, ...], str]) -> bool:
