@@ -45,6 +45,11 @@ class MessagesReader(Generic[W]):
         """The pointer to the message that is read."""
         return f"/messages/{len(self.messages)}"
 
+    def plain(self, wire: W) -> bool:
+        """Whether a plain message was read; any other is left to the method of its role."""
+        del wire
+        return False
+
     def system_text(self, wire: W) -> None:
         """Read a system message."""
         raise NotImplementedError
@@ -76,8 +81,10 @@ class MessagesReader(Generic[W]):
             role = wire.role or ""
             if self.results and role != "tool":
                 self._close()
-            reader = readers.get(role)
             try:
+                if self.plain(wire):
+                    continue
+                reader = readers.get(role)
                 if reader is None:
                     raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(readers)})", path="/role")
                 if wire.tool_calls and role != "assistant":

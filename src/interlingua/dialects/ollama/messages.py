@@ -11,7 +11,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._contract import Undo
 from interlingua.dialects._error_prefix import prefixed
@@ -19,12 +19,18 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._roles import MessagesReader
+from interlingua.dialects._serve import read_member
 from interlingua.dialects.ollama.assistant import MEDIA_CODES, AssistantEncoder, CallReader, bare_turn, decode_turn
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
-from interlingua.dialects.ollama.wire import MessageWire
+from interlingua.dialects.ollama.wire import (
+    MessagesWire,
+    MessageWire,
+    PlainMessageWire,
+)
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
+from interlingua.wire.json import MAX_DEPTH, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +43,8 @@ __all__ = ["MessageEncoder", "decode_messages", "decode_prompt"]
 
 NAMED_BY = ("tool_name", "tool_call_id")
 """The members by which a result names its call, both of which we send."""
+BOTH_NAMES = " ".join(NAMED_BY)
+"""The two of them, as `extra` keeps how a result named its call."""
 _NOTHING = Undo()
 
 
@@ -55,21 +63,34 @@ class _History(MessagesReader[MessageWire]):
         self.open: list[tuple[str, bool, str]] = []
         """The calls without a result: our id, whether the wire gave it, and the name of the tool."""
 
-    def assistant(self, wire: MessageWire) -> None:
-        extra = {} if wire.tool_name is wire.tool_call_id is wire.name is wire.extra is None else _members(wire)
-        if wire.tool_calls:
-            parts = tuple(decode_turn(wire, self.ids, self.reader, self.here))
-            self.open = self.reader.calls
-        elif wire.content and not (wire.thinking or wire.images):
-            parts = (TextPart(wire.content),)
+    def plain(self, wire: MessageWire) -> bool:
+        role = wire.role if wire.is_plain else None
+        if role == "user" and wire.content:
+            self.messages.append(Message("user", (TextPart(wire.content),)))
+        elif role == "assistant" and wire.content and wire.tool_calls is wire.thinking is None:
+            self.messages.append(Message("assistant", (TextPart(wire.content),)))
+        elif role == "assistant":
+            self.assistant(wire)
+        elif role == "tool" and self.open:
+            call_id, has_id, name = self.open[0]
+            content = wire.content or ""
+            is_named = has_id and wire.tool_call_id == call_id and wire.tool_name == name
+            if not is_named or content.startswith(ERROR_PREFIX):
+                return False
+            del self.open[0]  # it is no longer open
+            self.results.append(ToolResult(call_id, name, content, False, None, {NAME: {"field": BOTH_NAMES}}))
         else:
-            parts = tuple(decode_turn(wire, self.ids, self.reader, self.here))
-        self.messages.append(Message("assistant", parts, None, extra))
+            return False
+        return True
+
+    def assistant(self, wire: MessageWire) -> None:
+        parts = tuple(decode_turn(wire, self.ids, self.reader, self.here))
+        if wire.tool_calls:
+            self.open = self.reader.calls
+        self.messages.append(Message("assistant", parts, None, _members(wire)))
 
     def user(self, wire: MessageWire) -> None:
-        extra = {} if wire.tool_name is wire.tool_call_id is wire.name is wire.extra is None else _members(wire)
-        parts = (TextPart(wire.content),) if wire.content and not wire.images else self._parts(wire)
-        self.messages.append(Message("user", parts, None, extra))
+        self.messages.append(Message("user", self._parts(wire), None, _members(wire)))
 
     def system_text(self, wire: MessageWire) -> None:
         parts, extra = self._parts(wire), _members(wire)
@@ -83,11 +104,8 @@ class _History(MessagesReader[MessageWire]):
         return (*text, *decode_images(wire.images, self.changes, self.here)) if wire.images else text
 
     def tool(self, wire: MessageWire) -> None:
-        wire_id, wire_name = wire.tool_call_id, wire.tool_name or wire.name or ""
-        if self.open and wire_id and self.open[0][0] == wire_id and self.open[0][1]:
-            call_id, _, name = self.open.pop(0)
-        else:
-            call_id, name = self._answered(wire_id or "", wire_name)
+        wire_name = wire.tool_name or wire.name or ""
+        call_id, name = self._answered(wire.tool_call_id or "", wire_name)
         text = wire.content or ""
         is_error = text.startswith(ERROR_PREFIX)
         if is_error:
@@ -109,7 +127,7 @@ class _History(MessagesReader[MessageWire]):
 
 def _members(wire: MessageWire) -> dict[str, dict[str, Any]]:
     """Members that no part of a message can hold."""
-    if wire.tool_name is None and wire.tool_call_id is None and wire.name is None and not wire.extra:
+    if wire.tool_name is wire.tool_call_id is wire.name is None and not wire.extra:
         return {}
     members = {name: value for name in ("name", *NAMED_BY) if (value := getattr(wire, name)) is not None}
     return {NAME: {**members, **(wire.extra or {})}}
@@ -117,8 +135,6 @@ def _members(wire: MessageWire) -> dict[str, dict[str, Any]]:
 
 def _naming(wire: MessageWire, wire_name: str, name: str) -> dict[str, dict[str, Any]]:
     """How a result named its call, and its unknown members."""
-    if wire.tool_name == name and wire.tool_call_id and not wire.name and not wire.extra:
-        return {NAME: {"field": "tool_name tool_call_id"}}
     used = [member for member in ("name", *NAMED_BY) if getattr(wire, member)]
     extra: dict[str, Any] = {"field": " ".join(used), **(wire.extra or {})}
     if wire_name and wire_name != name:
@@ -126,11 +142,20 @@ def _naming(wire: MessageWire, wire_name: str, name: str) -> dict[str, dict[str,
     return {NAME: extra}
 
 
-def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    """The system text and the messages of a request.
+_read_plain = exact_reader(list[PlainMessageWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
+_read_known = exact_reader(list[MessageWire], max_depth=MAX_DEPTH - 1)
+"""Reads messages of which every member is known."""
 
-    Raises: DecodeError for an unknown role, for calls of anyone but the model, and for parts that cannot be read.
+
+def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text and the messages of a request, whose `messages` are this text.
+
+    Raises: DecodeError for an unknown role, for calls of anyone but the model, and for parts that cannot be read;
+    LimitExceededError.
     """
+    wires = cast("list[MessageWire] | None", _read_plain(text)) or _read_known(text)  # plain ones have its members
+    if wires is None:
+        wires = read_member(b"messages", text, MessagesWire).messages or []
     return _History(wires, changes).read(wires)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -27,7 +27,7 @@ from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.reasons import done_reason, encode_error_body
 from interlingua.dialects.ollama.tools import decode_tool
 from interlingua.dialects.ollama.usage import note_uncounted
-from interlingua.dialects.ollama.wire import ChunkWire, MessagesWire, MessageWire, ReceivedWire, ToolsWire, ToolWire
+from interlingua.dialects.ollama.wire import ChunkWire, ReceivedWire, ToolsWire, ToolWire
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.request import Request, ServerState
@@ -38,13 +38,9 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.content import TextPart
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
-
-    _Read: TypeAlias = tuple[tuple[TextPart, ...], tuple[Message, ...]]
 
 __all__ = [
     "answer_members",
@@ -65,8 +61,7 @@ WHOLE_NUMBERS = frozenset({"num_predict", "top_k", "seed"})
 
 
 _NULL = Raw(b"null")
-_read_messages = exact_reader(list[MessageWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
-_read_tools = exact_reader(list[ToolWire], max_depth=MAX_DEPTH - 1)
+_read_tools = exact_reader(list[ToolWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
 _TOOLS = ToolCache()
 
 # The request
@@ -89,14 +84,6 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     return DecodedRequest(
         model=wire.model or "", request=request, stream=wire.stream is not False, changes=changes.done()
     )
-
-
-def _read_history(options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False) -> _Read:
-    wires = _read_messages(text)
-    if wires is None:
-        wires = read_member(b"messages", text, MessagesWire).messages or []
-    system, messages = decode_messages(wires, changes)
-    return system, paired_history(messages, options, changes, continues=continues)
 
 
 def _is_generate(url: str, wire: ReceivedWire) -> bool:
@@ -123,10 +110,9 @@ class _RequestDecoder:
         if self.older:
             self.extra["field"] = "prompt"
             system, messages = decode_prompt(wire.system, wire.prompt, wire.images, self.changes)
-            messages = paired_history(messages, self.options, self.changes, continues=bool(wire.context))
         else:
-            text, continues = _text(wire.messages), bool(wire.context)
-            system, messages = _read_history(self.options, text, self.changes, continues=continues)
+            system, messages = decode_messages(_text(wire.messages), self.changes)
+        messages = paired_history(messages, self.options, self.changes, continues=bool(wire.context))
         self._left_over()
         return Request(
             messages=messages,
@@ -155,15 +141,16 @@ class _RequestDecoder:
     def _left_over(self) -> None:
         """Keep what was said and is not read: members of the other form, and words that mean nothing here."""
         wire = self.wire
-        for name in REQUEST_MEMBERS:
-            value = getattr(wire, name)
-            if value is not None:
-                self.extra[name] = value
-        for name in ("messages", "tools") if self.older else ("prompt", "system", "images"):
-            value = getattr(wire, name)
-            value = decode_any(_text(value), repairs=[]) if self.older else value
-            if value:
-                self.extra[name] = value
+        if not (wire.keep_alive is wire.truncate is wire.shift is wire.raw is wire.template is wire.suffix is None):
+            for name in REQUEST_MEMBERS:
+                value = getattr(wire, name)
+                if value is not None:
+                    self.extra[name] = value
+        if self.older:
+            read = {name: decode_any(_text(getattr(wire, name)), repairs=[]) for name in ("messages", "tools")}
+        else:
+            read = {"prompt": wire.prompt, "system": wire.system, "images": wire.images}
+        self.extra |= {name: value for name, value in read.items() if value}
         if isinstance(wire.think, str) and wire.think not in EFFORTS:
             self.extra["think"] = wire.think
         if isinstance(wire.format, str) and wire.format not in ("", "json"):
@@ -173,6 +160,8 @@ class _RequestDecoder:
 
     def _stop(self) -> tuple[str, ...]:
         value = self.settings.get("stop")
+        if value is None:
+            return ()
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in cast("list[object]", texts)):
             return ()
@@ -182,10 +171,9 @@ class _RequestDecoder:
     def _numbers(self) -> dict[str, Any]:
         """The options that are fields of a request; what is no such number stays an option."""
         numbers: dict[str, Any] = {}
-        for member, field in OPTIONS.items():
-            value = self.settings.get(member)
-            if _is_number(member, value):
-                numbers[field] = self.settings.pop(member)
+        for member in list(self.settings):
+            if member in OPTIONS and _is_number(member, self.settings[member]):
+                numbers[OPTIONS[member]] = self.settings.pop(member)
         return numbers
 
     def _extra(self) -> dict[str, dict[str, Any]]:

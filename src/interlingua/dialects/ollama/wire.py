@@ -9,12 +9,12 @@ Source: vendor pages "API" and "Thinking", server source of August 2026, SDK typ
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.types.usage import Count
-from interlingua.wire.json import WireStruct
+from interlingua.wire.json import ExactStruct, WireStruct
 
 __all__ = [
     "ChunkWire",
@@ -22,6 +22,14 @@ __all__ = [
     "FunctionWire",
     "MessageWire",
     "MessagesWire",
+    "PlainCallWire",
+    "PlainFunctionWire",
+    "PlainMessageWire",
+    "PlainResultWire",
+    "PlainSystemWire",
+    "PlainTextWire",
+    "PlainTurnWire",
+    "PlainUserWire",
     "ReceivedWire",
     "RequestWire",
     "ToolCallWire",
@@ -52,6 +60,7 @@ class MessageWire(WireStruct):
     """One message of a request, the message of an answer, or what a line adds to it."""
 
     plain_text: ClassVar[dict[str, str]] = {"content": ""}
+    is_plain: ClassVar[bool] = False
 
     role: str | None = None
     content: str | None = None
@@ -61,6 +70,89 @@ class MessageWire(WireStruct):
     tool_name: str | None = None
     tool_call_id: str | None = None
     name: str | None = None
+
+
+class PlainFunctionWire(ExactStruct):
+    """Name and arguments of a plain call."""
+
+    extra: ClassVar[None] = None
+
+    name: str
+    arguments: Raw
+    index: int | None = None
+
+
+class PlainCallWire(ExactStruct):
+    """A call with nothing to it but its function."""
+
+    extra: ClassVar[None] = None
+
+    function: PlainFunctionWire
+    id: str | None = None
+    type: Literal["function"] | None = None
+
+
+class PlainTextWire(ExactStruct):
+    """A message of one text; its role is its type."""
+
+    is_plain: ClassVar[bool] = True
+    thinking: ClassVar[None] = None
+    images: ClassVar[None] = None
+    tool_calls: ClassVar[None] = None
+    tool_name: ClassVar[None] = None
+    tool_call_id: ClassVar[None] = None
+    name: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str
+
+
+class PlainSystemWire(PlainTextWire, tag_field="role", tag="system"):
+    """A system message of one text."""
+
+    role: ClassVar[str] = "system"
+
+
+class PlainUserWire(PlainTextWire, tag_field="role", tag="user"):
+    """The message of a user, where that is one text."""
+
+    role: ClassVar[str] = "user"
+
+
+class PlainResultWire(ExactStruct, tag_field="role", tag="tool"):
+    """The result of a call."""
+
+    role: ClassVar[str] = "tool"
+    is_plain: ClassVar[bool] = True
+    thinking: ClassVar[None] = None
+    images: ClassVar[None] = None
+    tool_calls: ClassVar[None] = None
+    name: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+
+
+class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant"):
+    """A turn of the model: a text, plain calls, or both, with its thinking."""
+
+    role: ClassVar[str] = "assistant"
+    is_plain: ClassVar[bool] = True
+    images: ClassVar[None] = None
+    tool_name: ClassVar[None] = None
+    tool_call_id: ClassVar[None] = None
+    name: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str = ""
+    tool_calls: list[PlainCallWire] | None = None
+    thinking: str | None = None
+
+
+PlainMessageWire: TypeAlias = PlainUserWire | PlainTurnWire | PlainResultWire | PlainSystemWire
+"""A message as nearly all of them are: it has the members of `MessageWire`, most of them for the class as a whole."""
 
 
 class FunctionWire(WireStruct):
