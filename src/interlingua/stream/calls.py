@@ -73,25 +73,24 @@ class CallIdSource:
     def assign(self, wire_id: str | None) -> tuple[str, str | None]:
         """The id for the next call, and the change code when it is not the provider's own."""
         ordinal = self._ordinal
-        self._ordinal += 1
+        self._ordinal = ordinal + 1
+        code: str | None = None
         wire_name = wire_id.strip() if wire_id else ""
         if self._make is not None:
-            return self._take(own_id(wire_name, self._make, self._used_ids, self._pairs)), None
-        if wire_id is None or wire_name in PLACEHOLDER_IDS:
-            return self._numbered(ordinal), "call_id_made"
-        if wire_id in self._used_ids and not self._keeps_repeats:
-            return self._numbered(ordinal), "call_id_duplicate"
-        self._used_ids.add(wire_id)
-        return wire_id, None
-
-    def _numbered(self, ordinal: int) -> str:
-        while f"call_{ordinal}" in self._used_ids:
-            ordinal += 1
-        return self._take(f"call_{ordinal}")
-
-    def _take(self, call_id: str) -> str:
+            call_id = own_id(wire_name, self._make, self._used_ids, self._pairs)
+        elif wire_id is not None and wire_name not in PLACEHOLDER_IDS:
+            call_id = wire_id
+            if wire_id in self._used_ids and not self._keeps_repeats:
+                code = "call_id_duplicate"
+        else:
+            call_id, code = "", "call_id_made"
+        if code is not None:
+            call_id = f"call_{ordinal}"
+            while call_id in self._used_ids:
+                ordinal += 1
+                call_id = f"call_{ordinal}"
         self._used_ids.add(call_id)
-        return call_id
+        return call_id, code
 
 
 def is_made_id(call_id: str) -> bool:

@@ -226,16 +226,26 @@ def exact_reader(type: type[T], *, max_depth: int | None = None) -> Callable[[by
     return read
 
 
-def decode_received(data: JsonText, type: type[W], later: Sequence[str], *, repairs: list[str] | None = None) -> W:
+def decode_received(
+    data: JsonText,
+    type: type[W],
+    later: Sequence[str],
+    *,
+    repairs: list[str] | None = None,
+    again: Callable[[bytes, type[W], list[str]], W] | None = None,
+) -> W:
     """The wire struct that the JSON object in `data` is, with the members `later` as text, whose depth is not bounded.
 
-    Whoever reads that text bounds it; most bodies hold nothing else that could be deep.
+    Whoever reads that text bounds it; most bodies hold nothing else that could be deep. A body that is not exactly of
+    that type is read `again` by the dialect's own reader, where it has one.
     Raises: as `decode`.
     """
     body = bounded(data, MAX_BODY_BYTES, MAX_BODY_BYTES)
     try:
         wire = strict_decoder(type).decode(body)
     except FOREIGN:
+        if again is not None:
+            return again(body, type, [] if repairs is None else repairs)
         return decode_wire(body, type, repairs=repairs)
     rest = len(body)
     for name in later:

@@ -20,7 +20,7 @@ from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects.google.citations import Grounding
 from interlingua.dialects.google.parts import NAME, TRANSCRIPT, blob_wire
-from interlingua.dialects.google.wire import CallWire, PartWire
+from interlingua.dialects.google.wire import CallWire, PartWire, PlainCallWire, PlainPartWire
 from interlingua.stream.calls import is_made_id
 from interlingua.types.content import (
     AudioPart,
@@ -84,10 +84,7 @@ class AssistantEncoder:
         self._has_call = False
 
     def encode(self, parts: Sequence[Part]) -> list[PartWire]:
-        """The parts on the wire."""
-        bare = self.bare(parts)
-        if bare is not None:
-            return bare
+        """The parts on the wire, one by one."""
         wires: list[PartWire] = []
         for place, part in enumerate(parts):
             self._place = len(wires)
@@ -96,20 +93,21 @@ class AssistantEncoder:
                 wires.append(wire)
         return wires
 
-    def bare(self, parts: Sequence[Part]) -> list[PartWire] | None:
+    def bare(self, parts: Sequence[Part]) -> list[PlainPartWire] | None:
         """Thinking, texts and calls with nothing beside them on the wire; None where there is anything to note."""
         if not self.reply and self.target.facts.call_seals:
             return None
-        wires: list[PartWire] = []
+        names, wires = self.names, list[PlainPartWire]()
         for part in parts:
             if type(part) is ToolCall and not (part.sealed or part.extra):
-                wires.append(PartWire(functionCall=self._call_wire(part, part.arguments_json)))
-            elif type(part) is TextPart:
-                if not part.text or part.cache or part.annotations or part.sealed or part.extra:
+                wire = PlainCallWire(self.call_id(part.id), names.get(part.name, part.name), Raw(part.arguments_json))
+                wires.append(PlainPartWire(None, None, None, wire))
+            elif type(part) is TextPart and part.text:
+                if part.cache or part.annotations or part.sealed or part.extra:
                     return None
-                wires.append(PartWire(text=part.text))
+                wires.append(PlainPartWire(part.text))
             elif type(part) is ThinkingPart and part.text and not (part.sealed or part.extra):
-                wires.append(PartWire(text=part.text, thought=True))
+                wires.append(PlainPartWire(part.text, True))
             else:
                 return None
         return wires
@@ -185,11 +183,9 @@ class AssistantEncoder:
         self.changes.add("seal_filler", f"{path}/sealed" if part.sealed is not None else path)
         return FILLER
 
-    def _call_wire(self, part: ToolCall | BrokenToolCall, text: str) -> CallWire:
-        return CallWire(id=self.call_id(part.id), name=self.names.get(part.name, part.name), args=Raw(text))
-
     def _call_part(self, part: ToolCall | BrokenToolCall, text: str, signature: str | None, path: str) -> PartWire:
-        wire = PartWire(functionCall=self._call_wire(part, text), thoughtSignature=signature)
+        call = CallWire(id=self.call_id(part.id), name=self.names.get(part.name, part.name), args=Raw(text))
+        wire = PartWire(functionCall=call, thoughtSignature=signature)
         if part.extra:
             self._extra(wire, part.extra, path)
         return wire

@@ -29,6 +29,7 @@ from interlingua.dialects.google.wire import (
     ConfigWire,
     ContentWire,
     PartWire,
+    PlainPartWire,
     RequestWire,
     ResponseWire,
     ToolConfigWire,
@@ -157,7 +158,9 @@ class _RequestEncoder(RequestWriter):
     ) -> tuple[ContentWire | None, list[ContentWire]]:
         """System text and contents that begin with a turn of the user where one must."""
         first: list[Any] = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
-        if self.request.continues is None and any(isinstance(part, PartWire) and part.functionCall for part in first):
+        if self.request.continues is None and any(
+            isinstance(part, PartWire | PlainPartWire) and part.functionCall for part in first
+        ):
             self.changes.add("parameter_added", "/messages/0", "a turn of the user, since a call must follow one")
             contents = [ContentWire(role="user", parts=[PartWire(text=OPENING)]), *contents]
         if instruction is not None and not contents:

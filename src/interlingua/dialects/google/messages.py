@@ -28,12 +28,18 @@ from interlingua.dialects.google.parts import (
     PartDecoder,
     decode_media,
     in_call_order,
-    is_bare_text,
     opaque,
     part_list,
     result_content,
 )
-from interlingua.dialects.google.wire import ContentWire, PartWire, ResultWire
+from interlingua.dialects.google.wire import (
+    ContentWire,
+    PartWire,
+    PlainContentWire,
+    PlainPartWire,
+    PlainResultWire,
+    ResultWire,
+)
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource, is_made_id
 from interlingua.types.content import (
@@ -81,7 +87,7 @@ class _Pending:
 
     def remember(self, parts: Sequence[Part], wires: Sequence[PartWire]) -> None:
         wire_ids = {wire.functionCall.id for wire in wires if wire.functionCall is not None}
-        for part in parts:
+        for part in parts if wire_ids else ():
             if type(part) is ToolCall or type(part) is BrokenToolCall:
                 self.ids[part.id] = part.name
                 self.open.append((part.id, part.name, part.id in wire_ids))
@@ -89,8 +95,11 @@ class _Pending:
     def answer(self, wire: ResultWire) -> tuple[str, str]:
         """Id and name of the call that a result answers."""
         name = wire.name or ""
-        if self.open and (self.open[0][0] == wire.id if wire.id else self.open[0][1] == name):
-            return self.open.pop(0)[:2]
+        if self.open:
+            call_id, call_name, _ = self.open[0]
+            if call_id == wire.id if wire.id else call_name == name:
+                del self.open[0]  # it is no longer open
+                return call_id, call_name
         same_id = [entry for entry in self.open if wire.id and entry[0] == wire.id]
         same_name = [entry for entry in self.open if entry[1] == name and not (wire.id and entry[2])]
         call = next(iter([*same_id, *same_name]), None)
@@ -122,14 +131,14 @@ def _decoder(ids: CallIdSource, changes: Changes, prefix: str) -> PartDecoder:
 
 
 def decode_contents(
-    wires: list[ContentWire] | ContentWire, first: tuple[Message, ...], changes: Changes
+    wires: Sequence[ContentWire] | ContentWire, first: tuple[Message, ...], changes: Changes
 ) -> tuple[Message, ...]:
     """The messages of a request, after those of the system instruction.
 
     Raises: DecodeError for parts that cannot be read.
     """
     history = _History(list(first), changes, CallIdSource(keeps_repeats=True))
-    for place, wire in enumerate(wires if isinstance(wires, list) else [wires]):
+    for place, wire in enumerate([wires] if isinstance(wires, ContentWire) else wires):
         try:
             history.content(wire)
         except DecodeError as error:
@@ -147,46 +156,44 @@ class _History:
         self.decoder = _decoder(ids, changes, "")
 
     def content(self, wire: ContentWire) -> None:
+        messages = self.messages
         parts = part_list(wire.parts)
-        if len(parts) == 1 and is_bare_text(parts[0]) and not wire.extra and wire.role in ("user", "model"):
-            role: Role = "user" if wire.role == "user" else "assistant"
-            if role == "user" or self.messages.last_role != role:
-                self.messages.append(Message(role, (TextPart(parts[0].text or ""),)))
+        role: Role = "assistant" if wire.role == "model" else "user"
+        if wire.is_plain and len(parts) == 1 and (role == "user" or messages.last_role != role):
+            part = parts[0]
+            is_text = part.functionCall is part.functionResponse is part.thoughtSignature is part.thought is None
+            if is_text and part.text:
+                messages.append(Message(role, (TextPart(part.text),)))
                 return
         for part in parts:
             if part.functionResponse is not None:
-                self._results(wire, parts)
-                return
-        model = wire.role == "model"
-        extra = _beside(wire)
-        joins = model and self.messages.last_role == "assistant" and self.messages.last_extra == extra
-        self.decoder.prefix = f"/messages/{len(self.messages) - joins}"
-        decoded = self.decoder.decode(parts, self.messages.last_size if joins else 0) if parts else []
-        if model and decoded:
+                role = "tool"
+                break
+        extra = {} if wire.is_plain else _beside(wire)
+        joins = role != "user" and messages.last_role == role and messages.last_extra == extra
+        decoder = self.decoder
+        decoder.prefix = f"/messages/{len(messages) - joins}"
+        if role == "tool":
+            decoded: list[Part] = []
+            for part in parts:
+                result = part.functionResponse
+                read = decoder.part(part, 0) if result is None else self._result(part, result)
+                if read is not None:
+                    decoded.append(read)
+        else:
+            decoded = decoder.decode(parts, messages.last_size if joins else 0)
+        if role == "assistant":
             self.pending.remember(decoded, parts)
         if joins:
-            self.messages.extend(decoded)
+            messages.extend(decoded)
         else:
-            self.messages.append(Message("assistant" if model else "user", tuple(decoded), extra=extra))
-
-    def _results(self, wire: ContentWire, parts: Sequence[PartWire]) -> None:
-        extra = _beside(wire)
-        joins = self.messages.last_role == "tool" and self.messages.last_extra == extra
-        self.decoder.prefix = f"/messages/{len(self.messages) - joins}"
-        decoded = [part for part in map(self._part, parts) if part is not None]
-        if joins:
-            self.messages.extend(decoded)
-        else:
-            self.messages.append(Message("tool", tuple(decoded), extra=extra))
-
-    def _part(self, wire: PartWire) -> Part | None:
-        if wire.functionResponse is None:
-            return self.decoder.part(wire, 0)
-        return self._result(wire, wire.functionResponse)
+            messages.append(Message(role, tuple(decoded), None, extra))
 
     def _result(self, wire: PartWire, result: ResultWire) -> ToolResult:
         call_id, name = self.pending.answer(result)
         content, is_error = result_content(result)
+        if result.id is result.parts is result.extra is wire.thoughtSignature is wire.extra is None:
+            return ToolResult(call_id, name, content, is_error)
         if result.parts:
             head = () if not result.response else (TextPart(content) if isinstance(content, str) else content,)
             content = (*head, *[_result_media(part) for part in result.parts])
@@ -224,29 +231,31 @@ class MessageEncoder:
         self.ids = ids
         self.changes = changes
         self.called: dict[str, str] = {}
-        self.contents: list[ContentWire] = []
+        self.contents: list[Any] = []
         self._last_role = ""
         self.is_bare: bool = True
         """Whether there is nothing in the messages but texts, calls and results that are texts."""
         self._turns = AssistantEncoder(target, changes, "", names=names, ids=ids)
-        self._unpaired: list[tuple[ToolResult, PartWire]] = []
-        self._latest = ""
+        self._unpaired: list[tuple[ToolResult, Any]] = []
+        self._latest = 0
 
     def encode(
         self, system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0
     ) -> tuple[ContentWire | None, list[ContentWire]]:
         """`systemInstruction` and `contents`; `begin` is the place of the first message in the request."""
-        first = self._system(system)
+        first: list[Any] = self._turns.bare(system) or self._system(system)
         extra: dict[str, Any] = {}
         place = 0
         while place < len(messages) and messages[place].role == "system":
             first.extend(self._turn(f"/messages/{place}").encode(messages[place].parts))
             extra.update(messages[place].extra.get(NAME, {}))
             place += 1
-        note_system(self.changes, messages[:place])
-        for number in range(place, len(messages)):
-            self._message(messages[number], f"/messages/{begin + number}")
-        self._pair()
+        if place:
+            note_system(self.changes, messages[:place])
+        for number, message in enumerate(messages[place:], begin + place):
+            self._message(message, number)
+        if self._unpaired:
+            self._pair()
         if not first:
             return None, self.contents
         instruction = ContentWire(parts=first)
@@ -261,37 +270,40 @@ class MessageEncoder:
         wires = [encoder.part(part, f"/system/{place}") for place, part in enumerate(system)]
         return [wire for wire in wires if wire is not None]
 
-    def _message(self, message: Message, path: str) -> None:
-        role = message.role
+    def _message(self, message: Message, number: int) -> None:
+        role, parts = message.role, message.parts
         if message.name is not None:
-            self.changes.add("name_unsupported", f"{path}/name")
+            self.changes.add("name_unsupported", f"/messages/{number}/name")
         if role == "system":
-            self.changes.add("system_moved", path, "sent as the user's, after the conversation has begun")
-        for part in message.parts:
+            detail = "sent as the user's, after the conversation has begun"
+            self.changes.add("system_moved", f"/messages/{number}", detail)
+        for part in parts:
             if type(part) is ToolCall:
                 self.called[part.id] = part.name
         if self._unpaired and (role != "tool" or message.extra):
             self._pair()
-        parts = self._results(message.parts, path) if role == "tool" else self._turns.bare(message.parts)
-        if parts is None:
+        wires: list[Any] | None = self._bare_results(parts) if role == "tool" else self._turns.bare(parts)
+        if wires is None:
             self.is_bare = False
-            parts = self._turn(path).encode(message.parts)
-        self._content(message, parts, path)
-        self._latest = path
-        if message.extra:
-            note_foreign(self.changes, message.extra, path)
+            path = f"/messages/{number}"
+            wires = self._results(parts, path) if role == "tool" else self._turn(path).encode(parts)
+        if role == self._last_role and role in JOINED and not message.extra:
+            self._join(wires, role, f"/messages/{number}")
+        elif message.extra or not parts:
+            self._odd_content(message, wires if parts else [PartWire(text="")], f"/messages/{number}")
+        elif wires:
+            self.contents.append(PlainContentWire(wires, "model" if role == "assistant" else "user"))
+            self._last_role = role
+        self._latest = number
 
-    def _content(self, message: Message, parts: list[PartWire], path: str) -> None:
-        last = self.contents[-1] if self.contents else None
-        if last is not None and message.role == self._last_role and message.role in JOINED and not message.extra:
-            if message.role == "assistant":
-                self.changes.add("messages_merged", path, "the model's turn goes on")
-            joined = part_list(last.parts)
-            joined += parts
-            last.parts = joined
-            return
-        if not message.parts:
-            parts = [PartWire(text="")]
+    def _join(self, parts: list[Any], role: Role, path: str) -> None:
+        if role == "assistant":
+            self.changes.add("messages_merged", path, "the model's turn goes on")
+        last = self.contents[-1]
+        last.parts = [*part_list(last.parts), *parts]
+
+    def _odd_content(self, message: Message, parts: list[PartWire], path: str) -> None:
+        """Write a message that has members of its own, or no parts."""
         wire = ContentWire(role="model" if message.role == "assistant" else "user", parts=parts)
         if message.extra:
             self.is_bare = False
@@ -299,8 +311,26 @@ class MessageEncoder:
         if parts or wire.extra:
             self.contents.append(wire)
             self._last_role = message.role
+        if message.extra:
+            note_foreign(self.changes, message.extra, path)
 
     # Results
+
+    def _bare_results(self, parts: Sequence[Part]) -> list[PlainPartWire] | None:
+        """Results that are texts, with no members of this dialect; None where there is anything else."""
+        names, called, unpaired = self.names, self.called, list[tuple[ToolResult, PlainPartWire]]()
+        wires: list[PlainPartWire] = []
+        for part in parts:
+            if type(part) is not ToolResult or type(part.content) is not str or part.cache or NAME in part.extra:
+                return None
+            name, call_id = called.get(part.call_id) or part.name or part.call_id, self._turns.call_id(part.call_id)
+            response = {"error" if part.is_error else "output": part.content}
+            wire = PlainPartWire(None, None, None, None, PlainResultWire(call_id, names.get(name, name), response))
+            wires.append(wire)
+            if call_id is None:
+                unpaired.append((part, wire))
+        self._unpaired += unpaired
+        return wires
 
     def _results(self, parts: Sequence[Part], path: str) -> list[PartWire]:
         wires: list[PartWire] = []
@@ -309,7 +339,6 @@ class MessageEncoder:
             if isinstance(part, ToolResult):
                 wires.append(self._result(part, moved, f"{path}/parts/{place}"))
                 continue
-            self.is_bare = False
             wire = self._turn(path).part(part, f"{path}/parts/{place}")
             if wire is not None:
                 wires.append(wire)
@@ -321,12 +350,15 @@ class MessageEncoder:
         if len(unpaired) < 2:
             return
         results = [result for result, _ in unpaired]
+        if len({self.called.get(result.call_id) or result.name for result in results}) == len(results):
+            return  # each is the only one of its tool
         ordered = in_call_order(results, self.called)
         if ordered == results:
             return
-        self.changes.add("order_changed", self._latest, "results of one tool are told in the order of their calls")
+        latest = f"/messages/{self._latest}"
+        self.changes.add("order_changed", latest, "results of one tool are told in the order of their calls")
         content = self.contents[-1]
-        parts = part_list(content.parts)
+        parts: list[Any] = [*part_list(content.parts)]
         wires = {result.call_id: wire for result, wire in unpaired}
         own = {id(wire) for _, wire in unpaired}
         places = [place for place, part in enumerate(parts) if id(part) in own]
@@ -338,18 +370,6 @@ class MessageEncoder:
         name = self.called.get(result.call_id) or result.name or result.call_id
         wire = ResultWire(id=self._turns.call_id(result.call_id), name=self.names.get(name, name))
         part = PartWire(functionResponse=wire)
-        if type(result.content) is str and result.cache is None and not result.extra:
-            wire.response = {"error" if result.is_error else "output": result.content}
-        else:
-            self.is_bare = False
-            self._rich_result(result, wire, moved, path)
-            merge_members(part, result.extra.get(NAME, {}))
-        if wire.id is None:
-            self._unpaired.append((result, part))
-        return part
-
-    def _rich_result(self, result: ToolResult, wire: ResultWire, moved: list[PartWire], path: str) -> None:
-        """Write the content of a result that is no text, or has something beside it."""
         parts = result.content if isinstance(result.content, tuple) else ()
         media = [self._media(part, f"{path}/content/{place}") for place, part in enumerate(parts)]
         shown = [part for part in media if part is not None]
@@ -362,6 +382,10 @@ class MessageEncoder:
             wire.parts = shown
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
+        merge_members(part, result.extra.get(NAME, {}))
+        if wire.id is None:
+            self._unpaired.append((result, part))
+        return part
 
     def _media(self, part: object, path: str) -> PartWire | None:
         """The media of a result's content."""

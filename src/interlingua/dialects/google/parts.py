@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 from interlingua.dialects._members import is_object, merge_members, plain
-from interlingua.dialects.google.spelling import bare_numbers
+from interlingua.dialects.google.spelling import MARK, bare_numbers
 from interlingua.dialects.google.steps import read_step
 from interlingua.dialects.google.wire import BlobWire, CallWire, PartWire
 from interlingua.errors import DecodeError
@@ -56,8 +56,6 @@ __all__ = [
     "call_extra",
     "decode_media",
     "in_call_order",
-    "is_bare_text",
-    "on_one_line",
     "opaque",
     "part_list",
     "result_content",
@@ -119,9 +117,9 @@ def _numbers(ids: set[str], called: dict[str, str]) -> dict[str, int]:
 
 def part_list(parts: list[PartWire] | PartWire | None) -> list[PartWire]:
     """The parts of a content; one alone may stand without a list."""
-    if parts is None:
-        return []
-    return parts if isinstance(parts, list) else [parts]
+    if isinstance(parts, list):
+        return parts
+    return [] if parts is None else [parts]
 
 
 # Reading
@@ -140,7 +138,7 @@ class PartDecoder:
         self.changes: Changes = changes
         self.prefix: str = prefix
 
-    def decode(self, wires: list[PartWire], before: int = 0) -> list[Part]:
+    def decode(self, wires: Sequence[PartWire], before: int = 0) -> list[Part]:
         """The parts of a turn, of which `before` are known already.
 
         Raises: DecodeError, with a path inside the content.
@@ -157,7 +155,13 @@ class PartDecoder:
 
     def part(self, wire: PartWire, place: int) -> Part | None:
         """One part at its place; None for an empty text."""
-        if wire.text and is_bare_text(wire):
+        if (
+            wire.is_plain
+            and wire.thoughtSignature is wire.thought is wire.functionResponse is None
+            and (wire.functionCall is None or wire.text is not None)
+        ):
+            return TextPart(wire.text) if wire.text else None
+        if wire.text and _is_bare_text(wire):
             return TextPart(wire.text)
         if wire.text is not None and not _is_opaque(wire):
             return self._text(wire)
@@ -215,7 +219,7 @@ class PartDecoder:
         return call_id, self.undo.names.get(call.name, call.name)
 
 
-def is_bare_text(wire: PartWire) -> bool:
+def _is_bare_text(wire: PartWire) -> bool:
     """Whether a part is a text with nothing beside it."""
     return bool(wire.text) and (
         wire.thoughtSignature is wire.thought is wire.functionCall is wire.functionResponse is wire.inlineData is None
@@ -246,9 +250,9 @@ def beside(wire: PartWire) -> dict[str, dict[str, Any]]:
 
 def call_extra(wire: PartWire, call: CallWire) -> dict[str, dict[str, Any]]:
     """The members of a call without a field, those of the part around it among them."""
-    is_made = call.id is not None and is_made_id(call.id)
-    if wire.extra is call.extra is None and not wire.thought and not is_made:
+    if call.id is wire.extra is call.extra is None and not wire.thought:
         return {}
+    is_made = call.id is not None and is_made_id(call.id)
     extra: dict[str, Any] = dict(wire.extra) if wire.extra else {}
     if wire.thought:
         extra["thought"] = True
@@ -263,19 +267,21 @@ def arguments_text(call: CallWire) -> str:
     """The text of the arguments, on one line, as a frame of a stream needs it; a call without any takes none."""
     if isinstance(call.args, UnsetType):
         return "{}"
-    text = on_one_line(str(call.args, "utf-8"))
-    return "{}" if text == "null" else bare_numbers(text)
+    text = str(call.args, "utf-8")
+    if "\n" in text or "\r" in text:
+        text = _on_one_line(text)
+    return "{}" if text == "null" else bare_numbers(text) if MARK in text else text
 
 
 def text_arguments(text: str, changes: Changes, path: str) -> str:
     """The text of arguments that are a JSON string, as other dialects have them."""
     changes.add("foreign_shape", f"{path}/arguments_json", "arguments as a string where an object belongs")
-    return on_one_line(raw_text(text.encode()))
+    return _on_one_line(raw_text(text.encode()))
 
 
-def on_one_line(text: str) -> str:
+def _on_one_line(text: str) -> str:
     """A JSON text without line ends between its tokens."""
-    return _BREAK.sub(_unbroken, text) if "\n" in text or "\r" in text else text
+    return _BREAK.sub(_unbroken, text)
 
 
 def _unbroken(match: re.Match[str]) -> str:
@@ -334,7 +340,8 @@ def result_content(wire: ResultWire) -> tuple[Any, bool]:
     if not is_object(response):
         return ("" if response is None else _text_or_json(response)), False
     if len(response) == 1 and "output" in response:
-        return _text_or_json(response["output"]), False
+        output = response["output"]
+        return output if type(output) is str else Json(output), False
     failed = response.get("error") is not None and "output" not in response
     return _text_or_json(response["error"] if failed and len(response) == 1 else response), failed
 

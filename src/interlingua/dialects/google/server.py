@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET
 
@@ -26,6 +26,9 @@ from interlingua.dialects.google.wire import (
     ConfigWire,
     ContentsWire,
     ContentWire,
+    InstructionWire,
+    PlainContentWire,
+    PlainInstructionWire,
     ReceivedWire,
     ResponseWire,
     ToolsWire,
@@ -34,15 +37,15 @@ from interlingua.dialects.google.wire import (
 from interlingua.errors import DecodeError
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
+from interlingua.types.content import TextPart
 from interlingua.types.request import Request, ServerState
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import WireStruct, encode_wire, exact_reader
+from interlingua.wire.json import MAX_DEPTH, WireStruct, decode_received, encode_wire, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
-    from interlingua.types.content import TextPart
     from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
@@ -62,8 +65,14 @@ S = TypeVar("S", bound=WireStruct)
 
 _MOST_DIGITS = 9
 """A finish reason that is a number has no more of them; Python refuses to read one of thousands."""
-_read_contents = exact_reader(list[ContentWire])  # how deep they are was looked at in the body
-_read_tools = exact_reader(list[ToolWire])
+_read_system = exact_reader(PlainInstructionWire)
+_read_plain = exact_reader(list[PlainContentWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
+_read_contents = exact_reader(list[ContentWire], max_depth=MAX_DEPTH - 1)
+_read_tools = exact_reader(list[ToolWire], max_depth=MAX_DEPTH - 1)
+_LONG = ("contents", "tools", "systemInstruction")
+"""The members of a body that are left as text at first."""
+_NO_CONFIG = ConfigWire()
+_NO_THINKING = ThinkingAsked()
 _TOOLS = ToolCache()
 
 
@@ -80,7 +89,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     if path is None:
         raise DecodeError("the path names no model: it must end in /models/NAME:generateContent", path="")
     repairs: list[str] = []
-    wire = read_request(http.body, ReceivedWire, repairs)
+    wire = decode_received(http.body, ReceivedWire, _LONG, repairs=repairs, again=read_request)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     return DecodedRequest(
@@ -97,22 +106,12 @@ def _read_part(name: bytes, text: bytes, kind: type[S]) -> S:
     return read_request(b'{"%b":%b}' % (name, text), kind, [])
 
 
-def _read_history(
-    options: DecodeOptions, text: bytes, changes: Changes, first: tuple[Message, ...] = (), *, continues: bool = False
-) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    contents = _read_contents(text)
-    if contents is None:
-        contents = _read_part(b"contents", text, ContentsWire).contents or []
-    messages = decode_contents(contents, first, changes)
-    return (), paired_history(messages, options, changes, continues=continues)
-
-
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
     def __init__(self, wire: ReceivedWire, changes: Changes, options: DecodeOptions) -> None:
         self.wire = wire
-        self.config = wire.generationConfig or ConfigWire()
+        self.config = wire.generationConfig or _NO_CONFIG
         self.changes = changes
         self.options = options
         self.extra: dict[str, Any] = dict(wire.extra or {})
@@ -120,9 +119,7 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire, config = self.wire, self.config
-        system, first = (
-            ((), ()) if wire.systemInstruction is None else decode_system(wire.systemInstruction, self.changes)
-        )
+        system, first = ((), ()) if wire.systemInstruction is UNSET else self._system(bytes(wire.systemInstruction))
         messages = self._messages(first)
         thinking = self._thinking()
         schema, json_mode = self._output()
@@ -153,11 +150,23 @@ class _RequestDecoder:
             extra=self._extra(),
         )
 
+    def _system(self, text: bytes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+        """The system text; as a message where it is more than text."""
+        plain = _read_system(text)
+        if plain is not None:
+            return tuple([TextPart(part.text) for part in plain.parts if part.text]), ()
+        wire = _read_part(b"systemInstruction", text, InstructionWire).systemInstruction
+        return ((), ()) if wire is None else decode_system(wire, self.changes)
+
     def _messages(self, first: tuple[Message, ...]) -> tuple[Message, ...]:
         contents = self.wire.contents
         text = b"[]" if contents is UNSET else bytes(contents)
+        wires = cast("list[ContentWire] | None", _read_plain(text)) or _read_contents(text)  # plain ones are alike
+        if wires is None:
+            wires = _read_part(b"contents", text, ContentsWire).contents or []
+        messages = decode_contents(wires, first, self.changes)
         continues = self.wire.cachedContent is not None
-        return _read_history(self.options, text, self.changes, first, continues=continues)[1]
+        return paired_history(messages, self.options, self.changes, continues=continues)
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         raw, config = self.wire.tools, self.wire.toolConfig
@@ -199,7 +208,7 @@ class _RequestDecoder:
     def _thinking(self) -> ThinkingAsked:
         raw = self.config.thinkingConfig
         if raw is None:
-            return ThinkingAsked()
+            return _NO_THINKING
         thinking, rest = decode_thinking(raw)
         if rest:
             self.config_extra["thinkingConfig"] = rest
@@ -263,7 +272,8 @@ def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dic
 def _candidate(alternative: Alternative, place: int, changes: Changes, context: ServerContext) -> CandidateWire:
     path = f"/alternatives/{place - 1}" if place else ""
     encoder = AssistantEncoder(Target(), changes, path, reply=True, own=context.source == NAME)
-    content = ContentWire(parts=encoder.encode(alternative.parts) or None, role="model")
+    parts: list[Any] = encoder.bare(alternative.parts) or encoder.encode(alternative.parts)
+    content = ContentWire(parts=parts or None, role="model")
     extra = alternative.extra.get(NAME, {})
     if extra:
         merge_members(content, object_in(extra, "content"))

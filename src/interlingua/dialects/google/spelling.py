@@ -18,7 +18,7 @@ from interlingua.errors import DecodeError
 from interlingua.types._base import JsonValue
 from interlingua.wire.json import WireStruct, decode, decode_any, decode_wire, encode
 
-__all__ = ["bare_numbers", "camel_members", "is_in_snake_case", "read_answer", "read_request"]
+__all__ = ["MARK", "bare_numbers", "camel_members", "is_in_snake_case", "read_answer", "read_request"]
 
 S = TypeVar("S", bound="WireStruct")
 
@@ -121,4 +121,4 @@ def _mark(match: re.Match[bytes]) -> bytes:
 
 def bare_numbers(text: str) -> str:
     """The arguments as they came, with the numbers that `read_answer` marked."""
-    return _MARKED.sub(r"\1", text) if MARK in text else text
+    return _MARKED.sub(r"\1", text)

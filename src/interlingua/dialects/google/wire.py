@@ -9,12 +9,12 @@ Source: vendor reference "GenerateContent", official SDK types, recorded traffic
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.types.usage import Count, Total
-from interlingua.wire.json import WireStruct
+from interlingua.wire.json import ExactStruct, WireStruct
 
 __all__ = [
     "BlobWire",
@@ -25,7 +25,14 @@ __all__ = [
     "ContentWire",
     "ContentsWire",
     "DeclarationWire",
+    "InstructionWire",
     "PartWire",
+    "PlainCallWire",
+    "PlainContentWire",
+    "PlainInstructionWire",
+    "PlainPartWire",
+    "PlainResultWire",
+    "PlainTextWire",
     "ReceivedWire",
     "RequestWire",
     "ResponseWire",
@@ -71,6 +78,7 @@ class PartWire(WireStruct):
     """One part; which member it has decides what it is."""
 
     plain_text: ClassVar[dict[str, str]] = {"text": ""}
+    is_plain: ClassVar[bool] = False
 
     text: str | None = None
     thought: bool | None = None
@@ -90,8 +98,73 @@ class ContentWire(WireStruct):
     """One turn."""
 
     plain_text: ClassVar[dict[str, str]] = {"parts": ""}
+    is_plain: ClassVar[bool] = False
 
     parts: list[PartWire] | PartWire | None = None
+    role: str | None = None
+
+
+class PlainCallWire(ExactStruct, omit_defaults=True):
+    """A call with nothing to it but name and arguments, and an id where the service gave one."""
+
+    extra: ClassVar[None] = None
+
+    id: str | None = None
+    name: str | None = None
+    args: Raw | UnsetType = UNSET
+
+
+class PlainResultWire(ExactStruct, omit_defaults=True):
+    """A result without media."""
+
+    parts: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    id: str | None = None
+    name: str | None = None
+    response: JsonObject | None = None
+
+
+class PlainPartWire(ExactStruct, omit_defaults=True):
+    """A text, a call or a result, with the signature of the model's: it has the members of `PartWire`."""
+
+    is_plain: ClassVar[bool] = True
+    inlineData: ClassVar[None] = None
+    fileData: ClassVar[None] = None
+    mediaResolution: ClassVar[None] = None
+    executableCode: ClassVar[None] = None
+    codeExecutionResult: ClassVar[None] = None
+    toolCall: ClassVar[None] = None
+    toolResponse: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    text: str | None = None
+    thought: bool | None = None
+    thoughtSignature: str | None = None
+    functionCall: PlainCallWire | None = None
+    functionResponse: PlainResultWire | None = None
+
+
+class PlainContentWire(ExactStruct):
+    """A turn of plain parts: it has the members of `ContentWire`."""
+
+    is_plain: ClassVar[bool] = True
+    extra: ClassVar[None] = None
+
+    parts: list[PlainPartWire]
+    role: Literal["user", "model"]
+
+
+class PlainTextWire(ExactStruct):
+    """A part that is a text."""
+
+    text: str
+
+
+class PlainInstructionWire(ExactStruct):
+    """A system instruction of texts."""
+
+    parts: list[PlainTextWire]
     role: str | None = None
 
 
@@ -170,8 +243,9 @@ class RequestWire(WireStruct):
 
 
 class ReceivedWire(RequestWire):
-    """A request body as it is read: contents and tools are left as text, since most likely they are known."""
+    """A request body as it is read: all that is long is left as text, since most likely it is plain or known."""
 
+    systemInstruction: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # as below
     contents: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
     tools: Raw | UnsetType = UNSET  # pyright: ignore[reportIncompatibleVariableOverride]  # the same member, unparsed
 
@@ -180,6 +254,12 @@ class ContentsWire(WireStruct):
     """The contents of a request body alone."""
 
     contents: list[ContentWire] | ContentWire | None = None
+
+
+class InstructionWire(WireStruct):
+    """The system instruction of a request body alone."""
+
+    systemInstruction: ContentWire | str | None = None
 
 
 class ToolsWire(WireStruct):
