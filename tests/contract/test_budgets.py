@@ -41,19 +41,19 @@ from tests.support.wire import Wire, answering, post, settled
 KEY = "sk-il-" + "a" * 48
 HERE = str(Path(il.__file__).parent)
 BUDGETS = {
-    "translated request": 155,
-    "translated request, never seen": 225,
-    "translated reply": 58,
-    "turn of an agent that marks what is to be cached": 500,
-    "library call": 245,
-    "library call, awaited": 247,
-    "library call, tools never seen": 285,
-    "library stream": 1_050,
+    "translated request": 110,
+    "translated request, never seen": 170,
+    "translated reply": 56,
+    "turn of an agent that marks what is to be cached": 460,
+    "library call": 194,
+    "library call, awaited": 196,
+    "library call, tools never seen": 228,
+    "library stream": 1_000,
     "gateway passed": 226,
     "gateway passed, for a key with limits": 400,
-    "gateway passed, stream": 770,
-    "gateway translated": 518,
-    "gateway translated, stream": 1_430,
+    "gateway passed, stream": 640,
+    "gateway translated": 455,
+    "gateway translated, stream": 1_250,
     "gateway served": 16,
 }
 """Calls of functions of this package, by operation."""

@@ -28,6 +28,7 @@ __all__ = [
     "object_in",
     "passing",
     "plain",
+    "reader_of",
     "text_or_none",
 ]
 
@@ -42,8 +43,26 @@ def is_list(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
+def reader_of(*names: str) -> Callable[[Any], dict[str, Any]]:
+    """A reader of these members of a value: those that are stated, by their names."""
+    if len(names) < 2:
+        return lambda value: {name: member for name in names if (member := getattr(value, name)) is not None}
+    values_of: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
+    nothing = (None,) * len(names)
+    unset = msgspec.UNSET
+
+    def read(value: Any) -> dict[str, Any]:
+        values = values_of(value)
+        if values == nothing:
+            return {}
+        members = zip(names, values, strict=True)
+        return {name: member for name, member in members if member is not None and member is not unset}
+
+    return read
+
+
 def passing(*names: str) -> Callable[[Any], dict[str, Any]]:
-    """A reader of what only passes through: the members of two or more names that are stated, and the unknown ones."""
+    """A reader of what only passes through: those of two or more members that are stated, and the unknown ones."""
     values_of: Callable[[WireStruct], tuple[Any, ...]] = attrgetter(*names)
     nothing = (None,) * len(names)
     unset = msgspec.UNSET

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from interlingua.dialects._bounds import ANY
 from interlingua.dialects._contract import Encoded, Undo
 from interlingua.dialects._history import call_names, paired_calls, prepare_history
-from interlingua.dialects._members import foreign_extras, is_object, merge_members
+from interlingua.dialects._members import foreign_extras, is_object, merge_members, reader_of
 from interlingua.dialects._schemas import fit_request
 from interlingua.dialects._tool_cache import CachedTools, can_be_told_again, equal_tools, write_tools
 from interlingua.errors import UnsupportedError, UsageError
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CORE",
     "MEDIA_CODES",
+    "Knobs",
     "RequestWriter",
     "check_choice",
     "chosen_names",
@@ -69,9 +70,17 @@ FILMS = ("video/", "audio/")
 """How media types begin of what is played, not read."""
 
 
-_FIELDS = tuple([(name, getattr(Request(), name)) for name in Request.__struct_fields__])
-"""The fields of a request, each with its value where it is not set."""
 _NO_NAMES: frozenset[str] = frozenset()
+
+
+class Knobs(dict[str, str]):
+    """Knobs of a request, and the members for them."""
+
+    def __init__(self, members: Mapping[str, str]) -> None:
+        """The knobs of this table."""
+        super().__init__(members)
+        self.read: Callable[[Request], dict[str, Any]] = reader_of(*members)
+        """Reads the knobs that are turned."""
 
 
 class RequestWriter:
@@ -85,8 +94,8 @@ class RequestWriter:
     """Which call ids the wire takes where the server's row says nothing."""
     written_fields: ClassVar[frozenset[str]] = CORE
     """The fields of a request that the dialect writes, or has an entry of its own for; `note_others` notes the rest."""
-    other_fields: ClassVar[tuple[tuple[str, Any], ...]] = ()
-    """The other fields, each with its value where it is not set."""
+    other_fields: ClassVar[Knobs] = Knobs({})
+    """The other fields; where they are not set, each is None."""
     sampling: ClassVar[frozenset[str]] = frozenset()
     """The knobs that models without sampling refuse."""
     bounds: Bounds = ANY
@@ -120,18 +129,21 @@ class RequestWriter:
         tools = request.tools
         self.cached = tools if type(tools) is CachedTools else None
         """The tools as they were before their schemas were fitted, if they are cached."""
-        self._ways = (self.dialect, self.quirks.strict_schemas, self.quirks.schema_form)
         if (request.tools or request.output_schema is not None) and self.quirks.schema_form != "as_read":
             self._fit_schemas()
 
     def _fit_schemas(self) -> None:
-        fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=self._ways)
+        fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=self._ways())
         self.request, self.arguments = fitted.request, fitted.arguments
         self.output, self._plain = fitted.output, fitted.plain
         if self.cached is not None and len(self.request.tools) != len(self.cached):  # one was refused, and let go
             self.cached = None
         if fitted.plain:
             self.schemas = {f"/tools/{place}": schema for place, (_, schema) in enumerate(fitted.plain)}
+
+    def _ways(self) -> tuple[object, ...]:
+        """All that the forms of the tools' schemas depend on besides the tools."""
+        return self.dialect, self.quirks.strict_schemas, self.quirks.schema_form
 
     def tool_subset(self, tool: Tool) -> Subset | None:
         """The subset of JSON Schema for a tool; None for everything."""
@@ -146,19 +158,25 @@ class RequestWriter:
 
         Raises: UnsupportedError with every refusal found; UsageError for two tools of one name, where that is refused.
         """
-        undo = self._undo()
+        undo = self._undo() if self.request.tools or self.calls or self.output else Undo(fenced=self._is_fenced())
         if len(undo.tool_names) != len(self.request.tools) and self.bounds.unique_names:
             self._check_names()
-        refused = self.changes.refused()
+        entries = self.changes.entries
+        refused = self.changes.refused() if entries else ()
         if refused:
             listing = "; ".join(f"{change.path} ({change.detail or change.code})" for change in refused)
             who = "/".join(name for name in (self.target.provider, self.target.model) if name) or self.dialect
             raise UnsupportedError(f"{who} cannot take {listing}", changes=refused)
         body = encode_wire(wire, nulls=nulls + self.nulls, slots=self.slots)
-        return Encoded(path=path, body=body, headers=headers, changes=self.changes.done(), undo=undo)
+        return Encoded(path=path, body=body, headers=headers, changes=tuple(entries), undo=undo)
+
+    def _is_fenced(self) -> bool:
+        """Whether JSON is asked for in words alone."""
+        entries = self.changes.entries
+        return bool(entries) and any([entry.code == "output_schema_prompted" for entry in entries])
 
     def _undo(self) -> Undo:
-        names, freeform, entries = _NO_NAMES, _NO_NAMES, self.changes.entries
+        names, freeform = _NO_NAMES, _NO_NAMES
         if self.cached is not None:
             names, freeform = self.cached.names, self.cached.freeform
         elif self._plain:
@@ -175,7 +193,7 @@ class RequestWriter:
             taken_ids=frozenset(self.calls) if self.calls else _NO_NAMES,
             arguments=self.arguments,
             output=self.output,
-            fenced=bool(entries) and any([entry.code == "output_schema_prompted" for entry in entries]),
+            fenced=self._is_fenced(),
         )
 
     # The history
@@ -233,9 +251,10 @@ class RequestWriter:
 
     def taken_media(self, history: tuple[Message, ...], media: Mapping[type, str] = MEDIA_CODES) -> tuple[Message, ...]:
         """The history without the media that are known not to be taken: refused, or let go where that is allowed."""
-        untaken = {kind: code for kind, code in media.items() if getattr(self.facts, code) is False}
-        if not untaken and self.quirks.video_files:
+        facts = self.facts
+        if not (facts.images is False or facts.audio is False or facts.documents is False) and self.quirks.video_files:
             return history
+        untaken = {kind: code for kind, code in media.items() if getattr(facts, code) is False}
         messages = [self._with_taken(message, f"/messages/{place}", untaken) for place, message in enumerate(history)]
         return history if all(map(is_, messages, history)) else tuple(messages)
 
@@ -282,7 +301,7 @@ class RequestWriter:
             return wires if text is None else self.slots.place(text)
         if not usual or tools.is_marked:
             return write()
-        ways = (*self._ways, *ways)
+        ways = (*self._ways(), *ways)
         written = tools.written.get(ways)
         if written is None:
             count = len(self.changes.entries)
@@ -334,13 +353,11 @@ class RequestWriter:
 
     # Knobs
 
-    def set_knobs(self, wire: WireStruct, members: Mapping[str, str]) -> None:
+    def set_knobs(self, wire: WireStruct, knobs: Knobs) -> None:
         """Set the members for the knobs that are turned, where server and model take them."""
-        request = self.request
-        for name, member in members.items():
-            value = getattr(request, name)
-            if value is not None and self.takes(name):
-                setattr(wire, member, self.bounded(name, value))
+        for name, value in knobs.read(self.request).items():
+            if self.takes(name):
+                setattr(wire, knobs[name], self.bounded(name, value))
 
     def bounded(self, name: str, value: Any) -> Any:
         """The value of a knob, or the nearest one that is taken; None for a limit below nothing, which is none."""
@@ -348,9 +365,9 @@ class RequestWriter:
 
     def told_stops(self) -> list[str] | None:
         """The sequences that end the answer, as far as they are taken; an entry for those that are not."""
-        stops = list(self.request.stop)
-        if not stops or not self.takes("stop"):
+        if not self.request.stop or not self.takes("stop"):
             return None
+        stops = list(self.request.stop)
         if not self.bounds.blank_stops and not all(map(str.strip, stops)):
             self.changes.add("parameter_unsupported", "/stop", "a stop sequence is more than white space")
             stops = [stop for stop in stops if stop.strip()]
@@ -401,12 +418,12 @@ class RequestWriter:
 
     def __init_subclass__(cls) -> None:
         """Tell the fields that a dialect does not say from those that it says."""
-        cls.other_fields = tuple([(name, unset) for name, unset in _FIELDS if name not in cls.written_fields])
+        others = [name for name in Request.__struct_fields__ if name not in cls.written_fields]
+        cls.other_fields = Knobs({name: name for name in others})
 
     def note_others(self) -> None:
         """Note every field that is set and that the dialect does not say."""
-        request = self.request
-        self.note_unsaid([name for name, unset in self.other_fields if getattr(request, name) != unset])
+        self.note_unsaid(self.other_fields.read(self.request))
 
     def note_unsaid(self, names: Iterable[str]) -> None:
         """Note the knobs that are turned although the wire has no member for them."""

@@ -73,8 +73,10 @@ def paired_history(
 
     Raises: HistoryError under `refuse`.
     """
-    if any([message.parts and type(message.parts[0]) is ThinkingPart for message in messages]):
-        messages = tuple([_told_once(message, changes, place) for place, message in enumerate(messages)])
+    for message in messages:
+        if message.parts and type(message.parts[0]) is ThinkingPart:
+            messages = tuple([_told_once(other, changes, place) for place, other in enumerate(messages)])
+            break
     if paired_calls(messages) is not None:
         return messages
     if options.history == "refuse":

@@ -33,5 +33,6 @@ class TextSlots:
         if not self._texts:
             return body
         pieces = body.split(b"\0")
-        pieces[1::2] = [self._texts[int(number)] for number in pieces[1::2]]
+        for place in range(1, len(pieces), 2):
+            pieces[place] = self._texts[int(pieces[place])]
         return b"".join(pieces)

@@ -234,10 +234,10 @@ def decode_received(
     repairs: list[str] | None = None,
     again: Callable[[bytes, type[W], list[str]], W] | None = None,
 ) -> W:
-    """The wire struct that the JSON object in `data` is, with the members `later` as text, whose depth is not bounded.
+    """The wire struct that the JSON object in `data` is, with the members `later`, whose depth is not bounded.
 
-    Whoever reads that text bounds it; most bodies hold nothing else that could be deep. A body that is not exactly of
-    that type is read `again` by the dialect's own reader, where it has one.
+    Each is a string, or JSON text that is bounded by its reader; most bodies hold nothing else that could be deep. A
+    body that is not exactly of that type is read `again` by the dialect's own reader, where it has one.
     Raises: as `decode`.
     """
     body = bounded(data, MAX_BODY_BYTES, MAX_BODY_BYTES)
@@ -249,9 +249,11 @@ def decode_received(
         return decode_wire(body, type, repairs=repairs)
     rest = len(body)
     for name in later:
-        text = getattr(wire, name)
-        if text is not msgspec.UNSET:
-            rest -= len(memoryview(text))
+        member = getattr(wire, name)
+        if isinstance(member, msgspec.Raw):
+            rest -= len(memoryview(member))
+        elif isinstance(member, str):
+            rest -= len(member)
     if rest > 2 * MAX_DEPTH and is_deeper(body, MAX_DEPTH):
         raise too_deep(MAX_DEPTH)
     return wire

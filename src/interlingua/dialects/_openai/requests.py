@@ -107,6 +107,16 @@ class OpenAIRequestWriter(RequestWriter):
 
     # Structured output
 
+    def wants_format(self) -> bool:
+        """Whether the request says anything about the form of the answer."""
+        request = self.request
+        return (
+            request.output_schema is not None
+            or request.json_mode
+            or request.schema_strict is not None
+            or request.schema_description is not None
+        )
+
     def told_system(self) -> tuple[TextPart, ...]:
         """The system text; with the schema in words, where the server is not held to it and that is allowed."""
         request = self.request

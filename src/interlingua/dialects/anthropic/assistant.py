@@ -20,7 +20,7 @@ from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text
 from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.anthropic.marks import decode_mark
-from interlingua.dialects.anthropic.parts import NAME, block_of, decode_block, is_bare, is_bare_text, opaque_block
+from interlingua.dialects.anthropic.parts import NAME, block_of, decode_block, is_bare, opaque_block
 from interlingua.dialects.anthropic.steps import is_step, read_step
 from interlingua.dialects.anthropic.wire import BlockWire
 from interlingua.errors import DecodeError, LimitExceededError
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from interlingua.dialects._contract import Target, Undo
+    from interlingua.dialects._turns import Turns
     from interlingua.dialects.anthropic.parts import BlockEncoder
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
@@ -76,17 +77,22 @@ def seal_of(wire: BlockWire, target: Target) -> Sealed | None:
 
 
 class AssistantDecoder:
-    """Reads assistant turns; `prefix` points to where their parts will stand in the canonical value."""
+    """Reads assistant turns."""
 
-    __slots__ = ("called", "changes", "ids", "place", "prefix", "target", "undo")
+    __slots__ = ("called", "changes", "history", "ids", "place", "target", "undo")
 
-    def __init__(self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, prefix: str = "") -> None:
-        """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped."""
+    def __init__(
+        self, ids: CallIdSource, target: Target, undo: Undo, changes: Changes, history: Turns | None = None
+    ) -> None:
+        """`ids` gives the calls their ids, `target` is who said it, `undo` what the request had mapped.
+
+        A turn of a history stands behind the messages of `history`.
+        """
         self.ids: CallIdSource = ids
         self.target: Target = target
         self.undo: Undo = undo
         self.changes: Changes = changes
-        self.prefix: str = prefix
+        self.history: Turns | None = history
         self.called: dict[str, str] = {}
         """Id and tool of the calls that were read."""
         self.place = 0
@@ -102,12 +108,13 @@ class AssistantDecoder:
         blocks = content or ()
         last = len(blocks) - 1 if cut_off else -1
         for place, wire in enumerate(blocks):
-            if is_bare_text(wire):
-                parts.append(TextPart(wire.text or ""))
+            kind = wire.type
+            if kind == "text" and wire.text and wire.citations is wire.cache_control is wire.extra is None:
+                parts.append(TextPart(wire.text))
                 continue
             self.place: int = len(parts)
             try:
-                part = self._call(wire, cut_off=place == last) if wire.type == "tool_use" else self._part(wire)
+                part = self._call(wire, cut_off=place == last) if kind == "tool_use" else self._part(wire)
             except DecodeError as error:
                 raise error.under(f"/content/{place}") from None
             if part is not None:
@@ -124,7 +131,8 @@ class AssistantDecoder:
                 return decode_block(wire)
 
     def _here(self, member: str = "") -> str:
-        return f"{self.prefix}/parts/{self.place}{member}"
+        message = "" if self.history is None else f"/messages/{len(self.history)}"
+        return f"{message}/parts/{self.place}{member}"
 
     def _thinking(self, wire: BlockWire) -> Part:
         if wire.cache_control is not None:

@@ -20,7 +20,7 @@ from interlingua.dialects._answer import (
 from interlingua.dialects._bounds import ANTHROPIC
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._members import is_object, merge_members
-from interlingua.dialects._request import CORE, RequestWriter, check_choice, must_call
+from interlingua.dialects._request import CORE, Knobs, RequestWriter, check_choice, must_call
 from interlingua.dialects._steps import at_home
 from interlingua.dialects._subsets import ANTHROPIC_OUTPUT, ANTHROPIC_STRICT, ANTHROPIC_TOOL
 from interlingua.dialects._system import note_system
@@ -69,7 +69,7 @@ BETA_MEMBERS = {"context-management-": "context_management", "compact-": "contex
 """How a beta feature begins -> the member that needs it: both travel, or neither."""
 WRITTEN_FIELDS = CORE | {"top_k", "thinking_summary", "thinking_budget", "service_tier", "user", "schema_strict"}
 """The fields of a request that are said, or have an entry of their own."""
-SAMPLING = {"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
+SAMPLING = Knobs({"temperature": "temperature", "top_p": "top_p", "top_k": "top_k"})
 SERVICE_TIERS = frozenset({"auto", "standard_only"})
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """The prompt for JSON where no schema is given; the wire has no member for it."""
@@ -106,36 +106,44 @@ class _RequestEncoder(RequestWriter):
         """Whether there is nothing in the messages but texts, calls and results that are texts."""
 
     def encode(self) -> Encoded:
-        history = self.paired(continues=self.request.continues is not None)
+        request = self.request
+        history = self.paired(continues=request.continues is not None)
         self.map_names()
-        self._tools(history)
+        if request.tools or request.tool_choice is not None or self.quirks.history_tools:
+            self._tools(history)
         self._messages(history)
-        self.marks.finish(self.wire)
-        set_thinking(self.wire, self.request, self.facts, self.changes)
+        if request.cache is not None:
+            self.marks.finish(self.wire)
+        set_thinking(self.wire, request, self.facts, self.changes)
         self._budget()
         self.wire.messages = cast("list[MessageWire]", self.placed(self.wire.messages, is_bare=self.is_bare))
-        self._choice()
-        self._output()
+        if self.wire.tools or request.tool_choice is not None or request.parallel_tool_calls is not None:
+            self._choice()
+        if request.output_schema is not None:
+            self._output(request.output_schema)
         self._sampling()
         self._knobs()
         if self.options.stream:
             self.wire.stream = True
-        self.set_state(self.wire)
-        if self.request.extra:
+        if request.continues is not None:
+            self.set_state(self.wire)
+        if request.extra:
             self._extra()
         return self.done(PATH, self.wire, headers=self.headers)
 
     def _messages(self, history: tuple[Message, ...]) -> None:
         ids = self.map_ids()
-        self.note_ids(ids)
-
+        if ids:
+            self.note_ids(ids)
         encoder = MessageEncoder(self.target, self.names, ids, self.marks, self.changes)
         texts, count = split_system(self.request.system, history)
-        note_system(self.changes, history[:count])
+        if count:
+            note_system(self.changes, history[:count])
         if self.request.json_mode and self.request.output_schema is None:
             self.changes.add("output_schema_prompted", "/json_mode", "the dialect has no JSON mode")
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
-        self.wire.system = encoder.system(texts)
+        if texts:
+            self.wire.system = encoder.system(texts)
         self.wire.messages = encoder.encode(history[count:] if count else history, count)
         self.is_bare = encoder.is_bare and encoder.turns.is_bare
         if self.facts.prefill is False and history:
@@ -259,16 +267,13 @@ class _RequestEncoder(RequestWriter):
         del request
         return None if self.facts.output_schema is False else ANTHROPIC_OUTPUT
 
-    def _output(self) -> None:
-        request = self.request
-        if request.output_schema is None:
-            return
+    def _output(self, schema: dict[str, Any]) -> None:
         if self.facts.output_schema is False:
             self.changes.add("output_schema", "/output_schema", f"{self.target.model} takes no output schema")
             return
-        form = {"type": "json_schema", "schema": request.output_schema}
+        form = {"type": "json_schema", "schema": schema}
         self.wire.output_config = {**(self.wire.output_config or {}), "format": form}
-        if request.schema_strict is False:
+        if self.request.schema_strict is False:
             self.changes.add("strict_unsupported", "/schema_strict", "an output schema always binds")
 
     def _sampling(self) -> None:
@@ -290,7 +295,8 @@ class _RequestEncoder(RequestWriter):
 
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
-        wire.stop_sequences = self.told_stops()
+        if request.stop:
+            wire.stop_sequences = self.told_stops()
         if request.user is not None:
             wire.metadata = {"user_id": request.user}
         if request.service_tier is not None:
@@ -299,7 +305,8 @@ class _RequestEncoder(RequestWriter):
             else:
                 self.changes.add("parameter_unsupported", "/service_tier", f"no tier {request.service_tier!r} here")
         self.note_others()
-        self.refuse_choices()
+        if request.n is not None:
+            self.refuse_choices()
 
     def _extra(self) -> None:
         members = dict(self.own_members())

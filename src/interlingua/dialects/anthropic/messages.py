@@ -10,7 +10,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from msgspec import Raw
 
@@ -29,17 +29,16 @@ from interlingua.dialects.anthropic.parts import (
     decode_content,
     decode_nested,
     is_bare,
-    is_bare_text,
 )
 from interlingua.dialects.anthropic.wire import BlockWire, MessagesWire, MessageWire
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import Json, TextPart, ToolResult
 from interlingua.types.message import Message
-from interlingua.wire.json import encode_wire, exact_reader
+from interlingua.wire.json import MAX_DEPTH, encode_wire, exact_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from interlingua.dialects.anthropic.marks import Marks
     from interlingua.types.change import Changes
@@ -68,15 +67,31 @@ class _History:
         self.changes = changes
         self.system: tuple[TextPart, ...] = ()
         self.messages: Turns = Turns()
-        self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), _NOBODY, _NOTHING, changes)
+        self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), _NOBODY, _NOTHING, changes, self.messages)
+
+    def read(self, wires: Sequence[MessageWire]) -> None:
+        for place, wire in enumerate(wires):
+            role, content = wire.role, wire.content
+            try:
+                if role == "user" and type(content) is str and content and wire.extra is None:
+                    self.messages.add("user", (TextPart(content),), {})
+                elif role == "user":
+                    self.user(wire)
+                elif role == "assistant":
+                    self.assistant(wire)
+                elif role == "system":
+                    self.system_text(wire)
+                else:
+                    raise DecodeError(f"{role!r} is no role (there are user, assistant, system)", path="/role")
+            except DecodeError as error:
+                raise error.under(f"/messages/{place}") from None
 
     def assistant(self, wire: MessageWire) -> None:
-        self.turns.prefix = f"/messages/{len(self.messages)}"
         parts = self.turns.decode(wire.content)
         if parts:
             self.messages.add("assistant", parts, members_of(wire, NAME) if wire.extra else {})
         else:
-            self.changes.add("empty_part", self.turns.prefix, "a turn that says nothing")
+            self.changes.add("empty_part", f"/messages/{len(self.messages)}", "a turn that says nothing")
 
     def system_text(self, wire: MessageWire) -> None:
         parts, extra = decode_content(wire.content), members_of(wire, NAME)
@@ -93,18 +108,22 @@ class _History:
         others: list[Part] = [TextPart(content)] if content and isinstance(content, str) else []
         is_moved = False
         for place, block in enumerate(content if isinstance(content, list) else ()):
+            kind = block.type
             try:
-                if block.type == "tool_result":
+                if kind == "tool_result":
                     is_moved = is_moved or len(results) < place
                     results.append(self._result(block))
-                elif is_bare_text(block):
-                    others.append(TextPart(block.text or ""))
+                elif kind == "text" and block.text and block.citations is block.cache_control is block.extra is None:
+                    others.append(TextPart(block.text))
                 elif (part := decode_block(block)) is not None:
                     others.append(part)
             except DecodeError as error:
                 raise error.under(f"/content/{place}") from None
         extra = members_of(wire, NAME) if wire.extra else {}
-        if results:
+        if results and not is_moved and self.messages.last_role == "assistant":
+            self.messages.add("tool", results, extra)
+            extra = {}
+        elif results:
             self._results(results, extra, is_moved=is_moved)
             extra = {}
         if others:
@@ -130,18 +149,7 @@ class _History:
         return ToolResult(call_id, name, decode_nested(block.content), bool(block.is_error), cache, extra)
 
 
-_ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
-    "user": _History.user,
-    "assistant": _History.assistant,
-    "system": _History.system_text,
-}
-
-
-def _unknown_role(role: str | None) -> NoReturn:
-    raise DecodeError(f"{role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
-
-
-_read_messages = exact_reader(list[MessageWire])  # how deep they are was looked at in the body
+_read_messages = exact_reader(list[MessageWire], max_depth=MAX_DEPTH - 1)  # the body is one level more
 
 
 def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
@@ -151,11 +159,7 @@ def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...]
     """
     history = _History(changes)
     wires = _read_messages(text)
-    for place, wire in enumerate(read_member(b"messages", text, MessagesWire).messages if wires is None else wires):
-        try:
-            (_ROLES.get(wire.role or "") or _unknown_role(wire.role))(history, wire)
-        except DecodeError as error:
-            raise error.under(f"/messages/{place}") from None
+    history.read(read_member(b"messages", text, MessagesWire).messages if wires is None else wires)
     return history.system, history.messages.done()
 
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
-from interlingua.dialects._members import is_object, merge_members
+from interlingua.dialects._members import is_object, merge_members, reader_of
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
-    from interlingua.types.content import Cache, TextPart
-    from interlingua.types.message import Message
+    from interlingua.types.content import Cache
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
@@ -44,6 +43,9 @@ __all__ = ["decode_request", "encode_error", "encode_response", "reply_encoder",
 
 
 _TOOLS = ToolCache()
+_read_knobs = reader_of("max_tokens", "temperature", "top_p", "top_k", "service_tier")
+"""Reads the members that are fields of a request by the same names and with the same values."""
+_read_passing = reader_of("container", "context_management")
 
 # The request
 
@@ -56,18 +58,11 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     """
     betas = [value for name, value in http.headers if name == BETA_HEADER]
     repairs: list[str] = []
-    wire = decode_received(http.body, ReceivedWire, (), repairs=repairs)
+    wire = decode_received(http.body, ReceivedWire, ("messages", "tools", "system"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, betas, changes, options).decode()
     model = wire.model or model_in_path(http.url)
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
-
-
-def _read_history(
-    options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False
-) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    system, messages = decode_messages(text, changes)
-    return system, paired_history(messages, options, changes, continues=continues)
 
 
 class _RequestDecoder:
@@ -85,39 +80,28 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        system, messages = self._messages()
-        choice, parallel = (
-            decode_choice(wire.tool_choice, self.changes) if wire.tool_choice is not None else (None, None)
-        )
-        thinking = decode_thinking(wire, self.extra)
+        first = () if wire.system is None else decode_system(wire.system)
+        system, messages = decode_messages(b"[]" if wire.messages is UNSET else bytes(wire.messages), self.changes)
+        messages = paired_history(messages, self.options, self.changes, continues=self.goes_on)
+        fields = _read_knobs(wire)
+        if wire.tool_choice is not None:
+            fields["tool_choice"], fields["parallel_tool_calls"] = decode_choice(wire.tool_choice, self.changes)
+        if wire.thinking is not None or wire.output_config is not None:
+            thinking = decode_thinking(wire, self.extra)
+            fields["effort"], fields["thinking"] = thinking.effort, thinking.enabled
+            fields["thinking_summary"], fields["thinking_budget"] = thinking.summary, thinking.budget
         return Request(
             messages=messages,
-            system=system,
+            system=first + system,
             tools=self._tools(),
-            tool_choice=choice,
             output_schema=self._schema(),
-            max_tokens=wire.max_tokens,
-            temperature=wire.temperature,
-            top_p=wire.top_p,
-            top_k=wire.top_k,
             stop=tuple(wire.stop_sequences or ()),
-            effort=thinking.effort,
-            thinking=thinking.enabled,
-            thinking_summary=thinking.summary,
-            thinking_budget=thinking.budget,
-            parallel_tool_calls=parallel,
-            service_tier=wire.service_tier,
             user=self._user(),
             cache=self._cache(),
             continues=self.state,
             extra=self._extra(),
+            **fields,
         )
-
-    def _messages(self) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-        first = decode_system(self.wire.system)
-        history = b"[]" if self.wire.messages is UNSET else bytes(self.wire.messages)
-        system, messages = _read_history(self.options, history, self.changes, continues=self.goes_on)
-        return first + system, messages
 
     def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
         raw = self.wire.tools
@@ -164,12 +148,9 @@ class _RequestDecoder:
 
     def _extra(self) -> dict[str, dict[str, Any]]:
         """The members that only pass through, and the beta features that some of them need."""
-        for name in ("container", "context_management"):
-            value = getattr(self.wire, name)
-            if value is not None:
-                self.extra[name] = value
-        betas = [beta.strip() for value in self.betas for beta in value.split(",")]
-        if betas:
+        self.extra.update(_read_passing(self.wire))
+        if self.betas:
+            betas = [beta.strip() for value in self.betas for beta in value.split(",")]
             self.extra[BETAS] = [beta for beta in betas if beta]
         return {NAME: self.extra} if self.extra else {}
 

@@ -112,7 +112,11 @@ def _read(thinking: dict[str, Any]) -> tuple[ThinkingAsked, dict[str, Any]]:
 
 def set_thinking(wire: RequestWire, request: Request, facts: Facts, changes: Changes) -> None:
     """Write `max_tokens`, `thinking` and the effort."""
-    _Thinking(wire, request, facts, changes).write()
+    writer = _Thinking(wire, request, facts, changes)
+    if request.effort is request.thinking_budget is request.thinking is request.thinking_summary is None:
+        writer.limit(0)
+    else:
+        writer.write()
 
 
 class _Thinking:
@@ -129,7 +133,7 @@ class _Thinking:
             budget = self._budget_of(effort)
         elif effort not in (None, "none"):
             self._effort(effort)
-        self._max_tokens(budget or 0)
+        self.limit(budget or 0)
         if budget is not None and budget > 0:
             self._budget(budget)
         elif effort == "none" or budget == 0 or request.thinking is False:
@@ -142,7 +146,8 @@ class _Thinking:
             self.wire.thinking = {"type": "adaptive"}
         self._summary()
 
-    def _max_tokens(self, budget: int) -> None:
+    def limit(self, budget: int) -> None:
+        """Write `max_tokens`, with room for a budget of thinking where the request has no limit itself."""
         limit, most = self.request.max_tokens, self.facts.max_output_tokens
         if limit is not None and limit < 0:
             self.changes.add("parameter_unsupported", "/max_tokens", f"{limit} stands for no limit")

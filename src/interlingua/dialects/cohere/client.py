@@ -18,7 +18,15 @@ from interlingua.dialects._bounds import Bounds
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_object, merge_members
-from interlingua.dialects._request import CORE, RequestWriter, check_choice, chosen_names, must_call, schema_prompt
+from interlingua.dialects._request import (
+    CORE,
+    Knobs,
+    RequestWriter,
+    check_choice,
+    chosen_names,
+    must_call,
+    schema_prompt,
+)
 from interlingua.dialects.cohere.assistant import CallReader, decode_turn
 from interlingua.dialects.cohere.messages import MessageEncoder
 from interlingua.dialects.cohere.parts import NAME
@@ -52,15 +60,17 @@ if TYPE_CHECKING:
 __all__ = ["KNOBS", "PATH", "answer_members", "decode_error", "decode_response", "encode_request"]
 
 PATH = "/chat"
-KNOBS: dict[str, str] = {
-    "max_tokens": "max_tokens",
-    "temperature": "temperature",
-    "top_p": "p",
-    "top_k": "k",
-    "seed": "seed",
-    "presence_penalty": "presence_penalty",
-    "frequency_penalty": "frequency_penalty",
-}
+KNOBS = Knobs(
+    {
+        "max_tokens": "max_tokens",
+        "temperature": "temperature",
+        "top_p": "p",
+        "top_k": "k",
+        "seed": "seed",
+        "presence_penalty": "presence_penalty",
+        "frequency_penalty": "frequency_penalty",
+    }
+)
 """Field of a request -> member, where both are one number."""
 SAMPLING = frozenset({"temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "logprobs"})
 """Parameters that models without sampling refuse."""

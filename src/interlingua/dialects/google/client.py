@@ -13,7 +13,7 @@ from interlingua.dialects._answer import changes_of, extra_of, failed_status, fi
 from interlingua.dialects._bounds import GOOGLE
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._members import is_object, merge_members, passing
-from interlingua.dialects._request import CORE, RequestWriter, check_choice
+from interlingua.dialects._request import CORE, Knobs, RequestWriter, check_choice
 from interlingua.dialects._subsets import GOOGLE_OPENAPI, GOOGLE_OUTPUT, GOOGLE_TOOL
 from interlingua.dialects.google.citations import CITATIONS, read_citations
 from interlingua.dialects.google.messages import MessageEncoder
@@ -70,16 +70,18 @@ OPENING = "Go on."
 JSON_PROMPT = "Answer with one JSON object and nothing else."
 """The prompt for JSON where the member for it is refused."""
 PENALTIES = frozenset({"presence_penalty", "frequency_penalty"})
-KNOBS = {
-    "max_tokens": "maxOutputTokens",
-    "temperature": "temperature",
-    "top_p": "topP",
-    "top_k": "topK",
-    "seed": "seed",
-    "presence_penalty": "presencePenalty",
-    "frequency_penalty": "frequencyPenalty",
-    "n": "candidateCount",
-}
+KNOBS = Knobs(
+    {
+        "max_tokens": "maxOutputTokens",
+        "temperature": "temperature",
+        "top_p": "topP",
+        "top_k": "topK",
+        "seed": "seed",
+        "presence_penalty": "presencePenalty",
+        "frequency_penalty": "frequencyPenalty",
+        "n": "candidateCount",
+    }
+)
 """Knobs that the wire has under another name."""
 WRITTEN_FIELDS = CORE | {
     "top_k", "seed", "presence_penalty", "frequency_penalty", "logprobs", "thinking_summary", "thinking_budget",

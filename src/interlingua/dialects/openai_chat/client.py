@@ -23,7 +23,7 @@ from interlingua.dialects._answer import (
 )
 from interlingua.dialects._members import merge_members, passing
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
-from interlingua.dialects._request import CORE, check_choice
+from interlingua.dialects._request import CORE, Knobs, check_choice
 from interlingua.dialects.openai_chat.assistant import AssistantDecoder
 from interlingua.dialects.openai_chat.messages import MessageEncoder
 from interlingua.dialects.openai_chat.parts import NAME
@@ -68,13 +68,13 @@ __all__ = [
 PATH = "/chat/completions"
 SAMPLING = frozenset({"temperature", "top_p", "presence_penalty", "frequency_penalty", "logit_bias", "logprobs"})
 """Parameters that models without sampling refuse."""
-KNOBS: dict[str, str] = {
+KNOBS = Knobs({
     name: name
     for name in (
         "temperature", "top_p", "top_k", "min_p", "presence_penalty", "frequency_penalty", "logit_bias",
         "verbosity", "user", "metadata", "store",
     )
-} | {"cache_key": "prompt_cache_key"}  # fmt: skip
+} | {"cache_key": "prompt_cache_key"})  # fmt: skip
 """Knobs and the members for them."""
 WRITTEN_FIELDS = CORE | {
     *KNOBS, "schema_description", "schema_strict", "seed", "logprobs", "thinking_summary", "thinking_budget",
@@ -120,28 +120,36 @@ class _RequestEncoder(OpenAIRequestWriter):
         self.wire = RequestWire(model=options.target.model or None)
 
     def encode(self) -> Encoded:
-        history = self.paired(continues=self.request.continues is not None)
+        request = self.request
+        history = self.paired(continues=request.continues is not None)
         self.map_names()
-        history = self.taken_media(history)
-        ids = self.map_ids()
-        self._messages(history, ids)
-        self.note_ids(ids)
-        self._tools()
-        self._output()
+        self._messages(self.taken_media(history))
+        if request.tools or request.tool_choice is not None or request.parallel_tool_calls is not None:
+            self._tools()
+        if self.wants_format():
+            self._output()
         self._knobs()
         self._reasoning()
-        self._stream()
-        self.set_state(self.wire)
-        self._extra()
+        if self.options.stream:
+            self._stream()
+        if request.continues is not None:
+            self.set_state(self.wire)
+        if request.cache is not None:
+            merge_members(self.wire, self.told_cache())
+        if request.extra:
+            self._extra()
         return self.done(PATH, self.wire)
 
-    def _messages(self, history: tuple[Message, ...], ids: dict[str, str]) -> None:
+    def _messages(self, history: tuple[Message, ...]) -> None:
+        ids = self.map_ids()
         encoder = MessageEncoder(self.target, self.names, ids, self.changes)
         wires = encoder.encode(self.told_system(), history)
         text = encode_exact(wires) if wires and encoder.is_plain else None
         if text is None:
             self.nulls += sum([message.content is None for message in wires])
         self.wire.messages = cast("list[MessageWire]", wires if text is None else self.slots.place(text))
+        if ids:
+            self.note_ids(ids)
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)
@@ -189,18 +197,21 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
         self.set_knobs(wire, KNOBS)
-        wire.service_tier = self.told_tier()
+        if request.service_tier is not None:
+            wire.service_tier = self.told_tier()
         self.note_others()
-        if "n" not in self.quirks.unsupported:
-            wire.n = self.bounded("n", request.n)
-            self.refuse_choices(self.bounds.choices)
-        else:
-            self.refuse_choices()
+        if request.n is not None:
+            if "n" not in self.quirks.unsupported:
+                wire.n = self.bounded("n", request.n)
+                self.refuse_choices(self.bounds.choices)
+            else:
+                self.refuse_choices()
         if request.max_tokens is not None:
             setattr(wire, self.quirks.max_tokens_field, self.bounded("max_tokens", request.max_tokens))
-        if request.seed is not None:
-            self.set_knobs(wire, {"seed": self.quirks.seed_field})
-        wire.stop = self._stops()
+        if request.seed is not None and self.takes("seed"):
+            setattr(wire, self.quirks.seed_field, self.bounded("seed", request.seed))
+        if request.stop:
+            wire.stop = self._stops()
         if request.logprobs is not None and self.takes("logprobs"):
             wire.logprobs = True
             wire.top_logprobs = self.bounded("logprobs", request.logprobs) or None
@@ -208,7 +219,7 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _stops(self) -> list[str] | None:
         """The sequences that end the answer, where they hold."""
         calls = self.wire.tools and self.request.tool_choice != "none"
-        if self.request.stop and not self.quirks.stop_in_json and (calls or self.wire.response_format):
+        if not self.quirks.stop_in_json and (calls or self.wire.response_format):
             self.changes.add("parameter_unsupported", "/stop", "it would break the JSON of the answer")
             return None
         return self.told_stops()
@@ -222,10 +233,11 @@ class _RequestEncoder(OpenAIRequestWriter):
         if field == "reasoning.effort" or (field == "as_read" and "reasoning" in request.extra.get(NAME, {})):
             self._reasoning_object()
             return
-        self.note_unsaid(("thinking_summary",))
-        budgeted = self.effort_of_budget()
+        if request.thinking_summary is not None:
+            self.note_unsaid(("thinking_summary",))
+        budgeted = None if request.thinking_budget is None else self.effort_of_budget()
         if not self._switch():
-            self.wire.reasoning_effort = self.told_effort() or budgeted
+            self.wire.reasoning_effort = budgeted if request.effort is None else self.told_effort() or budgeted
 
     def _reasoning_object(self) -> None:
         """Everything about reasoning as one object."""
@@ -247,7 +259,8 @@ class _RequestEncoder(OpenAIRequestWriter):
         """Switch thinking on or off, where the server has a switch; whether it is off."""
         request, field = self.request, self.quirks.thinking_field
         if field == "none":
-            self.note_unsaid(("thinking",))
+            if request.thinking is not None:
+                self.note_unsaid(("thinking",))
             return False
         on = request.effort != "none" if request.thinking is None and request.effort is not None else request.thinking
         if on is not None:
@@ -255,22 +268,19 @@ class _RequestEncoder(OpenAIRequestWriter):
         return on is False
 
     def _stream(self) -> None:
-        if self.options.stream:
-            self.wire.stream = True
-            if self.options.stream_usage and self.quirks.stream_usage:
-                self.wire.stream_options = {"include_usage": True}
+        self.wire.stream = True
+        if self.options.stream_usage and self.quirks.stream_usage:
+            self.wire.stream_options = {"include_usage": True}
 
     def _extra(self) -> None:
-        merge_members(self.wire, self.told_cache())
-        if self.request.extra:
-            own = self.own_members()
-            if own.get("reasoning") == {} and self.wire.reasoning is None:  # it only says where the effort stood
-                own = {name: value for name, value in own.items() if name != "reasoning"}
-            if "extra" in self.quirks.unsupported:
-                for name in own:
-                    self.changes.add("parameter_unsupported", f"/extra/{NAME}/{name}", "the server does not know it")
-                return
-            merge_members(self.wire, own)
+        own = self.own_members()
+        if own.get("reasoning") == {} and self.wire.reasoning is None:  # it only says where the effort stood
+            own = {name: value for name, value in own.items() if name != "reasoning"}
+        if "extra" in self.quirks.unsupported:
+            for name in own:
+                self.changes.add("parameter_unsupported", f"/extra/{NAME}/{name}", "the server does not know it")
+            return
+        merge_members(self.wire, own)
 
 
 # The answer

@@ -76,42 +76,62 @@ class _History:
         self.results: list[Part] = []
         self.names: dict[str, str] = {}
         self.unnamed: list[str] = []
-        self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), _NOBODY, _NOTHING, changes)
+        self.called: list[str] = []
+        """The ids of the plain calls that the reader of other turns does not know yet."""
+        self.decoder: AssistantDecoder | None = None
 
-    def read(self, wires: Sequence[MessageWire]) -> None:
+    def read(self, wires: Sequence[MessageWire | PlainMessageWire]) -> None:
+        """Read the messages; a plain one in which something has to be looked at is left to its role."""
         for place, wire in enumerate(wires):
-            role = wire.role or ""
-            if self.results and role not in _RESULTS:
-                self.close()
-            if self.plain(wire):
+            if type(wire) is PlainResultWire and not wire.content.startswith(ERROR_PREFIX):
+                call_id = wire.tool_call_id
+                self.results.append(ToolResult(call_id, self.names.get(call_id, ""), wire.content))
                 continue
-            try:
-                (_ROLES.get(role) or _unknown_role(wire.role))(self, wire)
-            except DecodeError as error:
-                raise error.under(f"/messages/{place}") from None
+            if self.results and wire.role not in _RESULTS:
+                self.close()
+            if type(wire) is PlainUserWire and wire.content:
+                self.messages.append(Message("user", (TextPart(wire.content),)))
+            elif (
+                type(wire) is PlainTurnWire
+                and wire.tool_calls is None
+                and wire.content
+                and wire.reasoning_content is None
+            ):
+                self.messages.append(Message("assistant", (TextPart(wire.content),)))
+            elif type(wire) is PlainTurnWire and wire.reasoning_content != "" and _are_sound(wire.tool_calls or ()):
+                self.turn(wire)
+            elif type(wire) is PlainSystemWire and wire.content and not (self.messages or self.system):
+                self.system = (TextPart(wire.content),)
+            else:
+                try:
+                    (_ROLES.get(wire.role or "") or _unknown_role(wire.role))(self, wire)
+                except DecodeError as error:
+                    raise error.under(f"/messages/{place}") from None
         if self.results:
             self.close()
 
-    def plain(self, wire: MessageWire | PlainMessageWire) -> bool:
-        """Whether a plain message was read; one in which something has to be looked at is left to its role."""
-        if type(wire) is PlainResultWire and not wire.content.startswith(ERROR_PREFIX):
-            call_id = wire.tool_call_id
-            self.results.append(ToolResult(call_id, self.names.get(call_id, ""), wire.content))
-        elif type(wire) is PlainTurnWire and wire.reasoning_content != "" and _are_sound(wire.tool_calls or ()):
-            parts: list[Part] = [ThinkingPart(wire.reasoning_content)] if wire.reasoning_content else []
-            if wire.content:
-                parts.append(TextPart(wire.content))
-            for call in wire.tool_calls or ():
-                call_id, name = call.id, call.function.name
-                self.turns.ids.assign(call_id)
-                self.names[call_id] = name
-                parts.append(ToolCall(call_id, name, call.function.arguments))
-            self.messages.append(Message("assistant", tuple(parts)))
-        elif type(wire) is PlainUserWire and wire.content:
-            self.messages.append(Message("user", (TextPart(wire.content),)))
-        else:
-            return False
-        return True
+    def turn(self, wire: PlainTurnWire) -> None:
+        """A plain turn, whose calls are sound."""
+        parts: list[Part] = [ThinkingPart(wire.reasoning_content)] if wire.reasoning_content else []
+        if wire.content:
+            parts.append(TextPart(wire.content))
+        for call in wire.tool_calls or ():
+            call_id, function = call.id, call.function
+            self.called.append(call_id)
+            self.names[call_id] = function.name
+            parts.append(ToolCall(call_id, function.name, function.arguments))
+        self.messages.append(Message("assistant", tuple(parts)))
+
+    def turns(self) -> AssistantDecoder:
+        """The reader of turns that are not plain."""
+        decoder = self.decoder
+        if decoder is None:
+            ids = CallIdSource(keeps_repeats=True)
+            decoder = self.decoder = AssistantDecoder(ids, _NOBODY, _NOTHING, self.changes)
+        for call_id in self.called:
+            decoder.ids.assign(call_id)
+        self.called = []
+        return decoder
 
     def close(self) -> None:
         """The results of a step are one message."""
@@ -122,8 +142,9 @@ class _History:
         return f"/messages/{len(self.messages) + bool(self.results)}"
 
     def assistant(self, wire: MessageWire) -> None:
-        self.turns.prefix = f"/messages/{len(self.messages)}"
-        parts = tuple(self.turns.decode(wire))
+        turns = self.turns()
+        turns.prefix = f"/messages/{len(self.messages)}"
+        parts = tuple(turns.decode(wire))
         for part in parts:
             if type(part) is ToolCall or type(part) is BrokenToolCall:
                 self.names[part.id] = part.name

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._members import merge_members, object_in
+from interlingua.dialects._members import merge_members, object_in, reader_of
 from interlingua.dialects._openai.calls import decode_choice
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
@@ -32,7 +32,7 @@ from interlingua.dialects.openai_chat.wire import (
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart
-from interlingua.types.request import Request, ThinkingSummary
+from interlingua.types.request import Request
 from interlingua.types.response import Alternative
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_received, encode_wire
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects.openai_chat.wire import MessageWire, UsageWire
+    from interlingua.dialects.openai_chat.wire import FunctionWire, MessageWire, ResponseFormatWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
     from interlingua.types.content import Part
@@ -66,6 +66,11 @@ _PLAIN = Target(quirks=Quirks(reasoning_field="reasoning_content"))
 """How a client is told what did not come in its own dialect: readable reasoning where most of them look for it."""
 EFFORTS: tuple[Effort, ...] = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """Efforts that are canonical; another word passes through as a member."""
+_read_knobs = reader_of(
+    "temperature", "top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty", "logit_bias", "n",
+    "parallel_tool_calls", "verbosity", "service_tier", "user", "metadata", "store",
+)  # fmt: skip
+"""Reads the members that are fields of a request by the same names and with the same values."""
 
 
 # The request
@@ -96,54 +101,43 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        history = b"[]" if wire.messages is UNSET else bytes(wire.messages)
-        system, messages = decode_messages(history, self.changes)
+        system, messages = decode_messages(b"[]" if wire.messages is UNSET else bytes(wire.messages), self.changes)
         messages = paired_history(messages, self.options, self.changes)
-        name, schema, strict = self._format()
+        fields = _read_knobs(wire)
+        if wire.top_p == -1:  # so some clients say that it is not set
+            del fields["top_p"]
+        if wire.seed is None and wire.random_seed is not None:
+            fields["seed"] = wire.random_seed
+        if wire.logprobs:
+            fields["logprobs"] = wire.top_logprobs or 0
+        if wire.response_format is not None:
+            self._format(wire.response_format, fields)
+        if wire.reasoning_effort is not None or wire.reasoning is not None:
+            self._reasoning(fields)
+        tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered)
+        choice = wire.tool_choice
+        if wire.functions is not None:
+            tools += self._functions(wire.functions)
+        if wire.function_call is not None and choice is None:
+            self.changes.add("functions_deprecated", "/tool_choice")
+            choice = wire.function_call
         return Request(
             messages=messages,
             system=system,
-            tools=self._tools(),
-            tool_choice=self._choice(),
-            output_schema=schema,
-            schema_name=name,
-            schema_strict=strict,
-            json_mode=wire.response_format is not None and wire.response_format.type == "json_object",
+            tools=tools,
+            tool_choice=None if choice is None else decode_choice(choice, self.changes),
             max_tokens=wire.max_tokens if wire.max_completion_tokens is None else wire.max_completion_tokens,
-            temperature=wire.temperature,
-            top_p=None if wire.top_p == -1 else wire.top_p,  # so some clients say that it is not set
-            top_k=wire.top_k,
-            min_p=wire.min_p,
-            stop=(wire.stop,) if isinstance(wire.stop, str) else tuple(wire.stop or ()),
-            seed=wire.random_seed if wire.seed is None else wire.seed,
-            presence_penalty=wire.presence_penalty,
-            frequency_penalty=wire.frequency_penalty,
-            logit_bias=wire.logit_bias,
-            logprobs=(wire.top_logprobs or 0) if wire.logprobs else None,
-            n=wire.n,
-            effort=self._effort(),
-            thinking_budget=self._budget(),
-            thinking_summary=self._summary(),
-            parallel_tool_calls=wire.parallel_tool_calls,
-            verbosity=wire.verbosity,
-            service_tier=wire.service_tier,
-            user=wire.user,
-            metadata=wire.metadata,
-            store=wire.store,
+            stop=() if wire.stop is None else (wire.stop,) if isinstance(wire.stop, str) else tuple(wire.stop),
             cache_key=wire.prompt_cache_key,
-            schema_description=self._schema_description(),
             extra=self._extra(),
+            **fields,
         )
 
-    def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        wire = self.wire
-        tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered)
-        if wire.functions is not None:
-            self.changes.add("functions_deprecated", "/tools")
-            entries = [ToolWire(function=function) for function in wire.functions]
-            functions = [decode_tool(entry, self.changes, f"/functions/{place}") for place, entry in enumerate(entries)]
-            tools = (*tools, *functions)
-        return tools
+    def _functions(self, functions: Sequence[FunctionWire]) -> tuple[Tool | OpaqueTool, ...]:
+        """The tools in the older form."""
+        self.changes.add("functions_deprecated", "/tools")
+        wires = [ToolWire(function=function) for function in functions]
+        return tuple([decode_tool(wire, self.changes, f"/functions/{place}") for place, wire in enumerate(wires)])
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wire = read_member(b"tools", text, ToolsWire)
@@ -151,73 +145,56 @@ class _RequestDecoder:
             [decode_tool(tool, self.changes, f"/tools/{place}") for place, tool in enumerate(wire.tools or ())]
         )
 
-    def _choice(self) -> Any:
-        choice = self.wire.tool_choice
-        if choice is None and self.wire.function_call is not None:
-            self.changes.add("functions_deprecated", "/tool_choice")
-            choice = self.wire.function_call
-        return None if choice is None else decode_choice(choice, self.changes)
-
-    def _format(self) -> tuple[str | None, dict[str, Any] | None, bool | None]:
-        form = self.wire.response_format
-        if form is None:
-            return None, None, None
+    def _format(self, form: ResponseFormatWire, fields: dict[str, Any]) -> None:
+        """Set the fields of the request that say the form of the answer; what has no field goes to `extra`."""
+        fields["json_mode"] = form.type == "json_object"
         rest = dict(form.extra or {})
         schema = form.json_schema
         if form.schema is not None:
             if schema is None and form.type in ("json_object", "json_schema"):
-                return self._flat_format(form.type, form.schema, rest)
+                self._flat_format(form.type, form.schema, rest, fields)
+                return
             rest["schema"] = form.schema
         if schema is not None:
+            fields["output_schema"], fields["schema_description"] = schema.schema or {}, schema.description
+            fields["schema_name"], fields["schema_strict"] = schema.name, schema.strict
             members: dict[str, Any] = dict(schema.extra or {})
             rest |= {"json_schema": members} if members else {}
         if form.type not in ("text", "json_object", "json_schema"):
             rest["type"] = form.type
         if rest:
             self.extra["response_format"] = rest
-        return (schema.name, schema.schema or {}, schema.strict) if schema is not None else (None, None, None)
 
-    def _flat_format(
-        self, kind: str, schema: dict[str, Any], rest: dict[str, Any]
-    ) -> tuple[str | None, dict[str, Any], bool | None]:
+    def _flat_format(self, kind: str, schema: dict[str, Any], rest: dict[str, Any], fields: dict[str, Any]) -> None:
         """A schema that stands in the format itself: beside JSON mode, as servers of open models have it, or flat."""
-        name = strict = None
+        fields["output_schema"] = schema
         if kind == "json_schema":
             self.changes.add("foreign_shape", "/output_schema", "the flat shape of another dialect")
-            name = rest.pop("name") if isinstance(rest.get("name"), str) else None
-            strict = rest.pop("strict") if isinstance(rest.get("strict"), bool) else None
+            fields["schema_name"] = rest.pop("name") if isinstance(rest.get("name"), str) else None
+            fields["schema_strict"] = rest.pop("strict") if isinstance(rest.get("strict"), bool) else None
         if rest:
             self.extra["response_format"] = rest
-        return name, schema, strict
 
-    def _schema_description(self) -> str | None:
-        form = self.wire.response_format
-        return form.json_schema.description if form is not None and form.json_schema is not None else None
-
-    def _effort(self) -> Effort | None:
-        effort = self.wire.reasoning_effort
-        nested = (self.wire.reasoning or {}).get("effort")
+    def _reasoning(self, fields: dict[str, Any]) -> None:
+        """Set the fields of the request that say how to reason; what has no field goes to `extra`."""
+        effort, reasoning = self.wire.reasoning_effort, self.wire.reasoning
         if effort in EFFORTS:
-            return effort
-        if effort is not None:
+            fields["effort"] = effort
+        elif effort is not None:
             self.extra["reasoning_effort"] = effort
-        return nested if nested in EFFORTS and effort is None else None
-
-    def _budget(self) -> int | None:
-        budget = (self.wire.reasoning or {}).get("max_tokens")
-        return budget if isinstance(budget, int) else None
-
-    def _summary(self) -> ThinkingSummary | None:
-        summary = (self.wire.reasoning or {}).get("summary")
-        return summary if summary in SUMMARIES else None
+        if reasoning is None:
+            return
+        nested, summary, budget = [reasoning.get(name) for name in ("effort", "summary", "max_tokens")]
+        if nested in EFFORTS and effort is None:
+            fields["effort"] = nested
+        fields["thinking_budget"] = budget if isinstance(budget, int) else None
+        fields["thinking_summary"] = summary if summary in SUMMARIES else None
+        values = {"effort": EFFORTS, "summary": SUMMARIES}
+        read = {"max_tokens", *[name for name, words in values.items() if reasoning.get(name) in words]}
+        self.extra["reasoning"] = {name: value for name, value in reasoning.items() if name not in read}
 
     def _extra(self) -> dict[str, dict[str, Any]]:
-        """The members that pass through, those of objects that were read in part among them."""
-        reasoning = self.wire.reasoning
-        if reasoning is not None:
-            values = {"effort": EFFORTS, "summary": SUMMARIES}
-            read = {"max_tokens", *[name for name, words in values.items() if reasoning.get(name) in words]}
-            self.extra["reasoning"] = {name: value for name, value in reasoning.items() if name not in read}
+        """The members that pass through."""
         if self.wire.stream_options is not None:
             self.extra["stream_options"] = self.wire.stream_options
         if self.wire.top_logprobs is not None and not self.wire.logprobs:

@@ -16,7 +16,7 @@ from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._members import is_list, merge_members, passing
 from interlingua.dialects._openai.errors import error_of_body
 from interlingua.dialects._openai.requests import OpenAIRequestWriter
-from interlingua.dialects._request import CORE, check_choice
+from interlingua.dialects._request import CORE, Knobs, check_choice
 from interlingua.dialects.openai_responses.assistant import CALLS, ItemDecoder
 from interlingua.dialects.openai_responses.messages import InputEncoder, refers
 from interlingua.dialects.openai_responses.parts import NAME
@@ -61,10 +61,9 @@ __all__ = [
 PATH = "/responses"
 SAMPLING = frozenset({"temperature", "top_p", "logprobs"})
 """Parameters that models without sampling refuse."""
-KNOBS: dict[str, str] = {
-    name: name
-    for name in ("temperature", "top_p", "user", "metadata", "store")
-} | {"cache_key": "prompt_cache_key"}  # fmt: skip
+KNOBS = Knobs(
+    {name: name for name in ("temperature", "top_p", "user", "metadata", "store")} | {"cache_key": "prompt_cache_key"}
+)
 """Knobs and the members for them."""
 WRITTEN_FIELDS = CORE - {"thinking"} | {
     "schema_description", "schema_strict", "logprobs", "thinking_summary", "thinking_budget", "verbosity",
@@ -111,12 +110,21 @@ class _RequestEncoder(OpenAIRequestWriter):
         self.map_names()
         history = self.taken_media(history)
         self._input(history)
-        self._tools()
-        self._text()
+        if request.tools or request.tool_choice is not None or request.parallel_tool_calls is not None:
+            self._tools()
+        if self.wants_format() or request.verbosity is not None:
+            self._text()
         self._knobs()
-        self._reasoning()
-        self.set_state(self.wire)
-        self._extra()
+        if request.effort is not None or request.thinking_budget is not None or request.thinking_summary is not None:
+            self._reasoning()
+        if request.continues is not None:
+            self.set_state(self.wire)
+        if request.cache is not None:
+            merge_members(self.wire, self.told_cache())
+        if request.extra:
+            merge_members(self.wire, self.own_members())
+        if self.include:
+            self._include()
         return self.done(PATH, self.wire)
 
     def _input(self, history: tuple[Message, ...]) -> None:
@@ -126,7 +134,8 @@ class _RequestEncoder(OpenAIRequestWriter):
         has_system = bool(encoder.items)
         items = self.placed(encoder.encode(history), is_bare=encoder.is_bare)
         self.wire.input = cast("list[ItemWire]", items) if items or has_system else None
-        self.note_ids(ids)
+        if ids:
+            self.note_ids(ids)
 
     def _system(self, encoder: InputEncoder) -> None:
         """One text is `instructions`; several, and one without any input beside it, are a message of the input."""
@@ -179,22 +188,25 @@ class _RequestEncoder(OpenAIRequestWriter):
     def _knobs(self) -> None:
         request, wire = self.request, self.wire
         self.set_knobs(wire, KNOBS)
-        wire.service_tier = self.told_tier()
+        if request.service_tier is not None:
+            wire.service_tier = self.told_tier()
         self.note_others()
         if request.stop:
             self.changes.add("parameter_unsupported", "/stop", "this dialect has no stop sequences")
-        self.refuse_choices()
-        wire.max_output_tokens = self._limit()
+        if request.n is not None:
+            self.refuse_choices()
+        if request.max_tokens is not None:
+            wire.max_output_tokens = self._limit(request.max_tokens)
         if request.logprobs is not None and self.takes("logprobs"):
             wire.top_logprobs = self.bounded("logprobs", request.logprobs) or None
             self.include.append(LOGPROBS)
         if self.options.stream:
             wire.stream = True
 
-    def _limit(self) -> int | None:
+    def _limit(self, limit: int) -> int | None:
         """The limit of output tokens, or the least that the model takes."""
-        limit, least = self.request.max_tokens, self.facts.min_output_tokens
-        if limit is not None and least is not None and 0 <= limit < least:
+        least = self.facts.min_output_tokens
+        if least is not None and 0 <= limit < least:
             self.changes.add("parameter_adjusted", "/max_tokens", f"{limit} is sent as {least}, the least there is")
             return least
         return self.bounded("max_tokens", limit)
@@ -210,10 +222,8 @@ class _RequestEncoder(OpenAIRequestWriter):
             reasoning["summary"] = request.thinking_summary
         self.wire.reasoning = reasoning or None
 
-    def _extra(self) -> None:
-        merge_members(self.wire, self.told_cache())
-        if self.request.extra:
-            merge_members(self.wire, self.own_members())
+    def _include(self) -> None:
+        """Ask for what the request's own members ask for, and what its fields do."""
         include: object = self.wire.include or []
         if not is_list(include):
             return  # the server has a word for it

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, reader_of
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
@@ -40,7 +40,7 @@ from interlingua.wire.json import decode_received, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects.openai_responses.wire import FormatWire
+    from interlingua.dialects.openai_responses.wire import TextWire
     from interlingua.errors import Error
     from interlingua.types.message import Message
     from interlingua.types.response import Response
@@ -59,6 +59,9 @@ STATE = ("previous_response_id", "conversation", "prompt")
 _read_items = exact_reader(list[ItemWire])
 _read_tools = exact_reader(list[ToolWire])
 _TOOLS = ToolCache()
+_read_knobs = reader_of("temperature", "top_p", "parallel_tool_calls", "service_tier", "user", "metadata", "store")
+"""Reads the members that are fields of a request by the same names and with the same values."""
+_read_state = reader_of(*STATE)
 
 # The request
 
@@ -77,14 +80,6 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     return DecodedRequest(model=model, request=request, stream=bool(wire.stream), changes=changes.done())
 
 
-def _read_history(
-    options: DecodeOptions, text: bytes, changes: Changes, *, continues: bool = False
-) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    items = _read_items(text)
-    messages = decode_input(read_member(b"input", text, InputWire).input if items is None else items, changes)
-    return (), paired_history(messages, options, changes, continues=continues or refers(messages))
-
-
 class _RequestDecoder:
     """Reads one request; what the canonical request has no field for stays in `extra`."""
 
@@ -96,40 +91,32 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        form = self._format()
-        effort, summary = self._reasoning()
-        state = self._state()
+        fields = _read_knobs(wire)
+        if wire.text is not None:
+            self._text(wire.text, fields)
+        if wire.reasoning is not None:
+            self._reasoning(wire.reasoning, fields)
+        state = _read_state(wire)
+        continues = ServerState(NAME, state) if state else None
         return Request(
-            messages=self._messages(continues=state is not None),
+            messages=self._messages(continues=continues is not None),
             system=self._system(),
             tools=() if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered),
             tool_choice=self._choice(),
-            output_schema=None if form is None else form.schema or {},
-            schema_name=form and form.name,
-            schema_description=form and form.description,
-            schema_strict=form and form.strict,
-            json_mode=self._type() == "json_object",
             max_tokens=wire.max_output_tokens,
-            temperature=wire.temperature,
-            top_p=wire.top_p,
             logprobs=self._logprobs(),
-            effort=effort,
-            thinking_summary=summary,
-            parallel_tool_calls=wire.parallel_tool_calls,
-            verbosity=wire.text.verbosity if wire.text is not None else None,
-            service_tier=wire.service_tier,
-            user=wire.user,
-            metadata=wire.metadata,
-            store=wire.store,
             cache_key=wire.prompt_cache_key,
-            continues=state,
+            continues=continues,
             extra={NAME: self.extra} if self.extra else {},
+            **fields,
         )
 
     def _messages(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with calls and results paired, and no call in it broken."""
-        history = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
-        return _read_history(self.options, history, self.changes, continues=continues)[1]
+        text = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
+        items = _read_items(text)
+        messages = decode_input(read_member(b"input", text, InputWire).input if items is None else items, self.changes)
+        return paired_history(messages, self.options, self.changes, continues=continues or refers(messages))
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wires = _read_tools(text)
@@ -154,18 +141,13 @@ class _RequestDecoder:
             self.extra["tool_choice"] = raw
         return choice
 
-    def _type(self) -> str | None:
-        text = self.wire.text
-        return text.format.type if text is not None and text.format is not None else None
-
-    def _format(self) -> FormatWire | None:
-        """The format where it has a schema; members of `text` without a field go to `extra`."""
-        text = self.wire.text
-        if text is None:
-            return None
+    def _text(self, text: TextWire, fields: dict[str, Any]) -> None:
+        """Set the fields of the request that say how the text is to be; members without a field go to `extra`."""
+        fields["verbosity"] = text.verbosity
         rest: dict[str, Any] = dict(text.extra or {})
         form = text.format
         if form is not None:
+            fields["json_mode"] = form.type == "json_object"
             members: dict[str, Any] = dict(form.extra or {})
             if form.type == "json_schema" and form.strict is None:
                 members["strict"] = None
@@ -174,17 +156,18 @@ class _RequestDecoder:
             rest |= {"format": members} if members else {}
         if rest:
             self.extra["text"] = rest
-        return form if form is not None and form.type == "json_schema" else None
+        if form is not None and form.type == "json_schema":
+            fields["output_schema"], fields["schema_description"] = form.schema or {}, form.description
+            fields["schema_name"], fields["schema_strict"] = form.name, form.strict
 
-    def _reasoning(self) -> tuple[Any, Any]:
-        """Effort and summary; what is not canonical goes to `extra`."""
-        rest = dict(self.wire.reasoning or {})
-        effort = rest.pop("effort") if rest.get("effort") in EFFORTS else None
-        summary = rest.pop("summary") if rest.get("summary") in SUMMARIES else None
+    def _reasoning(self, reasoning: dict[str, Any], fields: dict[str, Any]) -> None:
+        """Set effort and summary; what is not canonical goes to `extra`."""
+        rest = dict(reasoning)
+        fields["effort"] = rest.pop("effort") if rest.get("effort") in EFFORTS else None
+        fields["thinking_summary"] = rest.pop("summary") if rest.get("summary") in SUMMARIES else None
         unread = {name: value for name, value in rest.items() if value is not None}
         if unread:
             self.extra["reasoning"] = unread
-        return effort, summary
 
     def _logprobs(self) -> int | None:
         """How many log probabilities are wanted; `include` stays a member, since it asks for other things too."""
@@ -197,10 +180,6 @@ class _RequestDecoder:
         if top is not None:
             self.extra["top_logprobs"] = top
         return None
-
-    def _state(self) -> ServerState | None:
-        raw = {name: value for name in STATE if (value := getattr(self.wire, name)) is not None}
-        return ServerState(NAME, raw) if raw else None
 
 
 # The answer

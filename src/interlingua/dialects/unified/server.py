@@ -17,6 +17,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.dialects._history import paired_calls, prepare_history
+from interlingua.dialects._members import reader_of
 from interlingua.dialects._serve import JSON_HEADERS, clients_fault
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.unified.answer import encode_answer
@@ -61,6 +62,7 @@ _UNKNOWN = re.compile(r"object contains unknown field `(?P<name>.*)`, at ")
 
 W = TypeVar("W", bound=WireStruct)
 _TOOLS = ToolCache()
+_read_knobs = reader_of(*[name for name in KNOBS if name != "json_mode"])
 
 
 # The request
@@ -80,18 +82,6 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
 
 _read_messages = exact_reader(list[MessageWire])  # how deep they are was looked at in the body
 _read_tools = exact_reader(list[ToolWire])
-
-
-def _read_history(
-    text: bytes, changes: Changes, *, continues: bool
-) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    wires = _read_messages(text)
-    if wires is None:
-        wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
-    messages = _MessageReader().read(wires)
-    if paired_calls(messages) is not None:
-        return (), messages
-    return (), prepare_history(messages, "refuse", changes, continues=continues, keep_broken=True)
 
 
 def _read(body: bytes, kind: type[W]) -> W:
@@ -126,8 +116,9 @@ class _RequestDecoder:
             tool_choice=choice,
             stop=tuple(wire.stop),
             continues=_state(wire.continues),
+            json_mode=wire.json_mode,
             extra=extra_of(wire.members, wire.extra),
-            **{name: getattr(wire, name) for name in KNOBS},
+            **_read_knobs(wire),
         )
 
     def _check_output(self) -> None:
@@ -157,8 +148,15 @@ class _RequestDecoder:
         return tools
 
     def _messages(self, changes: Changes) -> tuple[Message, ...]:
+        text = bytes(self.wire.messages)
+        wires = _read_messages(text)
+        if wires is None:
+            wires = _read(b'{"messages":%b}' % text, MessagesWire).messages
+        messages = _MessageReader().read(wires)
+        if paired_calls(messages) is not None:
+            return messages
         continues = self.wire.continues is not None
-        return _read_history(bytes(self.wire.messages), changes, continues=continues)[1]
+        return prepare_history(messages, "refuse", changes, continues=continues, keep_broken=True)
 
 
 class _MessageReader:
