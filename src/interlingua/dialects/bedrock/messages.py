@@ -9,12 +9,13 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text
 from interlingua.dialects._members import is_object, members_of, merge_members
+from interlingua.dialects._serve import read_member
 from interlingua.dialects._turns import Turns
 from interlingua.dialects.bedrock.assistant import AssistantDecoder, AssistantEncoder
 from interlingua.dialects.bedrock.parts import (
@@ -26,12 +27,21 @@ from interlingua.dialects.bedrock.parts import (
     decode_content,
     decode_result,
 )
-from interlingua.dialects.bedrock.wire import BlockWire, MessageWire, ResultWire, ToolResultWire, check_union
+from interlingua.dialects.bedrock.wire import (
+    BlockWire,
+    MessagesWire,
+    MessageWire,
+    PlainMessageWire,
+    ResultWire,
+    ToolResultWire,
+    check_union,
+)
 from interlingua.errors import DecodeError
-from interlingua.stream.calls import CallIdSource
+from interlingua.stream.calls import PLACEHOLDER_IDS, CallIdSource
 from interlingua.types.content import AudioPart, BrokenToolCall, Json, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message
-from interlingua.wire.json import raw
+from interlingua.wire.arguments import are_sound
+from interlingua.wire.json import MAX_DEPTH, exact_reader, raw
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,11 +70,70 @@ class _History:
         self.names: dict[str, str] = {}
         self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), Target(), Undo(), changes)
 
-    def read(self, wire: MessageWire) -> None:
-        reader = _ROLES.get(wire.role or "")
-        if reader is None:
-            raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
-        reader(self, wire)
+    def read(self, wires: Sequence[MessageWire]) -> None:
+        for place, wire in enumerate(wires):
+            role = wire.role or ""
+            if type(wire) is PlainMessageWire and self.messages.last_role != role:
+                if self.plain_turn(wire) if role == "assistant" else self.plain_prompt(wire):
+                    continue
+            try:
+                reader = _ROLES.get(role)
+                if reader is None:
+                    raise DecodeError(f"{wire.role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
+                reader(self, wire)
+            except DecodeError as error:
+                raise error.under(f"/messages/{place}") from None
+
+    def plain_turn(self, wire: PlainMessageWire) -> bool:
+        """Whether a turn of texts and sound calls was read; one in which something has to be looked at is not."""
+        parts: list[Part] = []
+        calls: list[ToolCall] = []
+        for block in wire.content:
+            text, use = block.text, block.toolUse
+            if block.toolResult is not None:
+                return False
+            if use is None:
+                if not text:
+                    return False
+                parts.append(TextPart(text))
+                continue
+            arguments = str(use.input, "utf-8")
+            if text is not None or not use.name or use.toolUseId.strip() in PLACEHOLDER_IDS or not are_sound(arguments):
+                return False
+            call = ToolCall(use.toolUseId, use.name, arguments)
+            parts.append(call)
+            calls.append(call)
+        for call in calls:
+            self.turns.ids.assign(call.id)
+            self.names[call.id] = call.name
+        if parts:
+            self.messages.append(Message("assistant", tuple(parts)))
+        return bool(parts)
+
+    def plain_prompt(self, wire: PlainMessageWire) -> bool:
+        """Whether a prompt of results, then texts, was read; one in which something has to be looked at is not."""
+        parts: list[Part] = []
+        results: list[ToolResult] = []
+        for block in wire.content:
+            text, result = block.text, block.toolResult
+            if block.toolUse is not None:
+                return False
+            if result is None:
+                if not text:
+                    return False
+                parts.append(TextPart(text))
+            elif parts or text is not None:
+                return False
+            else:
+                call_id, is_error = result.toolUseId, result.status == "error"
+                results.append(ToolResult(call_id, self.names.get(call_id, ""), result.content[0].text, is_error))
+        if results:
+            if self.messages.last_role == "tool":
+                return False
+            self.messages.append(Message("tool", tuple(results)))
+        if parts:
+            self.messages.append(Message("user", tuple(parts)))
+        return bool(parts or results)
 
     def assistant(self, wire: MessageWire) -> None:
         here = self.turns.prefix = f"/messages/{len(self.messages)}"
@@ -172,18 +241,18 @@ def decode_system(blocks: Sequence[BlockWire] | None) -> tuple[TextPart, ...]:
     return tuple([part for part in parts if isinstance(part, TextPart)])
 
 
-def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    """The system text among the messages of a request, and the messages.
+def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text among the messages of a request, whose `messages` are this text, and the messages.
 
-    Raises: DecodeError for an unknown role and for blocks that cannot be read.
+    Raises: DecodeError for an unknown role and for blocks that cannot be read; LimitExceededError.
     """
     history = _History(changes)
-    for place, wire in enumerate(wires):
-        try:
-            history.read(wire)
-        except DecodeError as error:
-            raise error.under(f"/messages/{place}") from None
+    wires = cast("list[MessageWire] | None", _read_plain(text))  # plain ones have its members
+    history.read(read_member(b"messages", text, MessagesWire).messages or () if wires is None else wires)
     return history.system, history.messages.done()
+
+
+_read_plain = exact_reader(list[PlainMessageWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
 
 
 # Writing

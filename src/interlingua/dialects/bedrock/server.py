@@ -32,7 +32,6 @@ from interlingua.dialects.bedrock.tools import choice_rest, decode_choice, decod
 from interlingua.dialects.bedrock.usage import encode_usage
 from interlingua.dialects.bedrock.wire import (
     AnswerWire,
-    MessagesWire,
     MessageWire,
     OutputWire,
     ReceivedToolConfigWire,
@@ -117,8 +116,7 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        history = read_member(b"messages", _text(wire.messages), MessagesWire)
-        system, messages = decode_messages(history.messages or [], self.changes)
+        system, messages = decode_messages(_text(wire.messages), self.changes)
         config = wire.toolConfig or ReceivedToolConfigWire()
         schema, name = self._schema()
         numbers = self._numbers()

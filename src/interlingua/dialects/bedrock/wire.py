@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.errors import DecodeError
-from interlingua.wire.json import WireStruct
+from interlingua.wire.json import ExactStruct, WireStruct
 
 __all__ = [
     "AnswerWire",
@@ -26,6 +26,11 @@ __all__ = [
     "MessageWire",
     "MessagesWire",
     "OutputWire",
+    "PlainBlockWire",
+    "PlainMessageWire",
+    "PlainResultWire",
+    "PlainTextWire",
+    "PlainUseWire",
     "ReasoningDeltaWire",
     "ReasoningTextWire",
     "ReasoningWire",
@@ -112,6 +117,64 @@ class MessageWire(WireStruct):
 
     role: str | None = None
     content: list[BlockWire] | None = None
+
+
+class PlainUseWire(ExactStruct):
+    """A call of a tool of the caller's own."""
+
+    type: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    toolUseId: str
+    name: str
+    input: Raw
+
+
+class PlainTextWire(ExactStruct):
+    """The one text that a plain result is."""
+
+    json: ClassVar[UnsetType] = UNSET
+    extra: ClassVar[None] = None
+
+    text: str
+
+
+class PlainResultWire(ExactStruct, omit_defaults=True):
+    """The answer of a tool, where that is a text."""
+
+    type: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    toolUseId: str
+    content: tuple[PlainTextWire]
+    status: Literal["success", "error"] | None = None
+
+
+class PlainBlockWire(ExactStruct, omit_defaults=True):
+    """A text, a plain call or a plain result; it has the members of `BlockWire`, most of them for the class."""
+
+    image: ClassVar[None] = None
+    document: ClassVar[None] = None
+    video: ClassVar[None] = None
+    audio: ClassVar[None] = None
+    reasoningContent: ClassVar[None] = None
+    cachePoint: ClassVar[None] = None
+    guardContent: ClassVar[None] = None
+    citationsContent: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    text: str | None = None
+    toolUse: PlainUseWire | None = None
+    toolResult: PlainResultWire | None = None
+
+
+class PlainMessageWire(ExactStruct):
+    """A message as nearly all of them are: it has the members of `MessageWire`."""
+
+    extra: ClassVar[None] = None
+
+    role: Literal["user", "assistant"]
+    content: list[PlainBlockWire]
 
 
 class SpecWire(WireStruct):
@@ -238,12 +301,12 @@ class EventWire(WireStruct):
     p: Any = None
 
 
-_UNIONS: dict[type[WireStruct], tuple[str, ...]] = {
+_UNIONS: dict[type, tuple[str, ...]] = {
     kind: tuple([name for name in kind.__struct_fields__ if name != "extra"])
-    for kind in (BlockWire, ResultWire, ToolWire, ReasoningWire, DeltaWire, StartWire)
+    for kind in (BlockWire, PlainBlockWire, ResultWire, ToolWire, ReasoningWire, DeltaWire, StartWire)
 }
 """Shape of a union -> its members."""
-_values: dict[type[WireStruct], Callable[[WireStruct], tuple[Any, ...]]] = {
+_values: dict[type, Callable[[WireStruct], tuple[Any, ...]]] = {
     kind: attrgetter(*names) for kind, names in _UNIONS.items()
 }
 """Shape of a union -> what reads all of them."""
@@ -254,6 +317,8 @@ def check_union(wire: WireStruct) -> None:
 
     Raises: DecodeError for a second member, which nobody could tell apart from the first.
     """
+    if type(wire) is PlainTextWire:
+        return
     values = _values[type(wire)](wire)
     if len(values) - values.count(None) - values.count(UNSET) > 1:
         pairs = zip(_UNIONS[type(wire)], values, strict=True)
