@@ -123,13 +123,13 @@ class _RequestEncoder(RequestWriter):
             texts.append((TextPart(JSON_PROMPT), "/json_mode"))
         system = encoder.system(texts)
         self._whole_mark(system)
-        self.wire.messages = encoder.encode(history[count:], count) or None
-        if system and not self.wire.messages and self.request.continues is None:
+        wires = encoder.encode(history[count:], count)
+        if system and not wires and self.request.continues is None:
             self.changes.add("system_moved", "/system", "sent as the user's message, because one must come first")
-            self.wire.messages = [MessageWire(role="user", content=system)]
+            wires, encoder.is_bare = [MessageWire(role="user", content=system)], False
         else:
             self.wire.system = system or None
-        wires = self.wire.messages
+        self.wire.messages = cast("list[MessageWire]", self.placed(wires, is_bare=encoder.is_bare)) or None
         if (
             self.facts.prefill is False and wires and wires[-1].role == "assistant"
         ):  # a blank turn behind it is left out

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from msgspec import Raw
+
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text
@@ -31,7 +33,11 @@ from interlingua.dialects.bedrock.wire import (
     BlockWire,
     MessagesWire,
     MessageWire,
+    PlainBlockWire,
     PlainMessageWire,
+    PlainResultWire,
+    PlainTextWire,
+    PlainUseWire,
     ResultWire,
     ToolResultWire,
     check_union,
@@ -286,7 +292,10 @@ class MessageEncoder:
         self.changes = changes
         self.blocks: BlockEncoder = BlockEncoder(marks, changes)
         self.turns: AssistantEncoder = AssistantEncoder(self.blocks, target, changes, names, ids)
+        self.names = names
         self.wires: list[MessageWire] = []
+        self.is_bare: bool = True
+        """Whether all of them are texts, calls and results of one text, and nothing else."""
         self._last_role = ""
 
     def system(self, texts: Sequence[tuple[TextPart, str]]) -> list[BlockWire]:
@@ -296,11 +305,52 @@ class MessageEncoder:
     def encode(self, messages: Sequence[Message], first: int) -> list[MessageWire]:
         """The messages on the wire; `first` is the place of the first of them in the request."""
         for place, message in enumerate(messages, first):
-            self._message(message, f"/messages/{place}")
+            role = "assistant" if message.role == "assistant" else "user"
+            wires = self._plain(message)
+            if wires is None:
+                self.is_bare = False
+                self._message(message, role, f"/messages/{place}")
+            elif self.wires and self.wires[-1].role == role:
+                self._add(role, message, wires, f"/messages/{place}")
+            else:
+                self.wires.append(MessageWire(role=role, content=cast("list[BlockWire]", wires)))
+                self._last_role = message.role
         return self.wires
 
-    def _message(self, message: Message, path: str) -> None:
-        role = "assistant" if message.role == "assistant" else "user"
+    def _plain(self, message: Message) -> list[PlainBlockWire] | None:
+        """The blocks of a message of results, texts and calls with nothing to note; None for any other."""
+        wires: list[PlainBlockWire] = []
+        role = message.role
+        if message.extra or message.name is not None or role == "system":
+            return None
+        is_turn = role == "assistant"
+        last: type | None = None
+        for part in message.parts:
+            kind = type(part)
+            if type(part) is TextPart:
+                text = part.text
+                if part.cache or part.extra or part.annotations or part.sealed or not text or text.isspace():
+                    return None
+                wires.append(PlainBlockWire(text))
+            elif type(part) is ToolCall:
+                if not is_turn or part.sealed or part.extra:
+                    return None
+                name, call_id = self.names.get(part.name, part.name), self.ids.get(part.id, part.id)
+                wires.append(PlainBlockWire(None, PlainUseWire(call_id, name, Raw(part.arguments_json))))
+            elif type(part) is ToolResult:
+                text, call_id = part.content, self.ids.get(part.call_id, part.call_id)
+                if is_turn or part.cache or part.extra or type(text) is not str or not text or text.isspace():
+                    return None
+                if last is TextPart:  # results are told first
+                    return None
+                status = "error" if part.is_error else None
+                wires.append(PlainBlockWire(None, None, PlainResultWire(call_id, (PlainTextWire(text),), status)))
+            else:
+                return None
+            last = kind
+        return wires or None
+
+    def _message(self, message: Message, role: str, path: str) -> None:
         is_turn = role == "assistant"
         wires = self.turns.encode(message.parts, path) if is_turn else self._prompt(message, path)
         if message.role == "system" and wires:
@@ -318,7 +368,7 @@ class MessageEncoder:
         elif not message.parts:
             self.changes.add("empty_part", path, "a turn that says nothing")
 
-    def _add(self, role: str, message: Message, wires: list[BlockWire], path: str) -> None:
+    def _add(self, role: str, message: Message, wires: list[Any], path: str) -> None:
         last = self.wires[-1] if self.wires else None
         if last is not None and last.role == role and last.content is not None:
             if self._last_role == message.role:
