@@ -76,12 +76,11 @@ class _History:
         self.names: dict[str, str] = {}
         self.turns = AssistantDecoder(CallIdSource(keeps_repeats=True), Target(), Undo(), changes)
 
-    def read(self, wires: Sequence[MessageWire]) -> None:
+    def read(self, wires: Sequence[MessageWire | PlainMessageWire]) -> None:
         for place, wire in enumerate(wires):
             role = wire.role or ""
-            if type(wire) is PlainMessageWire and self.messages.last_role != role:
-                if self.plain_turn(wire) if role == "assistant" else self.plain_prompt(wire):
-                    continue
+            if type(wire) is PlainMessageWire and _PLAIN_ROLES[role](self, wire):
+                continue
             try:
                 reader = _ROLES.get(role)
                 if reader is None:
@@ -94,6 +93,8 @@ class _History:
         """Whether a turn of texts and sound calls was read; one in which something has to be looked at is not."""
         parts: list[Part] = []
         calls: list[ToolCall] = []
+        if self.messages.last_role == "assistant":
+            return False
         for block in wire.content:
             text, use = block.text, block.toolUse
             if block.toolResult is not None:
@@ -120,6 +121,8 @@ class _History:
         """Whether a prompt of results, then texts, was read; one in which something has to be looked at is not."""
         parts: list[Part] = []
         results: list[ToolResult] = []
+        if self.messages.last_role == "user":
+            return False
         for block in wire.content:
             text, result = block.text, block.toolResult
             if block.toolUse is not None:
@@ -223,7 +226,11 @@ def _marked(result: ToolResult, cache: Any) -> ToolResult:
     return ToolResult(result.call_id, result.name, result.content, result.is_error, cache, result.extra)
 
 
-_ROLES: dict[str, Callable[[_History, MessageWire], None]] = {
+_PLAIN_ROLES: dict[str, Callable[[_History, PlainMessageWire], bool]] = {
+    "user": _History.plain_prompt,
+    "assistant": _History.plain_turn,
+}
+_ROLES: dict[str, Callable[[_History, Any], None]] = {
     "user": _History.user,
     "assistant": _History.assistant,
     "system": _History.system_text,
@@ -253,7 +260,7 @@ def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...]
     Raises: DecodeError for an unknown role and for blocks that cannot be read; LimitExceededError.
     """
     history = _History(changes)
-    wires = cast("list[MessageWire] | None", _read_plain(text))  # plain ones have its members
+    wires = _read_plain(text)
     history.read(read_member(b"messages", text, MessagesWire).messages or () if wires is None else wires)
     return history.system, history.messages.done()
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from interlingua.errors import DecodeError
 from interlingua.wire.json import ExactStruct, WireStruct
@@ -306,13 +306,11 @@ _UNIONS: dict[type, tuple[str, ...]] = {
     for kind in (BlockWire, PlainBlockWire, ResultWire, ToolWire, ReasoningWire, DeltaWire, StartWire)
 }
 """Shape of a union -> its members."""
-_values: dict[type, Callable[[WireStruct], tuple[Any, ...]]] = {
-    kind: attrgetter(*names) for kind, names in _UNIONS.items()
-}
+_values: dict[type, Callable[[Struct], tuple[Any, ...]]] = {kind: attrgetter(*names) for kind, names in _UNIONS.items()}
 """Shape of a union -> what reads all of them."""
 
 
-def check_union(wire: WireStruct) -> None:
+def check_union(wire: Struct) -> None:
     """Nothing for a value of a union; the official SDK reads none that has more than one member, either.
 
     Raises: DecodeError for a second member, which nobody could tell apart from the first.

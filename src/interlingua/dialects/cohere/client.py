@@ -133,7 +133,7 @@ class _RequestEncoder(RequestWriter):
 
     def _messages(self, system: tuple[TextPart, ...], history: tuple[Message, ...]) -> None:
         encoder = MessageEncoder(self.names, self.changes)
-        wires = encoder.encode(system, history)
+        wires = cast("list[MessageWire]", encoder.encode(system, history))  # plain ones have its members
         self.wire.messages = cast("list[MessageWire]", self.placed(wires, is_bare=encoder.is_bare))
         self.wire.documents = encoder.documents or None
 

@@ -13,7 +13,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.dialects._contract import Undo
 from interlingua.dialects._error_prefix import prefixed
@@ -21,6 +21,7 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._roles import MessagesReader
+from interlingua.dialects._serve import read_member
 from interlingua.dialects.cohere.assistant import (
     MEDIA_CODES,
     AssistantEncoder,
@@ -29,9 +30,20 @@ from interlingua.dialects.cohere.assistant import (
     keep_content,
 )
 from interlingua.dialects.cohere.documents import document_text, encode_document
-from interlingua.dialects.cohere.parts import NAME, PartNotes, decode_content, encode_block, is_bare, is_text
-from interlingua.dialects.cohere.wire import BlockWire, MessageWire
-from interlingua.stream.calls import CallIdSource
+from interlingua.dialects.cohere.parts import NAME, PLAN, PartNotes, decode_content, encode_block, is_bare, is_text
+from interlingua.dialects.cohere.wire import (
+    BlockWire,
+    MessagesWire,
+    MessageWire,
+    PlainCallWire,
+    PlainFunctionWire,
+    PlainMessageWire,
+    PlainResultWire,
+    PlainSystemWire,
+    PlainTurnWire,
+    PlainUserWire,
+)
+from interlingua.stream.calls import PLACEHOLDER_IDS, CallIdSource
 from interlingua.types.content import (
     BrokenToolCall,
     DocumentPart,
@@ -43,6 +55,8 @@ from interlingua.types.content import (
     ToolResult,
 )
 from interlingua.types.message import Message
+from interlingua.wire.arguments import are_sound
+from interlingua.wire.json import MAX_DEPTH, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,12 +84,38 @@ class _History(MessagesReader[MessageWire]):
         self.reader = CallReader(_NOTHING, changes)
         self.names: dict[str, str] = {}
 
+    def plain(self, wire: MessageWire) -> bool:
+        """Whether a plain message was read; one in which something has to be looked at is left to its role."""
+        plain = cast("MessageWire | PlainMessageWire", wire)
+        if type(plain) is PlainResultWire and not plain.content.startswith(ERROR_PREFIX):
+            call_id = plain.tool_call_id
+            self.results.append(ToolResult(call_id, self.names.get(call_id, ""), plain.content))
+        elif type(plain) is PlainTurnWire and _are_sound(calls := plain.tool_calls or ()):
+            content, plan = plain.content, plain.tool_plan
+            parts: list[Part] = []
+            if content:
+                parts.append(TextPart(content, extra={NAME: {"field": "content"}} if calls or plan else {}))
+            if plan:
+                parts.append(TextPart(plan, extra={NAME: {"field": PLAN}}))
+            for call in calls:
+                call_id, name = call.id, call.function.name
+                self.ids.assign(call_id)
+                self.names[call_id] = name
+                parts.append(ToolCall(call_id, name, call.function.arguments))
+            self.messages.append(Message("assistant", tuple(parts)))
+        elif type(plain) is PlainUserWire and plain.content:
+            self.messages.append(Message("user", (TextPart(plain.content),)))
+        else:
+            return False
+        return True
+
     def assistant(self, wire: MessageWire) -> None:
         """A turn of the model."""
         turn = decode_turn(wire, self.ids, self.reader, self.here)
         parts = keep_content(turn.parts) if wire.tool_calls or wire.tool_plan else turn.parts
         self.names |= {part.id: part.name for part in parts if isinstance(part, ToolCall | BrokenToolCall)}
-        wire.citations = turn.citations or None
+        if wire.citations:
+            wire.citations = turn.citations or None
         self.messages.append(Message("assistant", tuple(parts), None, _members(wire, ("tool_call_id", "citations"))))
 
     def user(self, wire: MessageWire) -> None:
@@ -118,12 +158,30 @@ def _result_content(parts: list[Part]) -> tuple[Any, bool]:
     return first.text.removeprefix(ERROR_PREFIX) if is_error else first.text, is_error
 
 
-def decode_messages(wires: Sequence[MessageWire], changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    """The system text and the messages of a request.
+def decode_messages(text: bytes, changes: Changes) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
+    """The system text and the messages of a request, whose `messages` are this text.
 
-    Raises: DecodeError for an unknown role, for calls of anyone but the model, and for blocks that cannot be read.
+    Raises: DecodeError for an unknown role, for calls of anyone but the model, and for blocks that cannot be read;
+    LimitExceededError.
     """
+    wires = cast("list[MessageWire] | None", _read_plain(text)) or _read_known(text)  # plain ones have its members
+    if wires is None:
+        wires = read_member(b"messages", text, MessagesWire).messages or []
     return _History(wires, changes).read(wires)
+
+
+_read_plain = exact_reader(list[PlainMessageWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
+_read_known = exact_reader(list[MessageWire], max_depth=MAX_DEPTH - 1)
+"""Reads messages of which every member is known."""
+
+
+def _are_sound(calls: Sequence[PlainCallWire]) -> bool:
+    """Whether each call has a name, an id of its own and sound arguments."""
+    for call in calls:
+        function = call.function
+        if not function.name or call.id.strip() in PLACEHOLDER_IDS or not are_sound(function.arguments):
+            return False
+    return True
 
 
 def with_documents(messages: tuple[Message, ...], documents: Sequence[DocumentPart]) -> tuple[Message, ...]:
@@ -148,20 +206,71 @@ class MessageEncoder:
         self.names = names
         self.changes = changes
         self.notes: PartNotes = PartNotes(changes)
-        self.wires: list[MessageWire] = []
+        self.wires: list[MessageWire | PlainMessageWire] = []
         self.documents: list[Any] = []
         """The documents that the request brings beside its messages."""
         self.is_bare: bool = True
         """Whether there is nothing in the messages but texts, calls and results that are texts."""
         self._users = 0
 
-    def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...]) -> list[MessageWire]:
+    def encode(
+        self, system: tuple[TextPart, ...], messages: tuple[Message, ...]
+    ) -> list[MessageWire | PlainMessageWire]:
         """The messages on the wire, the system text first."""
         if system:
             self._prompt(Message("system", system), "", "/system")
         for place, message in enumerate(messages):
-            self._message(message, f"/messages/{place}")
+            if message.extra or message.name is not None or not self._plain(message.role, message.parts):
+                self._message(message, f"/messages/{place}")
         return self.wires
+
+    def _plain(self, role: str, parts: Sequence[Part]) -> bool:
+        """Whether a message of one text, of results, or of texts and calls was written; not if anything is noted."""
+        if role == "assistant":
+            return self._plain_turn(parts)
+        if role == "tool":
+            results: list[PlainResultWire] = []
+            for part in parts:
+                if type(part) is not ToolResult or part.is_error or part.cache or part.extra:
+                    return False
+                content = part.content
+                if type(content) is not str or content.startswith(ERROR_PREFIX):
+                    return False
+                results.append(PlainResultWire(content, part.call_id))
+            self.wires += results
+            return True
+        part = parts[0] if len(parts) == 1 else None
+        if type(part) is not TextPart or part.cache or part.annotations or part.sealed or part.extra:
+            return False
+        if role == "user":
+            self._users += 1
+            self.wires.append(PlainUserWire(part.text))
+        else:
+            self.wires.append(PlainSystemWire(part.text))
+        return True
+
+    def _plain_turn(self, parts: Sequence[Part]) -> bool:
+        texts: list[str] = []
+        calls: list[PlainCallWire] = []
+        for part in parts:
+            if type(part) is ToolCall:
+                if part.sealed or part.extra:
+                    return False
+                name = self.names.get(part.name, part.name)
+                calls.append(PlainCallWire(part.id, "function", PlainFunctionWire(name, part.arguments_json)))
+                continue
+            if type(part) is not TextPart or calls or not part.text:
+                return False
+            if part.cache or part.annotations or part.sealed or part.extra:
+                return False
+            texts.append(part.text)
+        if calls:
+            self.wires.append(PlainTurnWire(None, "".join(texts) or None, calls))
+        elif len(texts) == 1:
+            self.wires.append(PlainTurnWire(texts[0]))
+        else:
+            return False
+        return True
 
     def _message(self, message: Message, path: str) -> None:
         if message.role == "assistant":

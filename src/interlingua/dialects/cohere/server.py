@@ -21,7 +21,7 @@ from interlingua.dialects.cohere.parts import NAME
 from interlingua.dialects.cohere.reasons import encode_error_body, finish_word
 from interlingua.dialects.cohere.tools import CHOICES, decode_tool
 from interlingua.dialects.cohere.usage import encode_usage
-from interlingua.dialects.cohere.wire import MessagesWire, MessageWire, ReceivedWire, ToolsWire, ToolWire
+from interlingua.dialects.cohere.wire import ReceivedWire, ToolsWire, ToolWire
 from interlingua.errors import DecodeError
 from interlingua.stream.failure import failure_of
 from interlingua.types.change import Changes
@@ -47,8 +47,7 @@ __all__ = ["answer_members", "decode_request", "encode_error", "encode_response"
 WHOLE_NUMBERS = frozenset({"max_tokens", "seed", "k"})
 """Knobs that are whole numbers."""
 
-_read_messages = exact_reader(list[MessageWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
-_read_tools = exact_reader(list[ToolWire], max_depth=MAX_DEPTH - 1)
+_read_tools = exact_reader(list[ToolWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
 _TOOLS = ToolCache()
 _passing = passing("citation_options", "safety_mode", "priority")
 
@@ -61,10 +60,7 @@ def _text(member: Raw | UnsetType) -> bytes:
 
 
 def _read_history(options: DecodeOptions, text: bytes, changes: Changes, documents: Sequence[Any] = ()) -> _Read:
-    wires = _read_messages(text)
-    if wires is None:
-        wires = read_member(b"messages", text, MessagesWire).messages or []
-    system, messages = decode_messages(wires, changes)
+    system, messages = decode_messages(text, changes)
     return system, paired_history(with_documents(messages, decode_documents(documents)), options, changes)
 
 

@@ -11,12 +11,12 @@ Source: cohere-python 7.3.1, `cohere/types` and `cohere/v2/types`; recorded traf
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.types.usage import Count
-from interlingua.wire.json import WireStruct
+from interlingua.wire.json import ExactStruct, WireStruct
 
 __all__ = [
     "BlockWire",
@@ -27,6 +27,14 @@ __all__ = [
     "FunctionWire",
     "MessageWire",
     "MessagesWire",
+    "PlainCallWire",
+    "PlainFunctionWire",
+    "PlainMessageWire",
+    "PlainResultWire",
+    "PlainSystemWire",
+    "PlainTextWire",
+    "PlainTurnWire",
+    "PlainUserWire",
     "ReceivedWire",
     "RequestWire",
     "ResponseFormatWire",
@@ -80,6 +88,79 @@ class MessageWire(WireStruct):
     tool_calls: list[ToolCallWire] | None = None
     tool_call_id: str | None = None
     citations: list[JsonObject] | None = None
+
+
+class PlainFunctionWire(ExactStruct):
+    """Name and arguments of a plain call."""
+
+    extra: ClassVar[None] = None
+
+    name: str
+    arguments: str
+
+
+class PlainCallWire(ExactStruct):
+    """A call with nothing to it but its function."""
+
+    extra: ClassVar[None] = None
+
+    id: str
+    type: Literal["function"]
+    function: PlainFunctionWire
+
+
+class PlainTextWire(ExactStruct):
+    """A message of one text; its role is its type."""
+
+    tool_plan: ClassVar[None] = None
+    tool_calls: ClassVar[None] = None
+    tool_call_id: ClassVar[None] = None
+    citations: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str
+
+
+class PlainSystemWire(PlainTextWire, tag_field="role", tag="system"):
+    """A system message of one text."""
+
+    role: ClassVar[str] = "system"
+
+
+class PlainUserWire(PlainTextWire, tag_field="role", tag="user"):
+    """The message of a user, where that is one text."""
+
+    role: ClassVar[str] = "user"
+
+
+class PlainResultWire(ExactStruct, tag_field="role", tag="tool"):
+    """The result of a call, where that is a text."""
+
+    role: ClassVar[str] = "tool"
+    tool_plan: ClassVar[None] = None
+    tool_calls: ClassVar[None] = None
+    citations: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str
+    tool_call_id: str
+
+
+class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant", omit_defaults=True):
+    """A turn of the model: a text, or a plan and plain calls."""
+
+    role: ClassVar[str] = "assistant"
+    tool_call_id: ClassVar[None] = None
+    citations: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    content: str | None = None
+    tool_plan: str | None = None
+    tool_calls: list[PlainCallWire] | None = None
+
+
+PlainMessageWire: TypeAlias = PlainUserWire | PlainTurnWire | PlainResultWire | PlainSystemWire
+"""A message as nearly all of them are: it has the members of `MessageWire`, most of them for the class as a whole."""
 
 
 class FunctionWire(WireStruct):
