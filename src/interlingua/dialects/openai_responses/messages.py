@@ -63,6 +63,8 @@ REFERENCE = "item_reference"
 RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _NOBODY, _NOTHING = Target(), Undo()
 MEDIA = (ImagePart, AudioPart, DocumentPart)
+_DONE = (None, COMPLETED)
+"""The states of an item that is whole."""
 
 
 class _Output(WireStruct):
@@ -88,16 +90,21 @@ class _History:
         """The calls without a result, and the place of the message that they stand in."""
 
     def read(self, wire: ItemWire) -> None:
-        kind = wire.type or item_kind(wire)
+        text, kind, role = wire.content, wire.type or item_kind(wire), wire.role
+        is_text = type(text) is str and text and wire.id is wire.phase is wire.name is wire.extra is None
         if kind in RESULTS:
             self._result(wire, kind)
-        elif wire.id is wire.phase is wire.name is wire.extra is None and type(wire.content) is str and wire.content:
-            self._text(wire, wire.content)
-        elif kind == "message" and wire.role != "assistant":
+        elif is_text and kind == "message" and role == "user" and wire.status in _DONE:
+            if self.decoder is not None or self.results:
+                self.close()
+            self.messages.append(Message("user", (TextPart(cast("str", text)),)))
+        elif is_text and kind == "message" and role == "assistant" and wire.status in _DONE:
+            (self.decoder or self._turn()).parts.append(TextPart(cast("str", text)))
+        elif kind == "message" and role != "assistant":
             self._prompt(wire)
-        elif kind == "function_call" and wire.status in (None, COMPLETED) and self._bare_call(wire):
+        elif kind == "function_call" and wire.status in _DONE and self._bare_call(wire):
             return
-        elif self.results and kind.endswith("_output"):
+        elif self.results and kind.endswith("_output") and not is_text:
             self.results.append(OpaquePart(NAME, kind, plain(wire)))
         else:
             self._assistant(wire)
@@ -117,20 +124,6 @@ class _History:
             self.close()
             self.decoder = ItemDecoder(self.ids, self.changes, f"/messages/{len(self.messages)}", _NOBODY, _NOTHING)
         return self.decoder
-
-    def _text(self, wire: ItemWire, text: str) -> None:
-        """A message of one text, as nearly all are."""
-        is_bare = wire.type in (None, "message") and wire.status in (None, COMPLETED)
-        if is_bare and wire.role == "user":
-            if self.decoder is not None or self.results:
-                self.close()
-            self.messages.append(Message("user", (TextPart(text),)))
-        elif is_bare and wire.role == "assistant":
-            (self.decoder or self._turn()).parts.append(TextPart(text))
-        elif item_kind(wire) == "message" and wire.role != "assistant":
-            self._prompt(wire)
-        else:
-            self._assistant(wire)
 
     def _bare_call(self, wire: ItemWire) -> bool:
         """Read a call with nothing beside its arguments; False for one in which anything is to be mended."""
@@ -233,10 +226,10 @@ def refers(messages: Sequence[Message]) -> bool:
     return False
 
 
-def _decode_output(output: Raw | UnsetType) -> tuple[str | tuple[Any, ...], bool]:
-    text = b"" if isinstance(output, UnsetType) else bytes(output)
-    if text[:1] == b'"':
-        words = raw_text(text)
+def _decode_output(output: str | Raw | UnsetType) -> tuple[str | tuple[Any, ...], bool]:
+    text = b"" if isinstance(output, UnsetType | str) else bytes(output)
+    if isinstance(output, str) or text[:1] == b'"':
+        words = output if isinstance(output, str) else raw_text(text)
         return (words.removeprefix(ERROR_PREFIX), True) if words.startswith(ERROR_PREFIX) else (words, False)
     if text in (b"", b"null"):
         return "", False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET
 
@@ -25,6 +25,7 @@ from interlingua.dialects.openai_responses.usage import encode_usage
 from interlingua.dialects.openai_responses.wire import (
     InputWire,
     ItemWire,
+    PlainInputWire,
     ReceivedWire,
     ResponseWire,
     ToolsWire,
@@ -36,7 +37,7 @@ from interlingua.types.change import Changes
 from interlingua.types.content import RefusalPart, TextPart
 from interlingua.types.request import Request, ServerState
 from interlingua.wire.http import HttpReply
-from interlingua.wire.json import decode_received, exact_reader
+from interlingua.wire.json import MAX_DEPTH, decode_received, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
@@ -56,8 +57,9 @@ STATE = ("previous_response_id", "conversation", "prompt")
 """Members that stand for messages which the provider keeps."""
 
 
-_read_items = exact_reader(list[ItemWire])
-_read_tools = exact_reader(list[ToolWire])
+_read_plain = exact_reader(list[PlainInputWire])
+_read_items = exact_reader(list[ItemWire], max_depth=MAX_DEPTH - 1)  # the body is one level more
+_read_tools = exact_reader(list[ToolWire], max_depth=MAX_DEPTH - 1)
 _TOOLS = ToolCache()
 _read_knobs = reader_of("temperature", "top_p", "parallel_tool_calls", "service_tier", "user", "metadata", "store")
 """Reads the members that are fields of a request by the same names and with the same values."""
@@ -73,7 +75,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     Raises: DecodeError, with the place; HistoryError under `refuse`; LimitExceededError.
     """
     repairs: list[str] = []
-    wire = decode_received(http.body, ReceivedWire, (), repairs=repairs)  # how deep it is is looked at once, here
+    wire = decode_received(http.body, ReceivedWire, ("input", "tools", "instructions"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
     request = _RequestDecoder(wire, changes, options).decode()
     model = wire.model or model_in_path(http.url)
@@ -114,7 +116,7 @@ class _RequestDecoder:
     def _messages(self, *, continues: bool) -> tuple[Message, ...]:
         """The history with calls and results paired, and no call in it broken."""
         text = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
-        items = _read_items(text)
+        items = cast("list[ItemWire] | None", _read_plain(text)) or _read_items(text)  # plain ones have its members
         messages = decode_input(read_member(b"input", text, InputWire).input if items is None else items, self.changes)
         return paired_history(messages, self.options, self.changes, continues=continues or refers(messages))
 

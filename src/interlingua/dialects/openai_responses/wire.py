@@ -82,6 +82,29 @@ class ItemWire(WireStruct):
     encrypted_content: str | None = None
 
 
+class PlainInputWire(ExactStruct, kw_only=True, omit_defaults=True):
+    """An item of an input as nearly all are: a message of one text, a call, or a result that is a text.
+
+    It has the members of `ItemWire`, some of them for the class as a whole.
+    """
+
+    id: ClassVar[None] = None
+    phase: ClassVar[None] = None
+    input: ClassVar[UnsetType] = UNSET
+    summary: ClassVar[UnsetType] = UNSET
+    encrypted_content: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    type: Literal["message", "function_call", "function_call_output"] | None = None
+    role: str | None = None
+    status: str | None = None
+    content: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | UnsetType = UNSET
+    output: str | UnsetType = UNSET
+
+
 class ToolWire(WireStruct):
     """One entry of `tools`; `function` is there when somebody sends the nested shape of another dialect."""
 
