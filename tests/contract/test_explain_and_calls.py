@@ -28,6 +28,7 @@ from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTrans
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import encode
+from tests.support.cells import cells
 from tests.support.client import chat
 from tests.support.tiny import PNG
 from tests.unit.gateway.asking import ask, told
@@ -137,8 +138,8 @@ def _in_place(script: Script) -> Override:
     return Override(lambda _: blocking, lambda _: awaited, answers=False)
 
 
-@pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("target", TARGETS)
+@cells("feature", FEATURES)
 def test_explain_never_names_a_target_that_the_library_refuses(target: str, feature: str) -> None:
     """Alone and before another target: the plan's first target gets the request and takes it; nobody else is asked."""
     request, registry = _request(FEATURES[feature]), Registry(ENVIRONMENT)
@@ -170,10 +171,13 @@ def _outcome(model: il.Model, prompt: Any, options: dict[str, Any]) -> Error | N
     return None
 
 
-@pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("target", TARGETS)
-def test_explain_never_names_a_target_that_the_gateway_refuses(target: str, feature: str) -> None:
+@cells("feature", FEATURES)
+def test_explain_never_names_a_target_that_the_gateway_refuses(
+    target: str, feature: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`/explain` of a body: the target that it names gets the request, knobs and all, and takes it."""
+    monkeypatch.setattr("interlingua.client.call.chain._random", lambda: 0.0)  # no pause before it is asked again
     gateway = Gateway(GatewaySettings(), registry=Registry(ENVIRONMENT))
     for spec in (target, f"{target},{LAST}"):
         body, script = {"model": spec, **FEATURES[feature]}, _Everybody()

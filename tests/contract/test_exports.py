@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from tests.contract.source import MODULES, SOURCE, Module
+from tests.support.cells import cells
 
 PUBLIC = [module for module in MODULES if module.public and module.path.stem != "__main__"]
 
@@ -48,7 +49,7 @@ def test_no_public_module_lists_a_name_twice() -> None:
     assert [name for name, exported in listed.items() if len(set(exported)) < len(exported)] == []
 
 
-@pytest.mark.parametrize("module", PUBLIC, ids=str)
+@cells("module", PUBLIC, by=lambda module: module.room)
 def test_all_is_reality(module: Module) -> None:
     """Every listed name exists, and every public function or class that a module defines is listed."""
     loaded = _load(module.importable)

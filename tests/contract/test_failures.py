@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract.source import ROOT, named_tests
+from tests.support.cells import cells
 
 LIST = ROOT / "tests" / "failures.toml"
 GIVEN = os.environ.get("INTERLINGUA_FAILURES")
@@ -40,7 +41,7 @@ def test_the_list_is_that_of_the_failure_list() -> None:
     assert list(ROWS) == re.findall(r"^\| ([A-Z]+-\d+) ", source.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("row", ROWS)
+@cells("row", ROWS)
 def test_a_row_says_where_it_stands(row: str) -> None:
     """Tests that exist, a decision record that exists, or a topic that it waits for."""
     entry = ROWS[row]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.source import ROOT
+from tests.support.cells import cells
 
 SOMEBODYS_PATH = r"(?<![\w.])/(?:work|root|home|Users|farm|tmp)/\w"
 """Where somebody's checkout or scratch files lie."""
@@ -103,7 +104,7 @@ def _title(path: Path) -> str:
     return first.removeprefix(f"# {path.name[:4]} ").strip()
 
 
-@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+@cells("path", RECORDS, ids=lambda path: path.stem)
 def test_decisions_have_their_sections(path: Path) -> None:
     """A record gives a status and a date, context, decision, consequences and alternatives, in that order."""
     text = path.read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract.source import ROOT, named_tests
+from tests.support.cells import cells
 
 LIST = ROOT / "tests" / "requirements.toml"
 GIVEN = os.environ.get("INTERLINGUA_REQUIREMENTS")
@@ -42,7 +43,7 @@ def test_the_list_is_that_of_the_requirements() -> None:
     assert re.findall(r"^\| (R\d+) ", source.read_text(encoding="utf-8"), re.MULTILINE) == IDS
 
 
-@pytest.mark.parametrize("row", ROWS)
+@cells("row", ROWS)
 def test_a_row_says_where_it_stands(row: str) -> None:
     """Tests that exist, each named once, or the topic that the open half waits for."""
     entry = ROWS[row]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mutants.rows import Breakage, breakages, broken, row_tests, rows_without
+from tests.support.cells import cells
 
 ALL = breakages()
 REPAIRED = ("R03", "R07", "R15", "R17", "R24", "R36", "R40", "R44")
 """Rows whose tests did not prove them once."""
 
 
-@pytest.mark.parametrize("one", ALL, ids=[f"{one.row}-{one.what}" for one in ALL])
+@cells("one", ALL, ids=[f"{one.row}-{one.what}" for one in ALL])
 def test_a_breakage_fits_the_code(one: Breakage) -> None:
     """Its words stand there once, the module is one with the new ones, and its row names tests that could notice."""
     assert one.old != one.new

@@ -17,6 +17,7 @@ from interlingua.types.change import CODES
 from tests.contract.blocks import FENCE, blocks
 from tests.contract.source import ROOT
 from tests.contract.test_code_blocks import DOCUMENTS
+from tests.support.cells import cells
 from website import api
 from website.assemble import assemble
 from website.generated import REMEDIES
@@ -113,7 +114,7 @@ def test_a_block_says_at_its_top_what_it_needs(document: Path) -> None:
     assert bare == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@cells("document", DOCUMENTS)
 def test_blocks_name_nothing_undefined(document: Path) -> None:
     """Whoever copies the blocks of a page in their order has every name that they use."""
     lines: list[str] = []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from interlingua.dialects.table import DIALECTS, get_dialect
+from tests.support.cells import cells
 from tests.support.goldens import GoldenCase, compare
 
 HERE = Path(__file__).parent
@@ -21,7 +22,7 @@ def test_each_body_means_and_is_written_as_the_case_says(name: str, folder: Path
     compare(GoldenCase(folder, get_dialect(name)), update=golden_update)
 
 
-@pytest.mark.parametrize("folder", [folder for _, folder in CASES], ids=IDS)
+@cells("folder", [folder for _, folder in CASES], ids=IDS)
 def test_each_case_says_where_it_comes_from(folder: Path) -> None:
     """Source and date, and what it shows."""
     meta = tomllib.loads((folder / "META.toml").read_text(encoding="utf-8"))

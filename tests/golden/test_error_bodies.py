@@ -33,17 +33,15 @@ from interlingua.stream.fold import error_of
 from interlingua.testing.framed import stream_bytes
 from interlingua.types.event import StreamError
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 FOLDER = Path(__file__).parent / "error_bodies"
 BODIES: dict[str, list[dict[str, Any]]] = {
     name: [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     for name in DIALECTS
 }
-CASES = [
-    pytest.param(name, case, id=f"{name} {number} {case['about']}")
-    for name, cases in BODIES.items()
-    for number, case in enumerate(cases)
-]
+CASES = [(name, case) for name, cases in BODIES.items() for case in cases]
+IDS = [f"{name} {case['about']}" for name, case in CASES]
 TABLES: dict[str, dict[str, type[Error]]] = {
     "openai-chat": TYPE_CLASSES | CODE_CLASSES,
     "openai-responses": openai_responses.CODE_CLASSES,
@@ -79,7 +77,7 @@ def read(name: str, case: dict[str, Any]) -> Error:
     return error_of(last)
 
 
-@pytest.mark.parametrize(("name", "case"), CASES)
+@cells(("name", "case"), CASES, ids=IDS)
 def test_r43_a_body_is_read_as_its_error(name: str, case: dict[str, Any]) -> None:
     """Class, sentence, code, whether to try again and when, and who asked."""
     error = read(name, case)
@@ -89,7 +87,7 @@ def test_r43_a_body_is_read_as_its_error(name: str, case: dict[str, Any]) -> Non
     assert (type(error).__name__, error.retryable) == (case["error"], case["retryable"])
 
 
-@pytest.mark.parametrize(("name", "case"), [pytest.param(*case.values, id=case.id) for case in CASES])
+@cells(("name", "case"), CASES, ids=IDS)
 def test_r43_no_cut_of_a_body_breaks_its_reading(name: str, case: dict[str, Any]) -> None:
     """Half a body is an error of its status, never an exception of ours."""
     data = bytes_of(case)

@@ -14,10 +14,11 @@ from fuzz import cost
 from fuzz.cost import MAX_STEPS_A_BYTE, fuzz_costs, readers, why_not
 from fuzz.shapes import SHAPES
 from interlingua.dialects.table import DIALECTS
+from tests.support.cells import cells
 
 
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", DIALECTS)
+@cells("shape", SHAPES)
 def test_dos_03_a_byte_costs_a_bounded_number_of_steps(name: str, shape: str) -> None:
     """Twice as many bytes cost at most two and a half times as many steps."""
 

@@ -18,6 +18,7 @@ from interlingua.types.event import StreamEnd
 from tests.matrix import cases
 from tests.matrix.cases import CASES, CELLS, Cell
 from tests.matrix.play import unsaid_answer, unsaid_request
+from tests.support.cells import cells
 
 PLAIN = [cell for cell in CELLS if cell.case in CASES]
 SAID = [cell for cell in PLAIN if (cell.target, cell.case) not in {("ollama", "document"), ("cohere", "document")}]
@@ -30,7 +31,7 @@ def _asked(cell: Cell, *, streamed: bool) -> tuple[codec.Bridge, dict[str, Any],
     return bridge, json.loads(asked.body), asked.url.partition("gateway.example")[2]
 
 
-@pytest.mark.parametrize("cell", SAID, ids=str)
+@cells("cell", SAID, by=lambda cell: cell.source)
 def test_a_bridge_loses_nothing_in_silence(cell: Cell) -> None:
     """Request and answer say the same on both sides, minus what `changes` names."""
     bridge, body, path = _asked(cell, streamed=False)
@@ -45,7 +46,7 @@ def test_a_bridge_loses_nothing_in_silence(cell: Cell) -> None:
     assert unsaid_answer(response, whole_answer(cell.source, answer), bridge.changes) == []
 
 
-@pytest.mark.parametrize("cell", SAID, ids=str)
+@cells("cell", SAID, by=lambda cell: cell.source)
 def test_a_bridge_streams_what_comes(cell: Cell) -> None:
     """The stream for the client, byte by byte from the service, says the same, minus what `changes` names."""
     bridge, body, path = _asked(cell, streamed=True)

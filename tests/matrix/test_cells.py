@@ -24,15 +24,10 @@ from tests.matrix.cases import CASES, CELLS, ERRORS, SPOKEN, Cell
 from tests.matrix.official import JUDGED, answer_problems, request_problems, stream_problems
 from tests.matrix.play import Played, play
 from tests.matrix.snapshot import LostError, read, sections, unwritten, write
+from tests.support.cells import cells
 from tests.support.codecs import losing
 
 ORDER = (*CASES, *ERRORS)
-
-
-@pytest.fixture(params=CELLS, ids=str)
-def cell(request: pytest.FixtureRequest) -> Cell:
-    """A cell of the matrix."""
-    return request.param
 
 
 def _problems(cell: Cell, played: Played, *, streamed: bool) -> list[str]:
@@ -56,6 +51,7 @@ def _refusals(cell: Cell, sent: Encoded, *, streamed: bool) -> list[str]:
     return [str(problem) for problem in judge(cell.target, request).problems]
 
 
+@cells("cell", CELLS, by=lambda cell: f"{cell.source}->{cell.target}")
 def test_a_cell(cell: Cell, golden_update: bool) -> None:
     """No fact is lost in silence, the services and SDKs of both ends take what we say, and the snapshot holds it."""
     whole, streamed = play(cell, streamed=False), play(cell, streamed=True)

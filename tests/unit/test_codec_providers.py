@@ -24,6 +24,7 @@ from interlingua.testing.upstream import judge_body
 from interlingua.transport.override import Override, overriding
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import encode
+from tests.support.cells import cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,7 +151,7 @@ def _model(provider: str) -> str:
 
 
 @pytest.mark.parametrize("case", BODIES)
-@pytest.mark.parametrize("provider", SPOKEN)
+@cells("provider", SPOKEN)
 def test_r56_a_bridge_makes_what_a_model_sends(provider: str, case: str) -> None:
     """Body, path and headers are the same bytes for every row; where the one refuses, so does the other."""
     source, body = BODIES[case]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from importlib.util import find_spec
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ import interlingua as il  # noqa: E402
 from interlingua.dialects.table import stream_type  # noqa: E402
 from interlingua.transport.override import Override, overriding  # noqa: E402
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport  # noqa: E402
+from tests.support.cells import cells  # noqa: E402
 from tests.support.gateway import MODELS, serving  # noqa: E402
 from tests.support.listening import Heard, listener  # noqa: E402
 from tests.support.stream_faults import FAULTS, HARMLESS, PLACES, TEXTS, WRITES, broken, pieces_of  # noqa: E402
@@ -63,7 +65,7 @@ STREAM_CASES = [(dialect, name) for dialect, cases in STREAMS.items() for name i
 WHOLE_CASES = [(dialect, name) for dialect, cases in WHOLES.items() for name in cases]
 
 
-@pytest.mark.parametrize(("dialect", "name"), STREAM_CASES, ids=[f"{one}-{name}" for one, name in STREAM_CASES])
+@cells(("dialect", "name"), STREAM_CASES, by=itemgetter(0))
 def test_pass_01_a_passed_stream_says_what_a_translated_one_says(
     listen: dict[str, Listen], dialect: str, name: str
 ) -> None:
@@ -74,7 +76,7 @@ def test_pass_01_a_passed_stream_says_what_a_translated_one_says(
     assert passed == translated
 
 
-@pytest.mark.parametrize(("dialect", "name"), WHOLE_CASES, ids=[f"{one}-{name}" for one, name in WHOLE_CASES])
+@cells(("dialect", "name"), WHOLE_CASES)
 def test_pass_02_a_passed_answer_says_what_a_translated_one_says(
     listen: dict[str, Listen], dialect: str, name: str
 ) -> None:
@@ -88,9 +90,9 @@ def test_pass_02_a_passed_answer_says_what_a_translated_one_says(
 # Where it breaks
 
 
-@pytest.mark.parametrize("place", PLACES["openai-chat"])
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("dialect", DIALECTS)
+@cells("place", PLACES["openai-chat"])
 def test_end_01_an_sdk_raises_wherever_a_stream_breaks(
     listen: dict[str, Listen], dialect: str, fault: str, place: str
 ) -> None:

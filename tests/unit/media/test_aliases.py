@@ -19,6 +19,7 @@ from interlingua.types.content import AudioPart, DocumentPart, ImagePart
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.media import ALIASES, media_type_of
+from tests.support.cells import cells
 
 REGISTRY = Registry(environ={})
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -144,7 +145,7 @@ READ = {"audio": AudioPart, "image": ImagePart}
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("kind", "name", "source"), CASES)
+@cells(("kind", "name", "source"), CASES)
 def test_a_media_type_under_any_name_reaches_who_takes_it(kind: str, name: str, source: str, target: str) -> None:
     """It is read under its one name, and goes under the target's, or is refused with who, what and where."""
     asked = SOURCES[source](name, base64.b64encode(FILES[kind]).decode(), kind)

@@ -14,6 +14,7 @@ from interlingua.media.fit import plan_media
 from interlingua.registry.endpoint import Endpoint
 from interlingua.registry.resolve import Registry
 from interlingua.types.request import Request
+from tests.support.cells import cells
 from tests.support.pictures import ACCEPTED, BOMBS, FAULTY, difference, gray_reference, reference
 from tests.support.steps import steps_of
 
@@ -91,8 +92,8 @@ def test_there_are_enough_pictures() -> None:
     assert len(PICTURES) + len(FAULTY) + len(BOMBS) >= 90
 
 
-@pytest.mark.parametrize("spec", TARGETS)
 @pytest.mark.parametrize(("kind", "name"), PICTURES, ids=[name for _, name in PICTURES])
+@cells("spec", TARGETS)
 def test_r44_every_target_gets_what_it_takes(kind: str, name: str, spec: str) -> None:
     """The format is one that the target takes, within its limits, upright, and the picture is still the picture."""
     formats, side, size = TARGETS[spec]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlingua.media.header import ImageHeader, read_header
+from tests.support.cells import cells
 from tests.support.pictures import ACCEPTED, BOMBS, png_chunk
 from tests.support.steps import steps_of
 
@@ -214,7 +215,7 @@ def test_a_first_frame_decides_the_size_of_a_gif() -> None:
     assert (header.width, header.height, header.fault) == (16, 27, "")
 
 
-@pytest.mark.parametrize("name", sorted({*MADE, *BOMBS}))
+@cells("name", sorted({*MADE, *BOMBS}))
 def test_nothing_before_the_beginning_is_read(name: str) -> None:
     """No place is ever negative, which Python would take from the end."""
     data = MADE[name]() if name in MADE else BOMBS[name]()

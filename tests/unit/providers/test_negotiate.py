@@ -8,12 +8,13 @@ from interlingua.providers.negotiate import negotiate
 from interlingua.providers.row import Provider
 from interlingua.providers.rows import ROWS
 from interlingua.registry.dsn import parse_dsn, provider_of
+from tests.support.cells import cells
 
 CLIENTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified", None)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+@cells("client", CLIENTS)
+@cells("row", ROWS.values(), ids=ROWS)
 def test_a_client_keeps_its_dialect_where_the_provider_speaks_it(row: Provider, client: str | None) -> None:
     """Any other client is served in the row's first."""
     expected = client if client in row.dialects else row.dialects[0]

@@ -9,6 +9,7 @@ from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import InternalServerError, OverloadedError, UpstreamError
 from interlingua.routing.verdict import Verdict, verdict
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 RETRY, NEXT, STOP = Verdict("retry", "transient"), Verdict("advance"), Verdict("stop")
 
@@ -68,8 +69,8 @@ def test_r43_the_server_may_say_what_it_is_worth() -> None:
     assert verdict(il.OverloadedError("x", retryable=False)) == Verdict("advance", "transient")
 
 
-@pytest.mark.parametrize("dialect", sorted(DIALECTS))
-@pytest.mark.parametrize(
+@cells("dialect", sorted(DIALECTS))
+@cells(
     ("status", "expected"),
     [
         (400, STOP),

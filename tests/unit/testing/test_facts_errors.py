@@ -10,19 +10,21 @@ import pytest
 
 from interlingua.testing.facts import error_facts, stream_facts
 from interlingua.testing.wirefacts.errors import BY_STATUS, error_class, named_status, status_class
+from tests.support.cells import cells
 
 FOLDER = Path(__file__).parents[2] / "golden" / "error_bodies"
 CASES = [
-    pytest.param(path.stem, case, id=f"{path.stem} {number} {case['about']}")
+    (path.stem, case)
     for path in sorted(FOLDER.glob("*.jsonl"))
     if path.stem != "unified"
-    for number, case in enumerate(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+    for case in map(json.loads, path.read_text(encoding="utf-8").splitlines())
     if "x-amzn-errortype" not in case.get("headers", {}) and "__type" not in case["body"]
 ]
 """The cases whose bodies say the class: of Bedrock's errors a header says it, which the readers do not see."""
+IDS = [f"{name} {case['about']}" for name, case in CASES]
 
 
-@pytest.mark.parametrize(("name", "case"), CASES)
+@cells(("name", "case"), CASES, ids=IDS)
 def test_every_body_is_of_the_class_that_was_written_beside_it(name: str, case: dict[str, Any]) -> None:
     """The readers and the dialects agree because both read the service rightly, not because they share a table."""
     body = case["body"]

@@ -4,6 +4,7 @@ import pytest
 
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.wire.arguments import are_sound, check_arguments, parse_arguments, parse_unique
+from tests.support.cells import cells
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_arg_18_infinity_is_a_fault_of_that_call_alone() -> None:
 WHOLE = r' {"a": [1, -2.5e+3, {"b\"": "x\u00e9\\"}, true, false, null], "c": {}, "d": "\ud83d\ude00 {[", "": [[]]}'
 
 
-@pytest.mark.parametrize("end", range(2, len(WHOLE)))
+@cells("end", range(2, len(WHOLE)))
 def test_arg_12_every_beginning_of_an_object_is_cut_off(end: int) -> None:
     """But only when the answer ended by its length; otherwise it is malformed."""
     assert check_arguments(WHOLE[:end], ended_early=True) == "cut_off"

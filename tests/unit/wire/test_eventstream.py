@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from interlingua.errors import DecodeError, LimitExceededError, WireError
 from interlingua.wire.eventstream import EventFrame, EventStreamDecoder, encode_event_frame, frame_length
+from tests.support.cells import cells
 from tests.support.converse import botocore
 
 HEADERS = {":event-type": "contentBlockDelta", ":content-type": "application/json", ":message-type": "event"}
@@ -57,7 +58,7 @@ def test_cut_at_each_byte_and_in_single_bytes() -> None:
     assert len(read(*[stream[at : at + 1] for at in range(len(stream))])) == 2
 
 
-@pytest.mark.parametrize("place", range(len(FRAME)))
+@cells("place", range(len(FRAME)))
 def test_a_byte_that_was_changed_is_noticed(place: int) -> None:
     """Whichever byte it is: a checksum is wrong, or the bound is exceeded first."""
     broken = bytearray(FRAME)

@@ -13,6 +13,7 @@ from interlingua.dialects.anthropic.reasons import error_of_body
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import Error
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 
 def read(name: str, body: Any, status: int = 418) -> Error:
@@ -320,7 +321,7 @@ STATUSES = {
 
 
 @pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
-@pytest.mark.parametrize("status", STATUSES)
+@cells("status", STATUSES)
 def test_the_status_decides_where_the_body_says_nothing(name: str, status: int) -> None:
     """An empty body, or a page of something in between."""
     for body, message in ((b"", "an empty body"), (b"<h1>Bad\n gateway</h1>", "<h1>Bad gateway</h1>")):

@@ -10,6 +10,7 @@ from interlingua.testing.upstream import Issued, judge, judge_body
 from interlingua.testing.upstream.judge import law_of
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any, encode
+from tests.support.cells import cells
 from tests.support.upstream_requests import LOOSE, PNG, changed, whole_request
 
 DIALECTS = ("openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere")
@@ -226,7 +227,7 @@ def test_a_request_with_everything_is_taken(dialect: str) -> None:
     assert verdict.reply is None
 
 
-@pytest.mark.parametrize(("dialect", "changes", "rule", "pointer"), ROWS, ids=[f"{r[0]}-{r[2]}-{r[3]}" for r in ROWS])
+@cells(("dialect", "changes", "rule", "pointer"), ROWS, ids=[f"{r[0]}-{r[2]}-{r[3]}" for r in ROWS])
 def test_one_change_breaks_one_rule(dialect: str, changes: dict[str, Any], rule: str, pointer: str) -> None:
     """The rule is named with its place and its source, and the refusal has the service's status and form."""
     body = whole_request(dialect)

@@ -16,6 +16,7 @@ import interlingua.testing.upstream as package
 from interlingua.testing import conformance
 from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream
 from interlingua.testing.upstream.refusals import ERROR_STATUSES
+from tests.support.cells import cells
 from tests.support.client import AWAITED, BLOCKING, Face
 
 MODELS = {
@@ -106,7 +107,7 @@ def test_what_ends_an_answer(dialect: str, ask: Any) -> None:
     assert finish == others.get(dialect, "refusal")
 
 
-@pytest.mark.parametrize("status", ERROR_STATUSES)
+@cells("status", ERROR_STATUSES)
 def test_every_status_is_a_typed_error(dialect: str, ask: Any, status: int) -> None:
     """The error of that status in the service's own body, with Retry-After where the service sends one."""
     with Upstream(dialect, *[Fail(status)] * 4).standing(), pytest.raises(il.UpstreamError) as caught:
