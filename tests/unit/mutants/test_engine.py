@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -118,7 +119,10 @@ def test_mutants_run_in_memory(tmp_path: Path) -> None:
     (tmp_path / "test_thing.py").write_text(TESTS, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     program = PROGRAM.format(root=str(ROOT))
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True, text=True)
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # each mutant would find all plugins anew
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
     assert done.stdout.splitlines() == [
         "killed test_thing.py::test_more | return number + 1",
         "killed test_thing.py::test_more | number + 1 -> Sub",

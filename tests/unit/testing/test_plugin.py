@@ -15,15 +15,23 @@ from tests.support.asking import ask
 
 
 @pytest.fixture
-def inner(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A pytest in an empty folder; the plugin is there because the package is installed."""
+def installed(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A pytest in an empty folder; the plugin is there because the package is installed, as all others that are."""
     pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider\n")
     return pytester
 
 
-def test_fake_model(inner: pytest.Pytester) -> None:
+@pytest.fixture
+def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A pytest with this plugin alone: to find all that are installed takes a process longer than its tests."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider -p interlingua.testing.plugin\n")
+    return pytester
+
+
+def test_fake_model(installed: pytest.Pytester) -> None:
     """The fixture stands in for every model and takes its script from the test."""
-    inner.makepyfile(
+    installed.makepyfile(
         PRELUDE
         + """
 def test_it(fake_model):
@@ -32,7 +40,7 @@ def test_it(fake_model):
     assert len(fake_model.requests) == 2
 """
     )
-    inner.runpytest_inprocess().assert_outcomes(passed=1)
+    installed.runpytest_inprocess().assert_outcomes(passed=1)
 
 
 def test_no_network(inner: pytest.Pytester) -> None:
@@ -118,17 +126,17 @@ def test_it():
     result.stdout.fnmatch_lines(["*ConfigError: no tape at *shared.json; record it with INTERLINGUA_CASSETTE=record*"])
 
 
-def test_it_may_be_named_as_well(inner: pytest.Pytester) -> None:
+def test_it_may_be_named_as_well(installed: pytest.Pytester) -> None:
     """A `conftest.py` that loads the plugin by hand does not load it twice."""
-    inner.makeconftest('pytest_plugins = ["interlingua.testing.plugin"]')
-    inner.makepyfile("def test_it(fake_model): assert fake_model.requests == []")
-    inner.runpytest_inprocess().assert_outcomes(passed=1)
+    installed.makeconftest('pytest_plugins = ["interlingua.testing.plugin"]')
+    installed.makepyfile("def test_it(fake_model): assert fake_model.requests == []")
+    installed.runpytest_inprocess().assert_outcomes(passed=1)
 
 
-def test_it_can_be_left_out(inner: pytest.Pytester) -> None:
+def test_it_can_be_left_out(installed: pytest.Pytester) -> None:
     """As any plugin."""
-    inner.makepyfile("def test_it(fake_model): pass")
-    inner.runpytest_inprocess("-p", "no:interlingua.testing.plugin").assert_outcomes(errors=1)
+    installed.makepyfile("def test_it(fake_model): pass")
+    installed.runpytest_inprocess("-p", "no:interlingua.testing.plugin").assert_outcomes(errors=1)
 
 
 def test_it_works_in_several_processes(inner: pytest.Pytester) -> None:
@@ -145,12 +153,12 @@ def test_it(city, fake_model, no_network):
     assert il.model("some/model").generate("Hi").text == city
 """
     )
-    inner.runpytest_subprocess("-p", "xdist", "-n", "2").assert_outcomes(passed=2)
+    inner.runpytest_subprocess("-p", "xdist.plugin", "-n", "2").assert_outcomes(passed=2)
 
 
-def test_a_suite_that_asks_no_model_pays_nothing(inner: pytest.Pytester) -> None:
+def test_a_suite_that_asks_no_model_pays_nothing(installed: pytest.Pytester) -> None:
     """Nothing of the library but three empty-handed modules is loaded, and no test gets a fixture unasked."""
-    inner.makepyfile(
+    installed.makepyfile(
         """
 import sys
 
@@ -160,7 +168,7 @@ def test_it(request):
     assert "interlingua_cassette" not in request.fixturenames
 """
     )
-    inner.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
+    installed.runpytest_subprocess("-p", "no:xdist").assert_outcomes(passed=1)
 
 
 def test_the_mark_is_known(inner: pytest.Pytester) -> None:
