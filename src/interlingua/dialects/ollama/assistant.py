@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, Raw, UnsetType
 
+from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import merge_members
 from interlingua.dialects._steps import answer_thinking, history_text
 from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.ollama.parts import NAME, PartNotes, decode_images
-from interlingua.dialects.ollama.wire import FunctionCallWire, MessageWire, ToolCallWire
+from interlingua.dialects.ollama.wire import (
+    FunctionCallWire,
+    MessageWire,
+    PlainCallWire,
+    PlainFunctionWire,
+    PlainTurnWire,
+    ToolCallWire,
+)
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import is_empty_arguments, make_call
 from interlingua.types.content import (
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
 
-__all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "bare_turn", "decode_turn", "encode_call"]
+__all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "bare_turn", "decode_turn"]
 
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of part -> the code of its refusal."""
@@ -221,7 +229,14 @@ class AssistantEncoder:
                 self._refuse(part, path)
 
     def _call(self, part: ToolCall | BrokenToolCall, arguments: str) -> None:
-        self.calls.append(encode_call(part, arguments, self.first_call + len(self.calls)))
+        """A call on the wire; `arguments` is JSON and goes out as it is."""
+        index = self.first_call + len(self.calls)
+        wire = ToolCallWire(
+            id=part.id, function=FunctionCallWire(index=index, name=part.name, arguments=Raw(arguments))
+        )
+        if NAME in part.extra:
+            merge_members(wire, part.extra[NAME])
+        self.calls.append(wire)
 
     def _text(self, text: str, path: str) -> None:
         if self.calls or self.images:
@@ -257,13 +272,19 @@ class AssistantEncoder:
         self.changes.add(code, path, detail, action="dropped" if self.reply else None)
 
 
-def bare_turn(parts: Sequence[Part]) -> MessageWire | None:
-    """The message of thinking, a text and calls, in this order and with nothing beside them; None for any other."""
+def bare_turn(parts: Sequence[Part], changes: Changes, path: str) -> PlainTurnWire | None:
+    """The message of thinking, a text and calls, in this order and with nothing beside them; None for any other.
+
+    Members of calls that only other dialects know are noted, with paths under `path`.
+    """
     thinking = text = ""
-    calls: list[ToolCallWire] = []
+    calls: list[PlainCallWire] = []
+    has_foreign = False
     for part in parts:
-        if type(part) is ToolCall and not (part.sealed or part.extra):
-            calls.append(encode_call(part, part.arguments_json, len(calls)))
+        if type(part) is ToolCall and part.sealed is None and NAME not in part.extra:
+            function = PlainFunctionWire(len(calls), part.name, Raw(part.arguments_json))
+            calls.append(PlainCallWire(part.id, None, function))
+            has_foreign = has_foreign or bool(part.extra)
         elif type(part) is TextPart and not (
             text or calls or part.cache or part.annotations or part.sealed or part.extra
         ):
@@ -272,13 +293,7 @@ def bare_turn(parts: Sequence[Part]) -> MessageWire | None:
             thinking = part.text
         else:
             return None
-    return MessageWire(role="assistant", content=text, thinking=thinking or None, tool_calls=calls or None)
-
-
-def encode_call(part: ToolCall | BrokenToolCall, arguments: str, index: int) -> ToolCallWire:
-    """A call on the wire; `arguments` is JSON and goes out as it is."""
-    function = FunctionCallWire(index=index, name=part.name, arguments=Raw(arguments))
-    wire = ToolCallWire(id=part.id, function=function)
-    if NAME in part.extra:
-        merge_members(wire, part.extra[NAME])
-    return wire
+    for place, part in enumerate(parts if has_foreign else ()):
+        if type(part) is ToolCall:
+            note_foreign(changes, part.extra, f"{path}/parts/{place}")
+    return PlainTurnWire(text, thinking or None, calls or None)

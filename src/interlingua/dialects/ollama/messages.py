@@ -26,6 +26,10 @@ from interlingua.dialects.ollama.wire import (
     MessagesWire,
     MessageWire,
     PlainMessageWire,
+    PlainResultWire,
+    PlainSystemWire,
+    PlainTurnWire,
+    PlainUserWire,
 )
 from interlingua.stream.calls import CallIdSource
 from interlingua.types.content import ImagePart, Json, OpaquePart, TextPart, ToolCall, ToolResult
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
+    from interlingua.types.message import Role
 
 __all__ = ["MessageEncoder", "decode_messages", "decode_prompt"]
 
@@ -182,7 +187,7 @@ class MessageEncoder:
         self.quirks = quirks
         self.changes = changes
         self.notes: PartNotes = PartNotes(changes)
-        self.wires: list[MessageWire] = []
+        self.wires: list[Any] = []
         self.is_bare: bool = True
         """Whether there is nothing in the messages but texts, calls and results that are texts."""
         self.turn: tuple[Part, ...] = ()
@@ -190,22 +195,52 @@ class MessageEncoder:
 
     def encode(self, system: tuple[TextPart, ...], messages: tuple[Message, ...], first: int = 0) -> list[MessageWire]:
         """The messages on the wire, the system text first; `first` is the place of the first of them in the request."""
-        if system:
-            prompt = Message("system", system)
-            wire = _bare_wire(prompt)
-            if wire is not None:
-                self.wires.append(wire)
-            else:
-                self._prompt(prompt, "", "/system")
+        if system and not self._bare("system", system, ""):
+            self._prompt(Message("system", system), "", "/system")
         for place, message in enumerate(messages, first):
-            wire = _bare_wire(message)
-            if wire is not None:
-                self.wires.append(wire)
-            else:
-                self._message(message, f"/messages/{place}")
+            path = f"/messages/{place}"
+            if message.name is not None or message.extra or not self._bare(message.role, message.parts, path):
+                self._message(message, path)
             if message.role == "assistant":
                 self.turn = message.parts
         return self.wires
+
+    def _bare(self, role: Role, parts: Sequence[Part], path: str) -> bool:
+        """Write a message of which there is nothing to note but members of other dialects, if it is one."""
+        if role == "tool":
+            return self._bare_results(parts, path)
+        wire: PlainTurnWire | PlainUserWire | PlainSystemWire | None = None
+        part = parts[0] if len(parts) == 1 else None
+        if role == "assistant":
+            wire = bare_turn(parts, self.changes, path)
+        elif type(part) is TextPart and not (part.cache or part.annotations or part.sealed or part.extra):
+            wire = PlainUserWire(part.text) if role == "user" else PlainSystemWire(part.text)
+        if wire is None:
+            return False
+        self.wires.append(wire)
+        return True
+
+    def _bare_results(self, parts: Sequence[Part], path: str) -> bool:
+        """Write results that are texts, stand in the order of their calls and have no members of this dialect, if so.
+
+        Members that only other dialects know are noted.
+        """
+        wires: list[PlainResultWire] = []
+        for part in parts:
+            if type(part) is not ToolResult or type(part.content) is not str or part.is_error or part.cache:
+                return False
+            if NAME in part.extra or part.content.startswith(ERROR_PREFIX):
+                return False
+            wires.append(PlainResultWire(part.content, part.name or None, part.call_id or None))
+        if len(wires) > 1:
+            calls = [part.id for part in self.turn if type(part) is ToolCall]
+            if calls != [wire.tool_call_id for wire in wires]:
+                return False
+        for place, part in enumerate(parts):
+            if type(part) is ToolResult and part.extra:
+                note_foreign(self.changes, part.extra, f"{path}/parts/{place}")
+        self.wires += wires
+        return True
 
     def _message(self, message: Message, path: str) -> None:
         if message.role == "assistant":
@@ -316,22 +351,3 @@ class MessageEncoder:
         text, _ = self._content([part for part in content if not isinstance(part, ImagePart)], f"{path}/content")
         note = f"[{len(images)} image(s) follow in the next user message]"
         return prefixed(text or note, result, self.changes, path), None
-
-
-def _bare_wire(message: Message) -> MessageWire | None:
-    """A message of which there is nothing to note on the wire, as most are; None for any other."""
-    if message.name is not None or message.extra:
-        return None
-    if message.role == "assistant":
-        return bare_turn(message.parts)
-    part = message.parts[0] if len(message.parts) == 1 else None
-    if (
-        type(part) is not TextPart
-        or message.role == "tool"
-        or part.cache
-        or part.annotations
-        or part.sealed
-        or part.extra
-    ):
-        return None
-    return MessageWire(role=message.role, content=part.text)

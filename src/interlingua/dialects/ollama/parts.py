@@ -7,19 +7,18 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._seals import note_seal
 from interlingua.errors import DecodeError
-from interlingua.types.content import ImagePart, TextPart, ToolCall, stored_data
+from interlingua.types.content import ImagePart, Part, TextPart, ToolCall, stored_data
 from interlingua.wire.media import image_type, parse_data_url, text_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.types.change import Changes
-    from interlingua.types.content import Part
 
 __all__ = ["NAME", "PartNotes", "decode_images"]
 
@@ -54,8 +53,8 @@ class PartNotes:
 
     def lost(self, part: Part, path: str) -> None:
         """Note the ornaments of one part: cache mark, citations, seal, detail, members of other dialects."""
-        for member, code in _ORNAMENTS:
-            if getattr(part, member, None) not in _NOTHING_LOST:
+        for member, code in _ORNAMENTS_OF[type(part)]:
+            if getattr(part, member) not in _NOTHING_LOST:
                 self.changes.add(code, f"{path}/{member}")
         sealed = getattr(part, "sealed", None)
         if sealed is not None:
@@ -77,5 +76,9 @@ _ORNAMENTS = (
     ("detail", "detail_unsupported"),
 )
 """Member -> the code of its loss."""
+_ORNAMENTS_OF: dict[type, list[tuple[str, str]]] = {
+    kind: [ornament for ornament in _ORNAMENTS if ornament[0] in kind.__struct_fields__] for kind in get_args(Part)
+}
+"""Kind of part -> those that it can have."""
 _NOTHING_LOST = (None, (), "full")
 """Values that are not missed: none, and the wish for the full image, which is what is sent."""

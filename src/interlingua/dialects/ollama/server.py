@@ -199,7 +199,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     changes = Changes(NAME, "encode_response")
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")
-    message = bare_turn(response.parts)
+    message: Any = None if "message" in response.extra.get(NAME, {}) else bare_turn(response.parts, changes, "")
     if message is None:
         message = AssistantEncoder(changes, "", reply=True, own=context.source == NAME).encode(response.parts)
     model, time = context.model or response.wire_model or response.model, created_at(context)

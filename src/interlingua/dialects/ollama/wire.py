@@ -72,24 +72,24 @@ class MessageWire(WireStruct):
     name: str | None = None
 
 
-class PlainFunctionWire(ExactStruct):
+class PlainFunctionWire(ExactStruct, omit_defaults=True):
     """Name and arguments of a plain call."""
 
     extra: ClassVar[None] = None
 
-    name: str
-    arguments: Raw
     index: int | None = None
+    name: str | None = None
+    arguments: Raw | UnsetType = UNSET
 
 
-class PlainCallWire(ExactStruct):
+class PlainCallWire(ExactStruct, omit_defaults=True):
     """A call with nothing to it but its function."""
 
     extra: ClassVar[None] = None
 
-    function: PlainFunctionWire
     id: str | None = None
     type: Literal["function"] | None = None
+    function: PlainFunctionWire | None = None
 
 
 class PlainTextWire(ExactStruct):
@@ -119,7 +119,7 @@ class PlainUserWire(PlainTextWire, tag_field="role", tag="user"):
     role: ClassVar[str] = "user"
 
 
-class PlainResultWire(ExactStruct, tag_field="role", tag="tool"):
+class PlainResultWire(ExactStruct, tag_field="role", tag="tool", omit_defaults=True):
     """The result of a call."""
 
     role: ClassVar[str] = "tool"
@@ -130,12 +130,12 @@ class PlainResultWire(ExactStruct, tag_field="role", tag="tool"):
     name: ClassVar[None] = None
     extra: ClassVar[None] = None
 
-    content: str
+    content: str | None = None
     tool_name: str | None = None
     tool_call_id: str | None = None
 
 
-class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant"):
+class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant", omit_defaults=True):
     """A turn of the model: a text, plain calls, or both, with its thinking."""
 
     role: ClassVar[str] = "assistant"
@@ -146,9 +146,9 @@ class PlainTurnWire(ExactStruct, tag_field="role", tag="assistant"):
     name: ClassVar[None] = None
     extra: ClassVar[None] = None
 
-    content: str = ""
-    tool_calls: list[PlainCallWire] | None = None
+    content: str | None = None
     thinking: str | None = None
+    tool_calls: list[PlainCallWire] | None = None
 
 
 PlainMessageWire: TypeAlias = PlainUserWire | PlainTurnWire | PlainResultWire | PlainSystemWire
