@@ -79,7 +79,8 @@ class AssistantEncoder:
         self.ids: Mapping[str, str] | dict[str, str] = ids or {}
         self.reply = reply
         self.own = own
-        self.grounding: Grounding = Grounding()
+        self.grounding: Grounding | None = None
+        """The citations of the texts, where there are any."""
         self._place = 0
         self._has_call = False
 
@@ -160,6 +161,7 @@ class AssistantEncoder:
 
     def _cite(self, part: TextPart, path: str) -> None:
         if self.reply:
+            self.grounding = self.grounding or Grounding()
             self.grounding.cite(part.annotations, part.text, self.changes, path, part=self._place)
         else:
             own_values(part.annotations, "", self.changes, path)

@@ -92,6 +92,7 @@ _candidate_members = passing(
     "finishMessage", "avgLogprobs", "logprobsResult", "safetyRatings", "urlContextMetadata", "tokenCount", *CITATIONS,
 )  # fmt: skip
 """Reads the members of a candidate that only pass through."""
+_NO_CONFIG = ConfigWire()
 _top_members = passing("promptFeedback", "createTime")
 """Reads the members of an answer that only pass through."""
 
@@ -174,6 +175,8 @@ class _RequestEncoder(RequestWriter):
 
     def _tools(self) -> None:
         choice = self.request.tool_choice
+        if choice is None and not self.request.tools:
+            return
         check_choice(choice, self.request.tools)
         most, offered = self.bounds.tools, len(self.request.tools)
         if most is not None and offered > most:  # which of them to let go is nobody's guess
@@ -226,8 +229,10 @@ class _RequestEncoder(RequestWriter):
     def _strict(self) -> bool:
         """Whether free calls are held to their schemas: one flag for all tools, so all must want it."""
         wishes = [tool.strict for tool in self.request.tools if isinstance(tool, Tool)]
+        if not any(wishes):
+            return False
         free = self.request.tool_choice in (None, "auto")
-        if wishes and all(wishes) and free:
+        if all(wishes) and free:
             return True
         for place, tool in enumerate(self.request.tools):
             if isinstance(tool, Tool) and tool.strict and free:
@@ -324,7 +329,7 @@ class _RequestEncoder(RequestWriter):
             self.note_unsaid(("parallel_tool_calls",))
 
     def _extra(self) -> None:
-        if self.config != ConfigWire():
+        if self.config != _NO_CONFIG:
             self.wire.generationConfig = self.config
         if self.request.extra:
             merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != FIELD})

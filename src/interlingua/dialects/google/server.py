@@ -274,12 +274,14 @@ def _candidate(alternative: Alternative, place: int, changes: Changes, context: 
     encoder = AssistantEncoder(Target(), changes, path, reply=True, own=context.source == NAME)
     parts: list[Any] = encoder.bare(alternative.parts) or encoder.encode(alternative.parts)
     content = ContentWire(parts=parts or None, role="model")
-    extra = alternative.extra.get(NAME, {})
+    extra = alternative.extra.get(NAME)
     if extra:
         merge_members(content, object_in(extra, "content"))
     word = finish_word(alternative, changes, path, own=context.says_own(NAME))
     wire = CandidateWire(content=content, finishReason=word, index=place)
-    members = {**encoder.grounding.members(), **object_in(extra, "candidate")}
+    members = encoder.grounding.members() if encoder.grounding is not None else {}
+    if extra:
+        members |= object_in(extra, "candidate")
     if members:
         merge_members(wire, members)
     return wire

@@ -62,6 +62,8 @@ def decode_thinking(wire: ThinkingWire) -> tuple[ThinkingAsked, dict[str, Any]]:
 
 def encode_thinking(request: Request, facts: Facts, changes: Changes) -> ThinkingWire | None:
     """`thinkingConfig`; None where nothing is said."""
+    if request.effort is request.thinking is request.thinking_budget is request.thinking_summary is None:
+        return None
     wire = ThinkingWire()
     if facts.thinking is not None and not facts.thinking:
         _note_thoughtless(request, changes)
