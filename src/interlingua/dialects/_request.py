@@ -316,7 +316,8 @@ class RequestWriter:
 
     def offered(self, only: frozenset[str] | None = None) -> list[tuple[str, Tool | OpaqueTool]]:
         """The tools that are sent, each with its path; of the caller's own `only` those, if it is given."""
-        takes_tools, sent = self.takes_tools(), list[tuple[str, Tool | OpaqueTool]]()
+        takes_tools = self.takes_tools()
+        sent: list[tuple[str, Tool | OpaqueTool]] = []
         for place, tool in enumerate(self.request.tools):
             path = f"/tools/{place}"
             if isinstance(tool, Tool) and takes_tools and (only is None or tool.name in only):

@@ -83,6 +83,8 @@ class AssistantEncoder:
         """The citations of the texts, where there are any."""
         self._place = 0
         self._has_call = False
+        self._sends_ids = target.quirks.call_ids_back
+        self._sends_made = reply and not own
 
     def encode(self, parts: Sequence[Part]) -> list[PartWire]:
         """The parts on the wire, one by one."""
@@ -98,7 +100,8 @@ class AssistantEncoder:
         """Thinking, texts and calls with nothing beside them on the wire; None where there is anything to note."""
         if not self.reply and self.target.facts.call_seals:
             return None
-        names, wires = self.names, list[PlainPartWire]()
+        names = self.names
+        wires: list[PlainPartWire] = []
         for part in parts:
             if type(part) is ToolCall and not (part.sealed or part.extra):
                 wire = PlainCallWire(self.call_id(part.id), names.get(part.name, part.name), Raw(part.arguments_json))
@@ -194,7 +197,7 @@ class AssistantEncoder:
 
     def call_id(self, call_id: str) -> str | None:
         """The id that a call or its result carries; None for one that the provider never gave."""
-        if not self.target.quirks.call_ids_back or (is_made_id(call_id) and (self.own or not self.reply)):
+        if not (self._sends_ids and (self._sends_made or not is_made_id(call_id))):
             return None
         return self.ids.get(call_id, call_id)
 

@@ -318,7 +318,8 @@ class MessageEncoder:
 
     def _bare_results(self, parts: Sequence[Part]) -> list[PlainPartWire] | None:
         """Results that are texts, with no members of this dialect; None where there is anything else."""
-        names, called, unpaired = self.names, self.called, list[tuple[ToolResult, PlainPartWire]]()
+        names, called = self.names, self.called
+        unpaired: list[tuple[ToolResult, PlainPartWire]] = []
         wires: list[PlainPartWire] = []
         for part in parts:
             if type(part) is not ToolResult or type(part.content) is not str or part.cache or NAME in part.extra:

@@ -146,11 +146,13 @@ class _RequestDecoder:
                 value = getattr(wire, name)
                 if value is not None:
                     self.extra[name] = value
+        read: dict[str, Any] = {}
         if self.older:
             read = {name: decode_any(_text(getattr(wire, name)), repairs=[]) for name in ("messages", "tools")}
-        else:
+        elif wire.prompt or wire.system or wire.images:
             read = {"prompt": wire.prompt, "system": wire.system, "images": wire.images}
-        self.extra |= {name: value for name, value in read.items() if value}
+        if read:
+            self.extra |= {name: value for name, value in read.items() if value}
         if isinstance(wire.think, str) and wire.think not in EFFORTS:
             self.extra["think"] = wire.think
         if isinstance(wire.format, str) and wire.format not in ("", "json"):
