@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.support.cells import cells
 from tests.support.docs_tables import (
     CLIENTS_PAGE,
     GUIDES,
@@ -18,7 +17,7 @@ from tests.support.docs_tables import (
 )
 
 
-@pytest.mark.parametrize("path", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
+@cells("path", sorted(GUIDES.glob("*.md")), ids=lambda path: path.name)
 def test_tables_are_up_to_date(path: Path) -> None:
     """The committed table equals the one made now; `python -m tests.support.docs_tables` writes it anew."""
     text = path.read_text(encoding="utf-8")

@@ -92,7 +92,7 @@ def test_each_figure_of_the_landing_page_is_in_its_evidence() -> None:
         assert [figure for figure in figures if figure not in evidence] == [], link
 
 
-@pytest.mark.parametrize("document", NEW_PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@cells("document", NEW_PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_page_begins_with_something_to_run(document: Path) -> None:
     """Few words come before its first block; lists of links have none."""
     text = document.read_text(encoding="utf-8")
@@ -102,7 +102,7 @@ def test_a_page_begins_with_something_to_run(document: Path) -> None:
     assert len(before.split()) <= WORDS_BEFORE_CODE
 
 
-@pytest.mark.parametrize("document", NEW_PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
+@cells("document", NEW_PAGES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_block_says_at_its_top_what_it_needs(document: Path) -> None:
     """A block that names a model of a provider says so in its first line, or a script answers in its place."""
     bare = [

@@ -21,6 +21,7 @@ from interlingua.testing.upstream import Call, Cut, Fail, Say, Upstream  # noqa:
 from tests.contract.blocks import FENCE  # noqa: E402
 from tests.contract.source import ROOT  # noqa: E402
 from tests.support import tiny  # noqa: E402
+from tests.support.cells import cells  # noqa: E402
 from tests.support.chat_server import Said, chat_serving  # noqa: E402
 from tests.support.compat import Caller, said  # noqa: E402
 
@@ -223,8 +224,8 @@ def _ours(url: str, *, awaited: bool) -> Caller:
     return Caller(lambda: kind(base_url=url, api_key="sk-test", max_retries=0))
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
-@pytest.mark.parametrize(("dialect", "use"), CASES, ids=NAMES)
+@cells("awaited", [False, True], ids=["blocking", "awaited"])
+@cells(("dialect", "use"), CASES, ids=NAMES)
 def test_the_same_service(dialect: str, use: Scenario, awaited: bool) -> None:
     """Against OpenAI's own service, strictly imitated, both take every call and give the same answers."""
     answers: list[Any] = []
@@ -276,8 +277,8 @@ ERRORS = {400: "BadRequestError", 401: "AuthenticationError", 403: "PermissionDe
 }
 
 
-@pytest.mark.parametrize("status", ERRORS)
-@pytest.mark.parametrize("use", [plain, in_pieces, respond, respond_in_pieces], ids=lambda use: use.__name__)
+@cells("status", ERRORS)
+@cells("use", [plain, in_pieces, respond, respond_in_pieces], ids=lambda use: use.__name__)
 def test_errors_have_the_names_of_the_sdk(status: int, use: Scenario) -> None:
     """The same refusal is caught by the same name, with its status, before a stream is handed over."""
     dialect = "openai-chat" if use in CHAT else "openai-responses"

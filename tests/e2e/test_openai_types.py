@@ -17,6 +17,7 @@ import interlingua as il
 from interlingua.dialects._contract import EncodeOptions, Target
 from interlingua.dialects.table import get_dialect
 from interlingua.registry.resolve import Registry
+from tests.support.cells import cells
 
 CITY = {
     "type": "object",
@@ -166,8 +167,8 @@ def _accepted(body: Any) -> None:
     assert _whole(TYPES.validate_python(body)) == body
 
 
-@pytest.mark.parametrize("name", REQUESTS)
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@cells("name", REQUESTS)
+@cells("stream", [False, True], ids=["whole", "stream"])
 def test_every_request_to_openai_fits_the_sdk_types(name: str, stream: bool) -> None:
     """What the row of OpenAI makes of a request has no member and no value that the SDK does not know."""
     target = _target("openai-chat", "gpt-4o-audio-preview" if name == "media" else "gpt-6-astra")

@@ -136,7 +136,7 @@ def test_r43_every_word_of_compatible_servers_has_a_body_that_it_decides() -> No
     )
 
 
-@pytest.mark.parametrize(("phrase", "kind"), PHRASES, ids=[phrase for phrase, _ in PHRASES])
+@cells(("phrase", "kind"), PHRASES, ids=[phrase for phrase, _ in PHRASES])
 def test_r43_every_phrase_has_a_body_in_which_nothing_structured_says_it(phrase: str, kind: type[Error]) -> None:
     """The phrase decides there, and only there: under another status the same body has the class of the status.
 

@@ -25,6 +25,7 @@ from interlingua.transport.override import overriding
 from interlingua.transport.replay import Line
 from interlingua.types.event import StreamError
 from interlingua.wire.http import HttpReply, HttpRequest
+from tests.support.cells import cells
 from tests.support.fault_world import TEXT, World, spec_of, variable
 from tests.support.gateway import asking, body_of, gateway
 from tests.support.imitated import IMITATED
@@ -147,8 +148,8 @@ def test_r46_a_client_reads_every_body_in_its_own_words(client: str, upstream: s
             assert error.retry_after_s == pytest.approx(case["retry_after_s"], abs=1.0), case["about"]
 
 
-@pytest.mark.parametrize("upstream", IMITATED)
-@pytest.mark.parametrize("client", IMITATED)
+@cells("upstream", IMITATED)
+@cells("client", IMITATED)
 def test_sse_13_an_error_in_the_middle_ends_the_clients_stream_as_its_own(client: str, upstream: str) -> None:
     """What came before it is told, then the error with its class, and no end behind it."""
     served = gateway(dict(variable(dialect, second=second) for dialect in IMITATED for second in (False, True)))

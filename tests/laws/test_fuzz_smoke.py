@@ -12,6 +12,7 @@ from fuzz.roads import ROADS
 from fuzz.targets import TARGETS, Target
 from interlingua.errors import DecodeError, Error
 from interlingua.wire.json import decode_any
+from tests.support.cells import cells
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -30,7 +31,7 @@ def test_all_roads_keep_the_law(name: str) -> None:
     assert fuzz(ROADS[name], seconds=60, seed=1, most_inputs=4).failure is None
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@cells("name", TARGETS)
 def test_samples_are_good_inputs_to_start_from(name: str) -> None:
     """At least one sample decodes, so that mutation does not only see the first byte refused."""
 

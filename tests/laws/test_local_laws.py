@@ -17,6 +17,7 @@ from interlingua.types.content import TextPart
 from interlingua.types.message import Message
 from interlingua.types.request import Request, ServerState
 from interlingua.types.tool import Tool
+from tests.support.cells import cells
 
 TARGET = Target(model="tiny", provider="local", quirks=ROWS["local"].quirks)
 TOOL = Tool(name="f", description="F.", parameters={"type": "object", "properties": {"a": {"type": "string"}}})
@@ -78,7 +79,7 @@ def test_every_field_of_a_request_has_a_value() -> None:
     assert sorted([*SAID, *UNHEARD]) == sorted(Request.__struct_fields__)
 
 
-@pytest.mark.parametrize(("name", "asked", "value"), [(name, *case) for name, cases in SAID.items() for case in cases])
+@cells(("name", "asked", "value"), [(name, *case) for name, cases in SAID.items() for case in cases])
 def test_local_heeds_a_field_or_says_that_it_does_not(name: str, asked: Request, value: object) -> None:
     """Something else is asked of the engine, or an entry names the field, or it is refused before anything runs."""
     if name in REFUSED:

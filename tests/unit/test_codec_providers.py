@@ -184,8 +184,8 @@ def _outcome(ask: Callable[[], Any]) -> Any:
 OFFICIAL = ("openai", "openai-chat", "openai-responses", "azure", "anthropic", "google", "ollama", "cohere")
 
 
-@pytest.mark.parametrize("case", BODIES)
-@pytest.mark.parametrize("provider", OFFICIAL)
+@cells("case", BODIES)
+@cells("provider", OFFICIAL)
 def test_r56_what_a_bridge_makes_is_taken(provider: str, case: str) -> None:
     """The strict upstream finds nothing: no media in results, no knob, no count and no id that it would refuse."""
     source, body = BODIES[case]
@@ -199,7 +199,7 @@ def test_r56_what_a_bridge_makes_is_taken(provider: str, case: str) -> None:
     assert verdict.ok, str(verdict)
 
 
-@pytest.mark.parametrize("provider", SPOKEN)
+@cells("provider", SPOKEN)
 def test_r56_definitions_are_the_tools_that_a_model_sends(provider: str) -> None:
     """A dict with notes of its caller, and a name that few take, are the `tools` member of the request."""
     noted = {**PLAIN, "metadata": {"owner": "team-a"}}

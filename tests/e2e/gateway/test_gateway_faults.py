@@ -21,6 +21,7 @@ from interlingua.testing.upstream import Say, Upstream
 from interlingua.transport.fault import Fault, FaultPlan, parse_fault
 from interlingua.transport.override import overriding
 from interlingua.wire.http import HttpRequest
+from tests.support.cells import cells
 from tests.support.fault_world import SCHEMES, TEXT, World, variable
 from tests.support.gateway import asking, serving
 from tests.support.imitated import IMITATED
@@ -133,7 +134,7 @@ def test_what_a_client_reads_of_an_upstream_that_breaks(bridge: Bridge, monkeypa
     assert all(now <= then + 6 for now, then in zip(_held(), before, strict=True)), (before, _held())
 
 
-@pytest.mark.parametrize(
+@cells(
     ("phase", "stream"),
     [
         ("before the head", False),
@@ -143,7 +144,7 @@ def test_what_a_client_reads_of_an_upstream_that_breaks(bridge: Bridge, monkeypa
         ("in the middle", True),
     ],
 )
-@pytest.mark.parametrize(("client", "upstream"), PAIRS[::2])
+@cells(("client", "upstream"), PAIRS[::2])
 def test_rtr_08_a_client_that_leaves_hangs_up_on_the_upstream(
     client: str, upstream: str, phase: str, stream: bool
 ) -> None:

@@ -19,6 +19,7 @@ from interlingua.gateway.settings import GatewaySettings
 from interlingua.testing.upstream import Upstream
 from interlingua.transport.base import Timeouts
 from interlingua.types.event import StreamError
+from tests.support.cells import cells
 from tests.support.gateway import MODELS, asking, provider, serving
 
 uvicorn = pytest.importorskip("uvicorn", reason="the gateway extra is not installed")
@@ -137,10 +138,8 @@ def _failing(how: str) -> Generator[_Failing]:
         upstream.listener.close()
 
 
-@pytest.mark.parametrize(
-    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
-)
-@pytest.mark.parametrize("how", ["cut", "clean end", "garbage", "stall"])
+@cells("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"])
+@cells("how", ["cut", "clean end", "garbage", "stall"])
 def test_sse_15_whatever_befalls_an_upstream_ends_in_the_dialects_own_error(dialect: str, how: str) -> None:
     """Relayed to a Chat client and translated for the others: an error after what came, and the upstream is closed."""
     settings: Any = {"timeouts": Timeouts(idle_s=0.2 if how == "stall" else 60.0)}

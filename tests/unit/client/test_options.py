@@ -10,6 +10,7 @@ import interlingua as il
 from interlingua.client.keywords import Options
 from interlingua.client.options import _KNOBS, Settings, settle
 from interlingua.errors import SchemaError, UsageError
+from tests.support.cells import cells
 
 TOOL = il.Tool(name="f")
 
@@ -55,7 +56,7 @@ def test_liberal_forms_become_one_strict_value(options: dict[str, Any], knobs: d
     assert _request(**options) == il.Request(**knobs)
 
 
-@pytest.mark.parametrize(
+@cells(
     ("options", "sentence"),
     [
         ({"max_token": 1}, "no option 'max_token'; did you mean 'max_tokens'?"),

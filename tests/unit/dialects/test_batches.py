@@ -26,6 +26,7 @@ from interlingua.dialects._contract import Encoded, Quirks
 from interlingua.dialects.table import get_service, services
 from interlingua.providers.rows import ROWS
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 JSON = (("content-type", "application/json"),)
 VERSION = (("anthropic-version", "2023-06-01"),)
@@ -141,7 +142,7 @@ def test_google_hands_requests_over_in_the_body() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cells(
     ("name", "status", "state"),
     [
         *[("chat", word, "running") for word in ("validating", "in_progress", "finalizing", "cancelling", "new word")],
@@ -314,7 +315,7 @@ def test_results_of_messages(kind: str, status: int) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cells(
     ("code", "status"),
     [
         (3, 400),
@@ -330,7 +331,7 @@ def test_results_of_messages(kind: str, status: int) -> None:
         (2, 500),
     ],
 )
-@pytest.mark.parametrize("place", ["response", "metadata"])
+@cells("place", ["response", "metadata"])
 def test_results_of_operations(code: int, status: int | None, place: str) -> None:
     """By their keys, from either place of an operation; a code of google.rpc gives the status of the live call."""
     output: dict[str, Any] = {
@@ -347,8 +348,8 @@ def test_results_of_operations(code: int, status: int | None, place: str) -> Non
     assert (second.custom_id, second.reply and second.reply.status) == ("b", status)
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("body", [b"no json", b"[]", b"{}", b'{"id":1,"status":1,"name":1}', b'{"id":"b"}'])
+@cells("name", ALL)
+@cells("body", [b"no json", b"[]", b"{}", b'{"id":1,"status":1,"name":1}', b'{"id":"b"}'])
 def test_what_shows_no_batch(name: str, body: bytes) -> None:
     """A reply without an id or a state is a DecodeError; Google's has a name alone at first."""
     with pytest.raises(il.DecodeError):
@@ -448,10 +449,8 @@ _SHOWN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize(
-    "identity", ["", ".", "..", "batches/../files/x", "a//b", "/a", "a b", "a\nb", "a\x1b[2J", "ä"]
-)
+@cells("name", ALL)
+@cells("identity", ["", ".", "..", "batches/../files/x", "a//b", "/a", "a b", "a\nb", "a\x1b[2J", "ä"])
 def test_an_id_that_is_no_plain_word_is_refused(name: str, identity: str) -> None:
     """An id becomes a path and a cell of a table: one that climbs in a path or holds control characters is none."""
     with pytest.raises(il.DecodeError, match="an id is missing, or is no plain word"):

@@ -19,6 +19,7 @@ from interlingua.types.request import Request
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any, encode
+from tests.support.cells import cells
 
 HELLO = (Message("user", (TextPart("Hello"),)),)
 SIX = ("A", "B", "C", "D", "E", "F")
@@ -115,7 +116,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("dialect", "knobs", "sent", "told"), CASES)
+@cells(("dialect", "knobs", "sent", "told"), CASES)
 def test_the_nearest_value_is_sent_and_told(
     dialect: str, knobs: dict[str, Any], sent: dict[str, Any], told: list[str]
 ) -> None:

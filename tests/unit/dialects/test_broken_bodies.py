@@ -11,6 +11,7 @@ from interlingua.dialects._contract import DecodeContext, DecodeOptions
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import DecodeError
 from interlingua.wire.http import HttpReply, HttpRequest
+from tests.support.cells import cells
 
 URLS = {"google": "http://test/v1beta/models/m:generateContent"}
 USER: dict[str, Any] = {"role": "user", "content": "Hi"}
@@ -216,7 +217,7 @@ def _id(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-@pytest.mark.parametrize(("dialect", "body", "message", "path"), REQUESTS, ids=_id)
+@cells(("dialect", "body", "message", "path"), REQUESTS, ids=_id)
 def test_requests(dialect: str, body: dict[str, Any], message: str, path: str) -> None:
     """A client learns what is wrong, and where in its own body."""
     request = HttpRequest(url=URLS.get(dialect, "http://test/"), body=json.dumps(body).encode())

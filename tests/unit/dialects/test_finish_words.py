@@ -15,6 +15,7 @@ from interlingua.types.content import TextPart, ToolCall
 from interlingua.types.event import StreamEnd, StreamError
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 
 def answer(dialect: str, word: Any) -> dict[str, Any]:
@@ -100,7 +101,7 @@ WORDS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "word", "reason"), WORDS)
+@cells(("name", "word", "reason"), WORDS)
 def test_each_word_is_read(name: str, word: Any, reason: str) -> None:
     """The canonical reason, with the wire's own word beside it, which goes back to a client of the same dialect."""
     dialect = get_dialect(name)
@@ -175,7 +176,7 @@ def told_word(name: str, body: Any) -> Any:
             return body["done_reason"]
 
 
-@pytest.mark.parametrize(("name", "reason"), [(name, reason) for name, told in TOLD.items() for reason in told])
+@cells(("name", "reason"), [(name, reason) for name, told in TOLD.items() for reason in told])
 def test_each_reason_is_told_in_a_word_of_the_wire(name: str, reason: Any) -> None:
     """Clients know no other words; an entry says where the word says less."""
     call = (ToolCall("call_1", "f", "{}"),) if reason == "tool_calls" else ()

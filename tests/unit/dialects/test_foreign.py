@@ -11,6 +11,7 @@ from interlingua.dialects._contract import DecodeContext, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.types.change import Change
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 RESPONSES: dict[str, Any] = {
     "id": "r1",
@@ -118,10 +119,8 @@ ANSWERS = {"google": GOOGLE, "ollama": OLLAMA, "anthropic": MESSAGE, "openai-cha
 """Dialect -> an answer with the members that its servers add to every one."""
 
 
-@pytest.mark.parametrize("source", ANSWERS)
-@pytest.mark.parametrize(
-    "target", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
-)
+@cells("source", ANSWERS)
+@cells("target", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"])
 def test_what_every_answer_has_brings_no_entry(source: str, target: str) -> None:
     """Times, names of servers, empty lists and calls that the model made itself: nobody misses them."""
     assert source == target or codes(source, ANSWERS[source], target) == []

@@ -14,6 +14,7 @@ from interlingua.types.message import assistant
 from interlingua.types.request import Request
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any, encode
+from tests.support.cells import cells
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 NAME = "lab/some-model-high:thinking"
@@ -37,9 +38,9 @@ def sent(dialect: str, **members: Any) -> dict[str, Any]:
 # What belongs to one dialect
 
 
-@pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "unified"])
-@pytest.mark.parametrize("role", ["user", "assistant"])
-@pytest.mark.parametrize("kind", ["some_block", "media_ref"])
+@cells("dialect", [name for name in DIALECTS if name != "unified"])
+@cells("role", ["user", "assistant"])
+@cells("kind", ["some_block", "media_ref"])
 def test_r03_what_belongs_to_a_dialect_is_passed_to_no_other(dialect: str, role: Any, kind: str) -> None:
     """Refused with its place, never sent or left out in silence; our own format alone has a form for it."""
     foreign = il.OpaquePart("nobody", kind, {"type": kind, "secret": "xyzzy"})

@@ -16,6 +16,7 @@ from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
+from tests.support.cells import cells
 
 
 def answered(name: str, **members: Any) -> Response[Any]:
@@ -23,8 +24,8 @@ def answered(name: str, **members: Any) -> Response[Any]:
     return Response(parts=(TextPart("Hi"),), finish_reason="stop", finish_reason_raw="stop", extra={name: members})
 
 
-@pytest.mark.parametrize("value", [True, 7, "x", [1]])
-@pytest.mark.parametrize(
+@cells("value", [True, 7, "x", [1]])
+@cells(
     ("name", "member"),
     [
         *(("openai-chat", member) for member in ("top", "choice", "message")),

@@ -19,6 +19,7 @@ from interlingua.types.message import Message, user
 from interlingua.types.request import Request
 from interlingua.types.tool import Tool
 from interlingua.wire.http import HttpReply, HttpRequest
+from tests.support.cells import cells
 
 OPENAPI = Quirks(schema_form="openapi")
 USUAL = Quirks()
@@ -318,8 +319,8 @@ def test_sch_15_no_parameters_are_no_member_for_google_and_an_empty_object_elsew
 EVERYWHERE = ("openai-chat", "openai-responses", "anthropic", GOOGLE, "ollama")
 
 
-@pytest.mark.parametrize("dialect", EVERYWHERE)
-@pytest.mark.parametrize("kind", ["", '"type":["object","null"],', '"type":["object"],', '"type":null,'])
+@cells("dialect", EVERYWHERE)
+@cells("kind", ["", '"type":["object","null"],', '"type":["object"],', '"type":null,'])
 def test_a_root_says_in_one_word_that_it_is_an_object(dialect: str, kind: str) -> None:
     """OpenAI: "got 'type: None'"; Anthropic: "input_schema.type: Field required"; Gemini: "should be OBJECT"."""
     given = f'{{{kind}"properties":{{"a":{{"type":"string"}}}},"required":["a"]}}'

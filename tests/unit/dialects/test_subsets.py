@@ -18,6 +18,7 @@ from interlingua.dialects._subsets import (
 from interlingua.errors import SchemaError
 from interlingua.schema.fit import fit
 from interlingua.schema.subset import Subset
+from tests.support.cells import cells
 
 FORMATS = ("date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid")
 
@@ -77,8 +78,8 @@ def test_250_texts_are_no_long_enumeration() -> None:
     assert fit(_object(a={"type": "string", "enum": ["x" * 15_000, *map(str, range(249))]}), OPENAI_STRICT) is None
 
 
-@pytest.mark.parametrize("subset", [OPENAI_STRICT, ANTHROPIC_OUTPUT, ANTHROPIC_STRICT], ids=lambda subset: subset.name)
-@pytest.mark.parametrize("name", FORMATS)
+@cells("subset", [OPENAI_STRICT, ANTHROPIC_OUTPUT, ANTHROPIC_STRICT], ids=lambda subset: subset.name)
+@cells("name", FORMATS)
 def test_formats_are_sent(subset: Subset, name: str) -> None:
     """Those that the vendor lists; `uri` is Anthropic's alone, and any other one is told in words."""
     assert fit(_object(a={"type": "string", "format": name}), subset) is None
@@ -117,7 +118,7 @@ TAKEN: list[tuple[Subset, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("subset", "schema"), TAKEN, ids=lambda value: getattr(value, "name", ""))
+@cells(("subset", "schema"), TAKEN, ids=lambda value: getattr(value, "name", ""))
 def test_what_a_vendor_lists_is_sent_as_it_is(subset: Subset, schema: dict[str, Any]) -> None:
     """No keyword of these is told in words, or left out."""
     whole = _object(a=schema)

@@ -23,6 +23,7 @@ from interlingua.types.request import Request
 from interlingua.types.shared import CHANGERS, read_only
 from interlingua.types.tool import OpaqueTool, Tool
 from interlingua.wire.http import HttpRequest
+from tests.support.cells import cells
 
 CHAT = get_dialect("openai-chat")
 SCHEMA = {
@@ -76,7 +77,7 @@ def test_a_schema_that_is_shared_cannot_be_changed() -> None:
     assert written(read(wire_tools("shared"))) == wire_tools("shared")
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in CHANGERS.items() for name in names])
+@cells(("kind", "name"), [(kind, name) for kind, names in CHANGERS.items() for name in names])
 def test_every_method_that_changes_a_value_is_refused(kind: type, name: str) -> None:
     """All methods that plain dicts and lists have and frozen ones have not are refused."""
     with pytest.raises(TypeError, match="change a copy"):

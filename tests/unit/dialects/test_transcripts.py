@@ -18,6 +18,7 @@ from interlingua.types.message import Message
 from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 SOUND, WORDS = b"RIFF\x24\x00\x00\x00WAVEfmt ", "Good morning, Ada."
 DATA = base64.b64encode(SOUND).decode()
@@ -115,10 +116,8 @@ def _words(response: Response[Any]) -> str:
     return "".join(spoken) or response.text
 
 
-@pytest.mark.parametrize(
-    "client", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
-)
-@pytest.mark.parametrize("dialect", ANSWERS)
+@cells("client", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"])
+@cells("dialect", ANSWERS)
 def test_a_transcript_reaches_every_client(dialect: str, client: str) -> None:
     """As a transcript where there is one; else as text, with one entry that says so."""
     has_sound = client in ("openai-chat", "google", "unified", dialect)

@@ -16,6 +16,7 @@ from interlingua.types.response import Response
 from interlingua.types.usage import MAX_COUNT, Usage
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import decode_any
+from tests.support.cells import cells
 
 JsonObject = dict[str, Any]
 DETAIL = "unexpected_type"
@@ -111,7 +112,7 @@ WHOLE: list[tuple[str, JsonObject, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "body", "text", "place"), WHOLE)
+@cells(("dialect", "body", "text", "place"), WHOLE)
 def test_tol_02_a_member_of_another_type_is_read_for_its_words(
     dialect: str, body: JsonObject, text: str, place: str
 ) -> None:
@@ -142,8 +143,8 @@ def test_tol_02_a_stream_is_read_as_the_whole_answer(delta: JsonObject, parts: t
     assert codes(streams)[0] == codes(answer)[0] == DETAIL
 
 
-@pytest.mark.parametrize("arguments", ["[]", [], "", None, "null", " "])
-@pytest.mark.parametrize("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
+@cells("arguments", ["[]", [], "", None, "null", " "])
+@cells("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere"])
 def test_tol_02_a_call_without_arguments_has_none(dialect: str, arguments: object) -> None:
     """However a server writes that, PHP's empty list among them."""
     call = {"id": "call_9", "type": "function", "function": {"name": "f", "arguments": arguments}}

@@ -127,8 +127,8 @@ def _alpha(image: Image.Image, place: tuple[int, int]) -> float:
     return pixel[3]
 
 
-@pytest.mark.parametrize("name", FAULTY)
-@pytest.mark.parametrize("spec", ["anthropic/claude-opus-5", "google/gemini-2.5-pro", "together/unknown"])
+@cells("name", FAULTY)
+@cells("spec", ["anthropic/claude-opus-5", "google/gemini-2.5-pro", "together/unknown"])
 def test_r45_what_is_no_whole_picture_is_refused(name: str, spec: str) -> None:
     """The error names the place and what is wrong with the file, whichever target is asked."""
     part = il.ImagePart(FAULTY[name](), "image/png" if name in ("nothing", "text", "pdf") else "image/jpeg")

@@ -13,6 +13,7 @@ from interlingua.media.fit import plan_media
 from interlingua.registry.resolve import Registry
 from interlingua.testing.upstream import judge_body
 from interlingua.types.request import Request
+from tests.support.cells import cells
 from tests.support.pictures import ACCEPTED
 
 pytest.importorskip("pillow_heif")
@@ -49,8 +50,8 @@ def picture(name: str) -> il.ImagePart:
     return il.image(MADE[name](), detail="full" if name == "jpeg-9000x200" else None)
 
 
-@pytest.mark.parametrize("dialect", TARGETS)
-@pytest.mark.parametrize("name", NAMES)
+@cells("dialect", TARGETS)
+@cells("name", NAMES)
 def test_r44_strict_upstreams_take_what_was_fitted(dialect: str, name: str) -> None:
     """Beside a text of the user, and in what a tool gave."""
     spec, base = TARGETS[dialect]

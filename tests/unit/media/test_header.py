@@ -60,8 +60,8 @@ def said(name: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", ["jpeg", "png", "webp", "tiff"])
+@cells("orientation", range(1, 9))
+@cells("kind", ["jpeg", "png", "webp", "tiff"])
 def test_sizes_and_turns(kind: str, orientation: int) -> None:
     """Width and height are those that are stored; the turn is what Exif says."""
     header = read_header(made(f"{kind}-orientation-{orientation}"))
@@ -81,7 +81,7 @@ def test_boxes_turn_in_the_decoder(kind: str) -> None:
         assert (header.orientation, header.fault, header.bits) == (1, "", 8)
 
 
-@pytest.mark.parametrize(
+@cells(
     ("name", "members"),
     [
         ("jpeg-orientation-1", {}),

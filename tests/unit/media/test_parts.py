@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import interlingua as il
 from interlingua.media import parts
 from interlingua.media.sniff import Sniffed, sniff
+from tests.support.cells import cells
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 8
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt "
@@ -24,7 +25,7 @@ def _branded(brand: bytes, *compatible: bytes) -> bytes:
     return size.to_bytes(4, "big") + b"ftyp" + brand + b"\x00\x00\x00\x00" + b"".join(compatible) + b"mdat\x00"
 
 
-@pytest.mark.parametrize(
+@cells(
     ("data", "kind", "media_type"),
     [
         (PNG, "image", "image/png"),

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from mutants.operators import find_mutants
+from tests.support.cells import cells
 
 
 def faults(source: str) -> list[tuple[str, str]]:
@@ -19,7 +18,7 @@ def mutated(source: str, place: int) -> str:
     return ast.unparse(tree)
 
 
-@pytest.mark.parametrize(
+@cells(
     ("source", "texts"),
     [
         ("x = a == b", ["x = a != b"]),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from interlingua.providers.example import example_of
+from tests.support.cells import cells
 
 TREE: dict[str, Any] = {
     "$defs": {
@@ -24,7 +23,7 @@ TREE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@cells(
     ("schema", "value"),
     [
         ({}, "text"),

@@ -14,6 +14,7 @@ from interlingua.errors import ConfigError
 from interlingua.providers.rows import ROWS
 from interlingua.registry.dsn import CONNECTION_OPTIONS, OPTIONS_GUIDE, Keyed, parse_dsn, provider_of
 from tests.contract.source import ROOT
+from tests.support.cells import cells
 
 TOKEN = "tok-SECRET-1234"
 
@@ -40,7 +41,7 @@ def test_the_parts_of_a_dsn() -> None:
     assert dsn.options == {"key_env": "K"}
 
 
-@pytest.mark.parametrize(
+@cells(
     ("text", "base_url"),
     [
         ("openai://gateway.example", "https://gateway.example/v1"),
@@ -135,7 +136,7 @@ def test_options_set_quirks_by_name() -> None:
     assert quirks.seed_field == "random_seed"
 
 
-@pytest.mark.parametrize("name", [name for name, kind in get_type_hints(Quirks).items() if kind != frozenset[str]])
+@cells("name", [name for name, kind in get_type_hints(Quirks).items() if kind != frozenset[str]])
 def test_every_quirk_can_be_an_option(name: str) -> None:
     """A new flag with a type that no option can say fails here, not at a user's."""
     assert refusal(f"openai://host?{name}=no-such-value").startswith(f"LLM_WORK: {name} takes ")
@@ -170,7 +171,7 @@ def test_openai_at_home_is_openai() -> None:
     assert keyed.provider.key_required
 
 
-@pytest.mark.parametrize("scheme", [name for name, row in ROWS.items() if row.remote and not row.needs_host])
+@cells("scheme", [name for name, row in ROWS.items() if row.remote and not row.needs_host])
 def test_a_rows_key_goes_to_its_own_host_alone(scheme: str) -> None:
     """For every row: a DSN to another host never takes the row's variable."""
     environ = dict.fromkeys(ROWS[scheme].key_env, "sk-of-the-row")

@@ -9,6 +9,7 @@ import pytest
 from interlingua.errors import ConfigError
 from interlingua.registry.place import Place, origin_of
 from interlingua.registry.resolve import Registry
+from tests.support.cells import cells
 
 
 def address(spec: str, **environ: str) -> str:
@@ -194,11 +195,11 @@ def test_a_host_with_the_root_at_its_end_is_that_host() -> None:
     assert origin_of("https://API.example./v1") == Place("api.example", 443)
 
 
-@pytest.mark.parametrize(
+@cells(
     "value",
     ["evil.com:443", "evil.com/#", "user@evil.com", "..", "a..b", "a.", "us:80", "us_1", "x" * 64, "a\nb", "uś", "-a"],
 )
-@pytest.mark.parametrize(
+@cells(
     ("spec", "variable", "part"),
     [
         ("bedrock/m", "AWS_REGION", "region"),

@@ -19,6 +19,7 @@ from interlingua.providers.rows import ROWS
 from interlingua.registry.resolve import Registry, default_registry, placeholder
 from interlingua.registry.sources import Reader, Sources
 from interlingua.registry.status import status_of
+from tests.support.cells import cells
 
 TOKEN = "tok-SECRET-1234"
 ENCODED = Encoded(path="/chat/completions", body=b"{}")
@@ -68,7 +69,7 @@ def test_a_dialect_that_is_not_there_yet_is_said(monkeypatch: pytest.MonkeyPatch
     )
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if set(row.dialects) & set(table.DIALECTS)])
+@cells("name", [name for name, row in ROWS.items() if set(row.dialects) & set(table.DIALECTS)])
 def test_every_row_resolves(name: str) -> None:
     """A row whose dialect exists is an endpoint, or says which variable gives its address."""
     if ROWS[name].needs_host:
@@ -139,7 +140,7 @@ SCHEMES = {
 """What a scheme speaks, and where on a host, as far as no path is given."""
 
 
-@pytest.mark.parametrize("scheme", [*SCHEMES, *[name for name in ROWS if name not in (*SCHEMES, "local", "fake")]])
+@cells("scheme", [*SCHEMES, *[name for name in ROWS if name not in (*SCHEMES, "local", "fake")]])
 def test_r40_every_scheme_makes_a_provider(scheme: str) -> None:
     """The eight names and every row: host, port, path, key and options are those of the entry."""
     entry = f"{scheme}://{TOKEN}@host.example:8443/base?seed_field=random_seed"

@@ -6,6 +6,7 @@ import pytest
 
 from interlingua.errors import ConfigError
 from interlingua.routing.link import open_link, own_members
+from tests.support.cells import cells
 
 
 def _clock() -> float:
@@ -35,9 +36,9 @@ def test_an_address_goes_to_its_package_without_our_members_and_is_shown_without
     assert "secret" not in repr(link)
 
 
-@pytest.mark.parametrize("scheme", ["redis", "rediss", "unix", "postgresql"])
-@pytest.mark.parametrize("sign", ["/", "?", "#"])
-@pytest.mark.parametrize("user", ["", "me"])
+@cells("scheme", ["redis", "rediss", "unix", "postgresql"])
+@cells("sign", ["/", "?", "#"])
+@cells("user", ["", "me"])
 def test_a_password_that_is_not_encoded_is_refused_unshown(scheme: str, sign: str, user: str) -> None:
     """Such an address would be read as another host, and its password shown with it."""
     with pytest.raises(ConfigError, match="in a password / is written %2F") as caught:

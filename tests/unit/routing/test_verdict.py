@@ -20,7 +20,7 @@ def _unreached() -> il.APIConnectionError:
     return error
 
 
-@pytest.mark.parametrize(
+@cells(
     ("error", "expected"),
     [
         (il.RateLimitError("x"), RETRY),

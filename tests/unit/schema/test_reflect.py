@@ -32,6 +32,7 @@ from interlingua.schema.reflect import decode_output, reflect, schema_name_of, s
 from interlingua.schema.validate import check_schema, validate
 from interlingua.schema.walk import parts_of_schema
 from interlingua.wire.json import encode
+from tests.support.cells import cells
 
 T = TypeVar("T")
 
@@ -216,7 +217,7 @@ def test_every_kind_of_class_is_an_object(kind: Any, schema: dict[str, dict[str,
     }
 
 
-@pytest.mark.parametrize(
+@cells(
     ("kind", "schema"),
     [
         (list[int], {"type": "array", "items": {"type": "integer"}}),
@@ -369,9 +370,9 @@ DOCSTRINGS = {
 }
 
 
-@pytest.mark.parametrize("style", DOCSTRINGS)
-@pytest.mark.parametrize("made_with", ["dataclass", "struct", "typed dict", "named tuple", "pydantic"])
-@pytest.mark.parametrize("nested", [False, True])
+@cells("style", DOCSTRINGS)
+@cells("made_with", ["dataclass", "struct", "typed dict", "named tuple", "pydantic"])
+@cells("nested", [False, True])
 def test_r31_docstrings_describe_the_fields_of_any_class(style: str, made_with: str, nested: bool) -> None:
     """In each style, of a class by itself and of one inside another; the summary is what is left of the docstring."""
 
@@ -526,7 +527,7 @@ def test_a_number_beyond_a_float_is_refused_beside_a_decimal_too() -> None:
         decode_output('{"value": 1e400}', decimal.Decimal)
 
 
-@pytest.mark.parametrize(
+@cells(
     ("text", "kind", "value"),
     [
         ('{"value": "1.01"}', CENTS, decimal.Decimal("1.01")),
@@ -590,7 +591,7 @@ def test_defaults_come_from_nulls_and_from_what_is_missing() -> None:
     assert decode_output('{"number": "1", "lines": []}', Invoice) == Invoice("1", [])
 
 
-@pytest.mark.parametrize(
+@cells(
     ("text", "kind", "path", "sentence"),
     [
         ("", int, "", "the answer is empty"),

@@ -8,6 +8,7 @@ import pytest
 
 from interlingua.schema.usual import MAX_USUAL_BYTES, bare_parameters, is_usual
 from interlingua.wire.json import encode
+from tests.support.cells import cells
 
 USUAL = (
     b'{"type":"object"}',
@@ -60,7 +61,7 @@ def test_usual(text: bytes) -> None:
     assert is_usual(text)
 
 
-@pytest.mark.parametrize("text", UNUSUAL)
+@cells("text", UNUSUAL)
 def test_unusual(text: bytes) -> None:
     """Whatever says something else, says it wrongly, or is no object."""
     assert not is_usual(text)

@@ -22,6 +22,7 @@ from interlingua.schema.validate import (
     check_schemas,
     validate,
 )
+from tests.support.cells import cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,7 +172,7 @@ def test_r35_every_bad_field_is_named() -> None:
     assert validate(WEATHER, {"city": "Oslo", "days": 7}) == []
 
 
-@pytest.mark.parametrize(
+@cells(
     ("schema", "value", "message"),
     [
         ({"type": "integer"}, "x", '"x" is not an integer'),

@@ -14,6 +14,7 @@ import pytest
 from interlingua.errors import Error
 from interlingua.tools.result import content_of
 from interlingua.types.content import ImagePart, Json, TextPart
+from tests.support.cells import cells
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Colour(enum.Enum):
 IMAGE = ImagePart(b"x", "image/png")
 
 
-@pytest.mark.parametrize(
+@cells(
     ("value", "content"),
     [
         ("text", "text"),

@@ -6,6 +6,7 @@ import pytest
 
 from interlingua.transport import heads
 from interlingua.transport.heads import CHUNKED, latest_head, plain_head
+from tests.support.cells import cells
 
 FIRST = b"HTTP/1.1 200 OK\r\n"
 LENGTH = b"content-length: 3"
@@ -36,7 +37,7 @@ def test_a_body_in_chunks_is_plain() -> None:
     assert [plain_head(head), plain_head(head)] == [expected, expected]
 
 
-@pytest.mark.parametrize(
+@cells(
     "head",
     [
         b"HTTP/1.0 200 OK\r\n" + LENGTH,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interlingua.transport.public import is_public
+from tests.support.cells import cells
 
 PUBLIC = [
     "1.1.1.1", "8.8.8.8", "93.184.216.34", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0",
@@ -30,13 +30,13 @@ NOT_PUBLIC = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("address", PUBLIC)
+@cells("address", PUBLIC)
 def test_sec_04_the_internet_is_public(address: str) -> None:
     """Global unicast, the addresses next to a special block, and what carries such an IPv4 address."""
     assert is_public(address)
 
 
-@pytest.mark.parametrize("address", NOT_PUBLIC)
+@cells("address", NOT_PUBLIC)
 def test_sec_04_everything_else_is_not(address: str) -> None:
     """Every special block of IPv4 and IPv6, mapped and translated forms of them, and what is no address."""
     assert not is_public(address)

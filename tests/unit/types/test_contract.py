@@ -28,6 +28,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.usage import Usage
 from tests.contract.source import SOURCE
+from tests.support.cells import cells
 
 VENDORS = re.compile(
     r"openai|chatgpt|anthropic|claude|google|gemini|ollama|mistral|azure|bedrock|deepseek", re.IGNORECASE
@@ -54,7 +55,7 @@ def _said(tree: ast.AST) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "types").glob("*.py")), ids=lambda path: path.stem)
+@cells("path", sorted((SOURCE / "types").glob("*.py")), ids=lambda path: path.stem)
 def test_r01_no_vendor_stands_in_the_contract(path: Any) -> None:
     """No name and no word of the canonical types belongs to a provider."""
     said = _said(ast.parse(path.read_text(encoding="utf-8")))

@@ -53,7 +53,7 @@ def test_a_text_that_may_be_too_deep_for_its_body_is_left_to_others() -> None:
     assert [check_arguments(f'{{"a":{text}}}') for text in nested.values()] == [None, None]
 
 
-@pytest.mark.parametrize(
+@cells(
     ("text", "reason"),
     [
         ("", "malformed"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from interlingua.wire.json import MAX_DEPTH
 from interlingua.wire.partial import JsonReader
+from tests.support.cells import cells
 
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -28,8 +29,8 @@ def read(*pieces: str, lenient: bool = False) -> JsonReader:
     return reader
 
 
-@pytest.mark.parametrize("code", ["d7ff", "d800", "dbff", "dc00", "dfff", "e000", "ffff"])
-@pytest.mark.parametrize("cut", range(2, 9))
+@cells("code", ["d7ff", "d800", "dbff", "dc00", "dfff", "e000", "ffff"])
+@cells("cut", range(2, 9))
 def test_half_of_a_pair_is_replaced(code: str, cut: int) -> None:
     """By the character that stands for none, wherever the text is cut; its neighbours are themselves."""
     text = f'["\\u{code}"]'

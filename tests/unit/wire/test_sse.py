@@ -5,6 +5,7 @@ import pytest
 from interlingua.errors import LimitExceededError, UsageError
 from interlingua.wire.json import decode_any
 from interlingua.wire.sse import SseDecoder, SseEvent, encode_comment, encode_event, sniff
+from tests.support.cells import cells
 
 
 def read(*pieces: bytes, max_event_bytes: int = 1_000) -> list[SseEvent]:
@@ -191,7 +192,7 @@ def test_a_fault_comes_after_what_came_before_it_and_stays() -> None:
         decoder.close()
 
 
-@pytest.mark.parametrize(
+@cells(
     "piece",
     [
         b'data: {"a":1}\n\n',
@@ -215,7 +216,7 @@ def test_a_fault_comes_after_what_came_before_it_and_stays() -> None:
         b"data: x\n\n\xef\xbb\xbfdata: y\n\n",
     ],
 )
-@pytest.mark.parametrize("first", [b"data: 0\n\n", b""])
+@cells("first", [b"data: 0\n\n", b""])
 def test_pieces_of_whole_events_are_what_their_bytes_are(first: bytes, piece: bytes) -> None:
     """The short look at whole events sees what reading line by line sees, at the start of a stream, too."""
     assert read(first, piece) == read(first, *[piece[at : at + 1] for at in range(len(piece))])

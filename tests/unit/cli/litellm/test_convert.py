@@ -17,6 +17,7 @@ from interlingua.cli.litellm.report import Fate
 from interlingua.errors import ConfigError
 from interlingua.gateway.config import read_server_config
 from interlingua.registry.resolve import Registry
+from tests.support.cells import cells
 
 EXAMPLES = Path(__file__).parents[3] / "golden" / "litellm"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
@@ -61,7 +62,7 @@ def test_the_new_file_is_read_by_our_own_strict_reader(name: str, tmp_path: Path
         assert registry.resolve(alias.replace("*", "x"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@cells("name", NAMES)
 def test_every_leaf_is_in_the_report_and_no_secret_is(name: str) -> None:
     """Each once, in the order of the file; what was planted is neither in the file nor in the report."""
     text = (EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8")

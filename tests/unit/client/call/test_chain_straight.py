@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 import interlingua as il
+from tests.support.cells import cells
 from tests.support.chains import Body, Waited, World, ask, good, refusal, stalled, told
 
 if TYPE_CHECKING:
@@ -31,10 +30,10 @@ _STEPS: dict[str, Callable[[bool], tuple[Step, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
-@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("options", [{}, {"retries": 3}, {"timeout_s": 5.0}], ids=["plain", "retries", "timeout"])
-@pytest.mark.parametrize("case", _STEPS)
+@cells("awaited", [False, True], ids=["blocking", "awaited"])
+@cells("streamed", [False, True], ids=["whole", "streamed"])
+@cells("options", [{}, {"retries": 3}, {"timeout_s": 5.0}], ids=["plain", "retries", "timeout"])
+@cells("case", _STEPS)
 def test_one_target_fares_alike_straight_and_by_a_trip(
     case: str, options: dict[str, Any], streamed: bool, awaited: bool
 ) -> None:

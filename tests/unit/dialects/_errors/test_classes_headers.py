@@ -8,6 +8,7 @@ from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.openai_chat import DIALECT
 from interlingua.errors import Error
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 NOW = ("date", "Sun, 22 Nov 2026 00:00:00 GMT")
 
@@ -17,7 +18,7 @@ def failed(*headers: tuple[str, str], status: int = 429, body: bytes = b"{}") ->
     return DIALECT.decode_error(HttpReply(status=status, headers=headers, body=body), DecodeContext())
 
 
-@pytest.mark.parametrize(
+@cells(
     ("headers", "seconds"),
     [
         ((("retry-after", "7"),), 7.0),

@@ -64,8 +64,8 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("name", ["openai-chat", "openai-responses"])
-@pytest.mark.parametrize("code", CODES)
+@cells("name", ["openai-chat", "openai-responses"])
+@cells("code", CODES)
 def test_the_codes_of_openai(name: str, code: str) -> None:
     """The code decides before type and status."""
     error = read(name, {"error": {"message": "No.", "type": "requests" if code in CODES else None, "code": code}})
@@ -95,7 +95,7 @@ def test_what_says_no_more_than_the_first_digit_is_left_to_the_status(status: in
     )
 
 
-@pytest.mark.parametrize(
+@cells(
     ("status", "kind", "retryable"),
     [
         (400, "BadRequestError", False), (401, "AuthenticationError", False), (402, "BillingError", False),
@@ -105,7 +105,7 @@ def test_what_says_no_more_than_the_first_digit_is_left_to_the_status(status: in
         (500, "InternalServerError", True),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
+@cells(
     ("dialect", "body"),
     [
         ("openai-chat", {"error": {"message": "No.", "type": "server_error", "code": None}}),
@@ -155,7 +155,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("code", FAILURES)
+@cells("code", FAILURES)
 def test_the_codes_of_an_answer_that_failed(code: str) -> None:
     """Only the last three are worth another try."""
     answer: dict[str, Any] = {"id": "r", "object": "response", "model": "m", "status": "failed", "output": []}

@@ -14,6 +14,7 @@ from interlingua.types.content import ImagePart, TextPart, ToolCall, ToolResult
 from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool, Tool
+from tests.support.cells import cells
 from tests.support.google import DIALECT, STREAM_URL, URL, codes, decode, encode, sent, turn
 
 BODY: dict[str, Any] = {"contents": [turn({"text": "q"})]}
@@ -312,7 +313,7 @@ GEMINI = {name: facts_for("google", "google", name) for name in (
 )}  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cells(
     ("model", "fields", "config", "told"),
     [
         ("gemini-2.5-flash", {"effort": "none"}, {"thinkingBudget": 0}, []),

@@ -10,6 +10,7 @@ import pytest
 from interlingua.dialects.google.spelling import bare_numbers, camel_members, read_answer, read_request
 from interlingua.dialects.google.wire import RequestWire, ResponseWire
 from interlingua.errors import DecodeError
+from tests.support.cells import cells
 
 MEMBERS = (
     "systemInstruction", "toolConfig", "generationConfig", "safetySettings", "cachedContent", "functionDeclarations",
@@ -35,7 +36,7 @@ def snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-@pytest.mark.parametrize("name", MEMBERS)
+@cells("name", MEMBERS)
 def test_each_member_is_known_in_snake_case(name: str) -> None:
     """One such member is enough for a request and an answer to be read so; it may stand anywhere."""
     assert camel_members([{snake(name): 1}]) == [{name: 1}]

@@ -16,6 +16,7 @@ from interlingua.types.message import Message, assistant, user
 from interlingua.types.request import Request
 from interlingua.types.tool import AllowedTools, Freeform, NamedTool, Tool
 from interlingua.wire.http import HttpRequest
+from tests.support.cells import cells
 from tests.support.chat import (
     DONE,
     answer,
@@ -407,13 +408,13 @@ def test_a_freeform_tool_takes_no_strictness_and_must_have_a_name() -> None:
         asked('"tools":[{"type":"custom","custom":{}}]')
 
 
-@pytest.mark.parametrize(
+@cells(
     "said",
     [f'{{"type":"allowed_tools","tools":{tools}}}' for tools in ('["f"]', "null", '"f"', "7", "[null]", "{}")]
     + [f'{{"type":"allowed_tools","allowed_tools":{allowed}}}' for allowed in ('"f"', "[1]", '{"tools":7}')]
     + ['{"function":"f"}', '{"type":"function"}', '{"type":null,"custom":{"name":7}}'],
 )
-@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+@cells("path", ["chat/completions", "responses"])
 def test_choices_that_are_none_are_the_clients_fault(said: str, path: str) -> None:
     """Whatever stands where names of tools belong, the client is told the place, and nothing else is raised."""
     dialect = get_dialect("openai-chat" if path.startswith("chat") else "openai-responses")

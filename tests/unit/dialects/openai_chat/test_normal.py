@@ -8,6 +8,7 @@ import pytest
 
 from interlingua.dialects.openai_chat.normal import RULES, normal_form
 from interlingua.types.tool import EMPTY_PARAMETERS
+from tests.support.cells import cells
 
 MARK = {"type": "ephemeral"}
 
@@ -131,7 +132,7 @@ SAME: list[tuple[str, str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "kind", "one", "other"), SAME)
+@cells(("rule", "kind", "one", "other"), SAME)
 def test_bodies_that_mean_the_same_have_one_normal_form(rule: str, kind: str, one: Any, other: Any) -> None:
     """By the rule that the case names; the bodies themselves are left alone."""
     before = repr(one)

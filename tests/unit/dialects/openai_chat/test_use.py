@@ -34,6 +34,7 @@ from interlingua.types.content import BrokenToolCall, TextPart, ToolCall
 from interlingua.types.event import StreamError, UsageUpdate
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 from tests.support.chat import (
     DIALECT,
     DONE,
@@ -309,7 +310,7 @@ ERRORS: list[tuple[int, bytes, type[Error], str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "body", "kind", "code"), ERRORS)
+@cells(("status", "body", "kind", "code"), ERRORS)
 def test_use_16_error_classes_survive_the_server(status: int, body: bytes, kind: type[Error], code: str | None) -> None:
     """From status and structured code to a class, and through our own error body to the same class and status.
 

@@ -46,6 +46,7 @@ from interlingua.types.event import (
 from interlingua.types.response import Alternative, Attempt, Response
 from interlingua.types.usage import Usage
 from interlingua.wire.http import HttpReply
+from tests.support.cells import cells
 
 CALL = ToolCall("c1", "get_weather", '{"city" : "Oslo"}')
 NAMELESS: dict[str, Any] = {"type": "tool_call", "id": "c", "name": "", "arguments": {}}
@@ -320,7 +321,7 @@ def test_arguments_with_line_breaks_are_exact() -> None:
 # Errors
 
 
-@pytest.mark.parametrize("kind", sorted(ERROR_TYPES))
+@cells("kind", sorted(ERROR_TYPES))
 def test_every_class_of_error_survives(kind: str) -> None:
     """Class, sentence, status, code, wait, request id, worth of a retry and tries."""
     attempts = (Attempt(model="a/b", outcome="failed", error="RateLimitError: no", status=429, duration_s=1.0),)

@@ -12,6 +12,7 @@ from interlingua.gateway.routes import ROUTES, Route
 from interlingua.gateway.settings import GatewayKey
 from interlingua.gateway.surfaces.responses import compact
 from interlingua.testing import no_network
+from tests.support.cells import cells
 from tests.support.gateway import gateway
 from tests.unit.gateway.asking import ask
 
@@ -62,7 +63,7 @@ def test_a_bad_body_is_the_clients_fault(path: str) -> None:
     assert {body: status for body, status in statuses.items() if status not in (400, 404, 413)} == {}
 
 
-@pytest.mark.parametrize("route", [*filter(_reads_a_conversation, ROUTES)], ids=lambda one: one.pattern)
+@cells("route", [*filter(_reads_a_conversation, ROUTES)], ids=lambda one: one.pattern)
 def test_a_conversation_is_read_by_the_rules_of_its_dialect(route: Route) -> None:
     """Also where keys have its ids looked at first: a name that another reader takes for the history is refused."""
     keys = tuple([GatewayKey(name=name, hash=hash_key(name)) for name in ("a", "b")])

@@ -12,6 +12,7 @@ import pytest
 from interlingua.testing.upstream import Upstream
 from interlingua.wire.http import Headers
 from interlingua.wire.json import decode_any, encode
+from tests.support.cells import cells
 from tests.support.gateway import MODELS, gateway
 from tests.unit.gateway.asking import ask, header, told
 
@@ -92,8 +93,8 @@ def test_r32_a_history_is_mended_on_the_way_to_another_dialect(case: str) -> Non
     assert upstream.verdicts[0].ok, str(upstream.verdicts[0])
 
 
-@pytest.mark.parametrize("dialect", ["google", "openai-responses", "ollama", "cohere"])
-@pytest.mark.parametrize("case", CASES)
+@cells("dialect", ["google", "openai-responses", "ollama", "cohere"])
+@cells("case", CASES)
 def test_r32_what_is_mended_is_taken_everywhere(case: str, dialect: str) -> None:
     """The strict upstream of every other dialect takes it, too."""
     with Upstream(dialect, "x").standing() as upstream:

@@ -21,6 +21,7 @@ from interlingua.testing.framed import stream_text
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport
 from interlingua.wire.json import encode
+from tests.support.cells import cells
 from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
 from tests.support.wrong_answers import STREAMS, TWICE, WHOLES
 from tests.unit.gateway.test_asgi import Client
@@ -186,10 +187,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(
-    ("dialect", "name"), [(one, name) for one in STREAMS for name in TWICE if name in STREAMS[one]]
-)
+@cells("stream", [False, True], ids=["whole", "streamed"])
+@cells(("dialect", "name"), [(one, name) for one in STREAMS for name in TWICE if name in STREAMS[one]])
 def test_pass_01_a_member_that_stands_twice_is_not_passed_on(dialect: str, name: str, stream: bool) -> None:
     """Whatever its reader would take: the client gets the value that was read, once, and everything behind it."""
     pieces = list(STREAMS[dialect][name]) if stream else [WHOLES[dialect][name]]

@@ -21,6 +21,7 @@ from interlingua.types.limit import RateLimit
 from interlingua.types.response import Attempt
 from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_any
+from tests.support.cells import cells
 from tests.support.gateway import asking, gateway, header_of
 
 
@@ -153,10 +154,8 @@ def test_an_answer_that_another_provider_keeps_is_told_as_one_that_is_not_there(
     assert (reply.status, decode_any(reply.body)["error"]["code"]) == (400, code)
 
 
-@pytest.mark.parametrize(
-    "dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"]
-)
-@pytest.mark.parametrize(
+@cells("dialect", ["openai-chat", "openai-responses", "anthropic", "google", "ollama", "cohere", "unified"])
+@cells(
     ("kind", "status"),
     [
         (il.ContextWindowExceededError, 400),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from interlingua.gateway.serving.heads import Heads
 from interlingua.gateway.serving.reader import MAX_HEAD_BYTES, MAX_HEADERS, MAX_WAITING, RequestReader
+from tests.support.cells import cells
 from tests.support.http1_requests import Read, Request, check, reads
 
 HOST = b"host: a\r\n"
@@ -83,7 +84,7 @@ def test_requests_are_read_exactly(wire: bytes, request_: Request) -> None:
     assert followed.status == 0
 
 
-@pytest.mark.parametrize("wire", REFUSED.values(), ids=REFUSED.keys())
+@cells("wire", REFUSED.values(), ids=REFUSED.keys())
 def test_what_can_be_read_in_two_ways_is_refused_with_all_that_follows(wire: bytes) -> None:
     """As 400; what came before is read, and nothing that comes after."""
     assert check(wire + GET) == Read((), 400, is_over=True)

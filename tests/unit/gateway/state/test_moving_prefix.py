@@ -14,6 +14,7 @@ import pytest
 
 from interlingua.gateway.records.record import Record
 from interlingua.testing.upstream import Call, Say
+from tests.support.cells import cells
 from tests.support.gateway import gateway
 from tests.support.tool_loops import CLIENTS, MODELS, REASONERS, Client, Provider, reasoner
 
@@ -46,8 +47,8 @@ def _loop(client: Client, *, moves: bool) -> list[str]:
     return headers
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+@cells("stream", [False, True], ids=["whole", "streamed"])
+@cells(("client", "upstream"), PAIRS)
 def test_an_agent_whose_system_text_moves_loops_on_the_documented_fillers(
     client: str, upstream: str, stream: bool
 ) -> None:
@@ -64,8 +65,8 @@ def test_an_agent_whose_system_text_moves_loops_on_the_documented_fillers(
         assert not [secret for secret in given if secret.encode() in request.body]
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+@cells("stream", [False, True], ids=["whole", "streamed"])
+@cells(("client", "upstream"), PAIRS)
 def test_what_an_agent_has_put_back_is_told(client: str, upstream: str, stream: bool) -> None:
     """With a prefix that stays, every request after the first one tells that reasoning came back, and of no miss.
 
@@ -92,8 +93,8 @@ def test_a_chat_client_that_drops_the_reasoning_it_got_loops_on_fillers(upstream
     assert [str(verdict) for verdict in provider.verdicts] == ["taken"] * 4
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+@cells("stream", [False, True], ids=["whole", "streamed"])
+@cells(("client", "upstream"), PAIRS)
 def test_a_turn_without_calls_behind_a_prefix_that_moved_is_a_miss(client: str, upstream: str, stream: bool) -> None:
     """A chat without tools whose system text moves: each request tells of every turn that lost its thinking."""
     says = [Say(thinking=thought, text=f"{number} degrees.") for number, thought in enumerate(THOUGHTS)]

@@ -8,14 +8,15 @@ from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.settings import GatewayKey
 from interlingua.wire.http import Headers
 from interlingua.wire.json import decode_any
+from tests.support.cells import cells
 from tests.support.gateway import gateway
 from tests.support.tool_loops import CLIENTS, MODELS, REASONERS, SCRIPT, Client, Provider, reasoner
 
 PAIRS = [(client, upstream) for client in CLIENTS for upstream in MODELS if client != upstream]
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize(("client", "upstream"), PAIRS)
+@cells("stream", [False, True], ids=["whole", "streamed"])
+@cells(("client", "upstream"), PAIRS)
 def test_thk_07_a_tool_loop_brings_every_seal_back(client: str, upstream: str, stream: bool) -> None:
     """Five requests, parallel and repeated calls, a second question: each time every seal so far, byte by byte."""
     provider = Provider(upstream)
@@ -34,9 +35,9 @@ def test_thk_07_a_tool_loop_brings_every_seal_back(client: str, upstream: str, s
     assert len(before) >= 3
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("upstream", REASONERS)
-@pytest.mark.parametrize("client", [client for client in CLIENTS if client != "openai-chat"])
+@cells("stream", [False, True], ids=["whole", "streamed"])
+@cells("upstream", REASONERS)
+@cells("client", [client for client in CLIENTS if client != "openai-chat"])
 def test_thk_10_a_tool_loop_brings_readable_reasoning_back(client: str, upstream: str, stream: bool) -> None:
     """DeepSeek and Kimi get all of their reasoning again, from clients that never show it."""
     provider = reasoner(upstream)

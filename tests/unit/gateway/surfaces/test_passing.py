@@ -15,6 +15,7 @@ from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
 from interlingua.wire.http import Headers, HttpRequest
 from interlingua.wire.json import decode_any
+from tests.support.cells import cells
 from tests.support.gateway import gateway
 
 JSON: Headers = (("content-type", "application/json"),)
@@ -119,7 +120,7 @@ def test_a_form_says_it_in_a_field() -> None:
     assert _pass(provider, "/v1/audio/transcriptions", FORM, (("content-type", "multipart/form-data"),)).status == 400
 
 
-@pytest.mark.parametrize(
+@cells(
     "head",
     [
         b'Content-Disposition: form-data; name="model[]"',
@@ -137,7 +138,7 @@ def test_a_form_says_it_in_a_field() -> None:
         b'Content-Disposition: attachment; name="model"',
     ],
 )
-@pytest.mark.parametrize("gap", [b"\r\n\r\n", b"\n\n"])
+@cells("gap", [b"\r\n\r\n", b"\n\n"])
 def test_a_further_spelling_of_model_in_a_form_is_refused(head: bytes, gap: bytes) -> None:
     """Readers of forms differ: one would run the model of that part, which nobody has checked."""
     provider = Provider()

@@ -13,6 +13,7 @@ from interlingua.testing.upstream import Upstream
 from interlingua.transport.override import Override, overriding
 from interlingua.transport.replay import AsyncReplayTransport, Line, ReplayTransport, Script
 from interlingua.wire.http import Headers, HttpRequest
+from tests.support.cells import cells
 from tests.support.gateway import MODELS, gateway
 from tests.unit.gateway.asking import ask, told
 
@@ -59,10 +60,8 @@ def test_the_input_of_an_answer_is_listed() -> None:
     assert told(ask(made, path, method="GET", query="limit=1"))["first_id"] == f"msg_{tail}i03"
 
 
-@pytest.mark.parametrize(
-    ("method", "tail"), [("GET", ""), ("DELETE", ""), ("GET", "/input_items"), ("POST", "/cancel")]
-)
-@pytest.mark.parametrize("response_id", ["resp_unknown", "resp_il" + "a" * 22, "..", "a%20b", "x" * 300])
+@cells(("method", "tail"), [("GET", ""), ("DELETE", ""), ("GET", "/input_items"), ("POST", "/cancel")])
+@cells("response_id", ["resp_unknown", "resp_il" + "a" * 22, "..", "a%20b", "x" * 300])
 def test_sec_11_what_is_not_there_is_not_found(method: str, tail: str, response_id: str) -> None:
     """Any id that is nobody's: 404, and an id that is none is not told again."""
     reply = ask(gateway(), f"/v1/responses/{response_id}{tail}", method=method)

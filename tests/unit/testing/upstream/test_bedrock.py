@@ -11,6 +11,7 @@ from interlingua.testing.upstream.judge import law_of
 from interlingua.wire.eventstream import EventStreamDecoder
 from interlingua.wire.http import HttpRequest
 from interlingua.wire.json import decode_any, encode
+from tests.support.cells import cells
 from tests.support.converse import converse_problems
 from tests.support.upstream_requests import PNG, changed, whole_request
 
@@ -81,7 +82,7 @@ ROWS: tuple[tuple[dict[str, Any], str, str], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("changes", "rule", "pointer"), ROWS, ids=[f"{row[1]}-{row[2]}" for row in ROWS])
+@cells(("changes", "rule", "pointer"), ROWS, ids=[f"{row[1]}-{row[2]}" for row in ROWS])
 def test_one_change_breaks_one_rule(changes: dict[str, Any], rule: str, pointer: str) -> None:
     """The rule is named with its place, and the refusal is a ValidationException."""
     body = whole_request("bedrock")

@@ -8,6 +8,7 @@ import pytest
 
 from interlingua.testing.upstream.notation import parse
 from interlingua.testing.upstream.shapes import Named, Reading, faults
+from tests.support.cells import cells
 
 GRAMMAR = parse(r"""
 # a comment
@@ -25,7 +26,7 @@ def _found(value: Any, name: str = "Bag", **options: Any) -> list[tuple[str, str
 BAG: dict[str, Any] = {"kind": "bag", "name": "abc"}
 
 
-@pytest.mark.parametrize(
+@cells(
     ("more", "expected"),
     [
         ({}, []),
