@@ -232,9 +232,11 @@ class AssistantEncoder:
     def encode(self, parts: Sequence[Part], path: str) -> list[BlockWire]:
         """The blocks of one turn, in order."""
         wires: list[BlockWire] = []
+        ids, names = self.ids, self.names
         for place, part in enumerate(parts):
             if type(part) is ToolCall and not (part.sealed or part.extra):
-                wires.append(self._call_wire(part, part.arguments_json))
+                call_id, name = ids.get(part.id, part.id), names.get(part.name, part.name)
+                wires.append(BlockWire(type="tool_use", id=call_id, name=name, input=Raw(part.arguments_json)))
             elif type(part) is TextPart and is_bare(part):
                 wires.append(BlockWire(type="text", text=part.text))
             else:

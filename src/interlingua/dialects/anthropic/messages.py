@@ -168,6 +168,8 @@ def decode_system(system: str | Sequence[BlockWire] | None) -> tuple[TextPart, .
 
     Raises: DecodeError for what is no text.
     """
+    if isinstance(system, str):
+        return (TextPart(system),) if system else ()
     texts: list[TextPart] = []
     for place, part in enumerate(decode_content(system)):
         if not isinstance(part, TextPart):
@@ -259,7 +261,13 @@ class MessageEncoder:
         others: list[BlockWire] = []
         for place, part in enumerate(message.parts):
             if type(part) is ToolResult:
-                results.append(self._result(part, f"{path}/parts/{place}"))
+                content = part.content
+                if type(content) is str and content and not (part.is_error or part.cache or part.extra):
+                    call_id = self.ids.get(part.call_id, part.call_id)
+                    text = cast("Raw", content)  # a text is written as one
+                    results.append(BlockWire(type="tool_result", tool_use_id=call_id, content=text))
+                else:
+                    results.append(self._result(part, f"{path}/parts/{place}"))
             elif type(part) is TextPart and is_bare(part):
                 others.append(BlockWire(type="text", text=part.text))
             else:

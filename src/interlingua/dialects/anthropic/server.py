@@ -90,14 +90,17 @@ class _RequestDecoder:
             thinking = decode_thinking(wire, self.extra)
             fields["effort"], fields["thinking"] = thinking.effort, thinking.enabled
             fields["thinking_summary"], fields["thinking_budget"] = thinking.summary, thinking.budget
+        if wire.output_config is not None or wire.output_format is not None:
+            fields["output_schema"] = self._schema()
+        if wire.metadata is not None:
+            fields["user"] = self._user(dict(wire.metadata))
+        if wire.cache_control is not None:
+            fields["cache"] = self._cache(wire.cache_control)
         return Request(
             messages=messages,
             system=first + system,
-            tools=self._tools(),
-            output_schema=self._schema(),
+            tools=() if wire.tools is UNSET and wire.mcp_servers is None else self._tools(),
             stop=tuple(wire.stop_sequences or ()),
-            user=self._user(),
-            cache=self._cache(),
             continues=self.state,
             extra=self._extra(),
             **fields,
@@ -128,19 +131,13 @@ class _RequestDecoder:
             self.extra["output_config"] = {**self.extra.get("output_config", {}), "format": rest}
         return schema if is_schema and is_object(schema) else None
 
-    def _user(self) -> str | None:
-        if self.wire.metadata is None:
-            return None
-        metadata = dict(self.wire.metadata)
+    def _user(self, metadata: dict[str, Any]) -> str | None:
         user = metadata.pop("user_id", None)
         if metadata:
             self.extra["metadata"] = metadata
         return user if isinstance(user, str) else None
 
-    def _cache(self) -> Cache | None:
-        mark = self.wire.cache_control
-        if mark is None:
-            return None
+    def _cache(self, mark: dict[str, Any]) -> Cache | None:
         cache = cache_of(mark)
         if cache is None:
             self.extra["cache_control"] = mark
