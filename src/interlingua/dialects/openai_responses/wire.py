@@ -26,6 +26,7 @@ __all__ = [
     "OutputDetailsWire",
     "PartWire",
     "PlainCallWire",
+    "PlainInputWire",
     "PlainItemWire",
     "PlainMessageWire",
     "PlainReasoningWire",
