@@ -21,7 +21,15 @@ from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text, joined, string_in
 from interlingua.dialects._transcripts import transcript_text
 from interlingua.dialects.bedrock.parts import MEDIA_CODES, NAME, add_block
-from interlingua.dialects.bedrock.wire import BlockWire, ReasoningTextWire, ReasoningWire, ToolUseWire, check_union
+from interlingua.dialects.bedrock.wire import (
+    BlockWire,
+    PlainBlockWire,
+    PlainUseWire,
+    ReasoningTextWire,
+    ReasoningWire,
+    ToolUseWire,
+    check_union,
+)
 from interlingua.errors import DecodeError, LimitExceededError
 from interlingua.stream.calls import is_empty_arguments, make_call
 from interlingua.types.content import (
@@ -31,6 +39,7 @@ from interlingua.types.content import (
     ImagePart,
     Sealed,
     ServerToolPart,
+    TextPart,
     ThinkingPart,
     ToolCall,
 )
@@ -47,7 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OWN_CALLS", "REDACTED", "SIGNATURE", "AssistantDecoder", "AssistantEncoder", "call_extra", "is_redacted",
-    "read_step", "sealed_by",
+    "plain_turn", "read_step", "sealed_by",
 ]  # fmt: skip
 
 OWN_CALLS = (None, "tool_use")
@@ -181,6 +190,23 @@ def is_redacted(part: ThinkingPart) -> bool:
     """Whether a part came as reasoning that nobody may read."""
     sealed = part.sealed
     return sealed is not None and sealed.dialect == NAME and REDACTED in sealed.data
+
+
+def plain_turn(parts: Sequence[Part], names: Mapping[str, str], ids: Mapping[str, str]) -> list[PlainBlockWire] | None:
+    """The blocks of a turn of texts and calls with nothing to note; None for any other."""
+    wires: list[PlainBlockWire] = []
+    for part in parts:
+        if type(part) is TextPart:
+            text = part.text
+            if part.cache or part.extra or part.annotations or part.sealed or not text or text.isspace():
+                return None
+            wires.append(PlainBlockWire(text))
+        elif type(part) is ToolCall and not part.sealed and not part.extra:
+            name, call_id = names.get(part.name, part.name), ids.get(part.id, part.id)
+            wires.append(PlainBlockWire(None, PlainUseWire(call_id, name, Raw(part.arguments_json))))
+        else:
+            return None
+    return wires or None
 
 
 class AssistantEncoder:

@@ -15,7 +15,15 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
+from interlingua.dialects._answer import (
+    changes_of,
+    extra_of,
+    failed_status,
+    finish_of,
+    id_source,
+    no_answer,
+    sound_calls,
+)
 from interlingua.dialects._bounds import Bounds
 from interlingua.dialects._members import is_object, merge_members, passing
 from interlingua.dialects._request import CORE, RequestWriter, check_choice, must_call
@@ -30,11 +38,20 @@ from interlingua.dialects.bedrock.service import path_of
 from interlingua.dialects.bedrock.thinking import encode_thinking
 from interlingua.dialects.bedrock.tools import encode_choice, encode_tool
 from interlingua.dialects.bedrock.usage import decode_usage
-from interlingua.dialects.bedrock.wire import AnswerWire, MessageWire, RequestWire, SpecWire, ToolConfigWire, ToolWire
+from interlingua.dialects.bedrock.wire import (
+    AnswerWire,
+    MessageWire,
+    PlainAnswerWire,
+    RequestWire,
+    SpecWire,
+    ToolConfigWire,
+    ToolWire,
+)
+from interlingua.types.change import Changes
 from interlingua.types.content import TextPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, OpaqueTool, Tool
-from interlingua.wire.json import decode_wire, encode
+from interlingua.wire.json import MAX_DEPTH, decode_wire, encode, exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +60,10 @@ if TYPE_CHECKING:
     from interlingua.dialects.bedrock.wire import BlockWire, EventWire
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
+    from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
+    from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
 __all__ = ["FIELDS", "answer_members", "decode_error", "decode_response", "encode_request"]
@@ -331,7 +350,7 @@ MEMBERS = ("metrics", "additionalModelResponseFields", "trace", "performanceConf
 _members = passing(*MEMBERS)
 
 
-def answer_members(wire: AnswerWire | EventWire) -> dict[str, Any]:
+def answer_members(wire: AnswerWire | PlainAnswerWire | EventWire) -> dict[str, Any]:
     """The members of an answer, or of an event about it, that only pass through."""
     return _members(wire)
 
@@ -342,6 +361,10 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
+    plain = _read_plain(reply.body)
+    response = None if plain is None else _plain_response(plain, context)
+    if response is not None:
+        return response
     repairs: list[str] = []
     wire = decode_wire(reply.body, AnswerWire, repairs=repairs, lenient=True)
     message = wire.output.message if wire.output is not None else None
@@ -367,6 +390,47 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         usage=decode_usage(wire.usage, changes) if wire.usage is not None else None,
         changes=changes.done(),
         extra=extra_of(NAME, members),
+    )
+
+
+_read_plain = exact_reader(PlainAnswerWire, max_depth=MAX_DEPTH)
+_PLAIN_WORDS: dict[str, FinishReason] = {"end_turn": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
+
+
+def _plain_response(wire: PlainAnswerWire, context: DecodeContext) -> Response[Any] | None:
+    """An answer that ends with one of the usual words; None where that, or a block, has to be looked at."""
+    raw, message = wire.stopReason, wire.output.message
+    reason = _PLAIN_WORDS.get(raw)
+    if reason is None or message.role != "assistant":
+        return None
+    parts: list[Part] = []
+    calls: list[ToolCall] = []
+    for block in message.content:
+        text, use = block.text, block.toolUse
+        if block.toolResult is not None:
+            return None
+        if use is not None and text is None:
+            try:
+                calls.append(ToolCall(use.toolUseId, use.name, str(use.input, "utf-8")))
+            except UnicodeDecodeError:
+                return None
+        elif text is None or use is not None or calls:
+            return None
+        elif text:
+            parts.append(TextPart(text))
+    if (reason == "tool_calls") is not bool(calls):
+        return None
+    sound = sound_calls(calls, context) if calls else calls
+    if sound is None:
+        return None
+    changes = Changes(NAME, "decode_response")
+    return Response(
+        parts=(*parts, *sound),
+        finish_reason=reason,
+        finish_reason_raw=raw,
+        usage=decode_usage(wire.usage, changes) if wire.usage is not None else None,
+        changes=changes.done(),
+        extra=extra_of(NAME, answer_members(wire)),
     )
 
 

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from msgspec import Raw
-
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text
 from interlingua.dialects._members import is_object, members_of, merge_members
 from interlingua.dialects._serve import read_member
 from interlingua.dialects._turns import Turns
-from interlingua.dialects.bedrock.assistant import AssistantDecoder, AssistantEncoder
+from interlingua.dialects.bedrock.assistant import AssistantDecoder, AssistantEncoder, plain_turn
 from interlingua.dialects.bedrock.parts import (
     MEDIA_CODES,
     NAME,
@@ -37,7 +35,6 @@ from interlingua.dialects.bedrock.wire import (
     PlainMessageWire,
     PlainResultWire,
     PlainTextWire,
-    PlainUseWire,
     ResultWire,
     ToolResultWire,
     check_union,
@@ -326,35 +323,26 @@ class MessageEncoder:
 
     def _plain(self, message: Message) -> list[PlainBlockWire] | None:
         """The blocks of a message of results, texts and calls with nothing to note; None for any other."""
-        wires: list[PlainBlockWire] = []
-        role = message.role
-        if message.extra or message.name is not None or role == "system":
+        if message.extra or message.name is not None or message.role == "system":
             return None
-        is_turn = role == "assistant"
-        last: type | None = None
+        if message.role == "assistant":
+            return plain_turn(message.parts, self.names, self.ids)
+        wires: list[PlainBlockWire] = []
+        has_text = False
         for part in message.parts:
-            kind = type(part)
             if type(part) is TextPart:
-                text = part.text
+                text, has_text = part.text, True
                 if part.cache or part.extra or part.annotations or part.sealed or not text or text.isspace():
                     return None
                 wires.append(PlainBlockWire(text))
-            elif type(part) is ToolCall:
-                if not is_turn or part.sealed or part.extra:
-                    return None
-                name, call_id = self.names.get(part.name, part.name), self.ids.get(part.id, part.id)
-                wires.append(PlainBlockWire(None, PlainUseWire(call_id, name, Raw(part.arguments_json))))
-            elif type(part) is ToolResult:
+            elif type(part) is ToolResult and not has_text:  # results are told first
                 text, call_id = part.content, self.ids.get(part.call_id, part.call_id)
-                if is_turn or part.cache or part.extra or type(text) is not str or not text or text.isspace():
-                    return None
-                if last is TextPart:  # results are told first
+                if part.cache or part.extra or type(text) is not str or not text or text.isspace():
                     return None
                 status = "error" if part.is_error else None
                 wires.append(PlainBlockWire(None, None, PlainResultWire(call_id, (PlainTextWire(text),), status)))
             else:
                 return None
-            last = kind
         return wires or None
 
     def _message(self, message: Message, role: str, path: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -20,7 +20,7 @@ from interlingua.dialects._serve import (
     whole_reply,
 )
 from interlingua.dialects._tool_cache import ToolCache
-from interlingua.dialects.bedrock.assistant import AssistantEncoder
+from interlingua.dialects.bedrock.assistant import AssistantEncoder, plain_turn
 from interlingua.dialects.bedrock.client import FIELDS
 from interlingua.dialects.bedrock.marks import Marks
 from interlingua.dialects.bedrock.messages import decode_messages, decode_system
@@ -47,6 +47,7 @@ from interlingua.wire.json import decode_any, decode_received, encode_wire, exac
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
+    from interlingua.dialects.bedrock.wire import BlockWire
     from interlingua.errors import Error
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool, ToolChoice
@@ -281,12 +282,15 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     if not own and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
-    blocks = reply_encoder(changes, own=context.source == NAME).encode(response.parts, "")
+    blocks = cast("list[BlockWire] | None", plain_turn(response.parts, {}, {}))  # plain ones have its members
+    if blocks is None:
+        blocks = reply_encoder(changes, own=context.source == NAME).encode(response.parts, "")
     members = reply_members(response, changes)
     message = MessageWire(role="assistant", content=blocks)
-    merge_members(message, members.pop("message", {}))
     output = OutputWire(message=message)
-    merge_members(output, members.pop("output", {}))
+    if members:
+        merge_members(message, members.pop("message", {}))
+        merge_members(output, members.pop("output", {}))
     wire = AnswerWire(output=output, stopReason=stop_word(response, changes, own=own))
     if response.usage is not None or not own:
         wire.usage = encode_usage(response.usage, changes, own=own)

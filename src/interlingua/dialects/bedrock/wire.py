@@ -26,8 +26,10 @@ __all__ = [
     "MessageWire",
     "MessagesWire",
     "OutputWire",
+    "PlainAnswerWire",
     "PlainBlockWire",
     "PlainMessageWire",
+    "PlainOutputWire",
     "PlainResultWire",
     "PlainTextWire",
     "PlainUseWire",
@@ -255,6 +257,27 @@ class AnswerWire(WireStruct):
     trace: Any = None
     performanceConfig: Any = None
     serviceTier: Any = None
+
+
+class PlainOutputWire(ExactStruct):
+    """Where a plain answer has its message."""
+
+    message: PlainMessageWire
+
+
+class PlainAnswerWire(ExactStruct):
+    """A whole answer as nearly all of them are."""
+
+    additionalModelResponseFields: ClassVar[None] = None
+    trace: ClassVar[None] = None
+    performanceConfig: ClassVar[None] = None
+    serviceTier: ClassVar[None] = None
+    extra: ClassVar[None] = None
+
+    output: PlainOutputWire
+    stopReason: str
+    usage: JsonObject | None = None
+    metrics: Any = None
 
 
 class ReasoningDeltaWire(WireStruct):

@@ -32,7 +32,16 @@ from interlingua.dialects.cohere.parts import (
     is_bare,
     is_text,
 )
-from interlingua.dialects.cohere.wire import BlockWire, FunctionCallWire, MessageWire, ToolCallWire
+from interlingua.dialects.cohere.wire import (
+    BlockWire,
+    FunctionCallWire,
+    MessageWire,
+    PlainAnswerWire,
+    PlainBlockWire,
+    PlainCallWire,
+    PlainFunctionWire,
+    ToolCallWire,
+)
 from interlingua.errors import DecodeError
 from interlingua.stream.calls import make_call
 from interlingua.types.content import (
@@ -58,7 +67,17 @@ if TYPE_CHECKING:
     from interlingua.types.change import Changes
     from interlingua.types.content import Citation, Part
 
-__all__ = ["MEDIA_CODES", "AssistantEncoder", "CallReader", "Turn", "decode_turn", "encode_call", "keep_content"]
+__all__ = [
+    "MEDIA_CODES",
+    "AssistantEncoder",
+    "CallReader",
+    "Turn",
+    "decode_turn",
+    "encode_call",
+    "keep_content",
+    "plain_parts",
+    "plain_reply",
+]
 
 MEDIA_CODES: dict[type, str] = {ImagePart: "images", AudioPart: "audio", DocumentPart: "documents"}
 """Kind of part -> the code of its refusal."""
@@ -202,6 +221,34 @@ def keep_content(parts: Sequence[Part]) -> list[Part]:
 
 
 # Writing
+
+
+def plain_parts(parts: Sequence[Part], names: Mapping[str, str]) -> tuple[list[str], list[PlainCallWire]] | None:
+    """The texts and the calls of a turn that has texts, then calls, with nothing to note; None for any other."""
+    texts: list[str] = []
+    calls: list[PlainCallWire] = []
+    for part in parts:
+        if type(part) is ToolCall:
+            if part.sealed or part.extra:
+                return None
+            function = PlainFunctionWire(names.get(part.name, part.name), part.arguments_json)
+            calls.append(PlainCallWire(part.id, "function", function))
+            continue
+        if type(part) is not TextPart or calls or not part.text:
+            return None
+        if part.cache or part.annotations or part.sealed or part.extra:
+            return None
+        texts.append(part.text)
+    return texts, calls
+
+
+def plain_reply(parts: Sequence[Part]) -> PlainAnswerWire | None:
+    """The message of an answer of texts, then calls, with nothing to note; None for any other."""
+    plain = plain_parts(parts, {})
+    if plain is None:
+        return None
+    texts, calls = plain
+    return PlainAnswerWire("assistant", [PlainBlockWire(text) for text in texts] or None, None, calls or None)
 
 
 class AssistantEncoder:

@@ -13,7 +13,15 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
-from interlingua.dialects._answer import changes_of, extra_of, failed_status, finish_of, id_source, no_answer
+from interlingua.dialects._answer import (
+    changes_of,
+    extra_of,
+    failed_status,
+    finish_of,
+    id_source,
+    no_answer,
+    sound_calls,
+)
 from interlingua.dialects._bounds import Bounds
 from interlingua.dialects._errors.bodies import read_error
 from interlingua.dialects._foreign import note_foreign
@@ -29,13 +37,14 @@ from interlingua.dialects._request import (
 )
 from interlingua.dialects.cohere.assistant import CallReader, decode_turn
 from interlingua.dialects.cohere.messages import MessageEncoder
-from interlingua.dialects.cohere.parts import NAME
+from interlingua.dialects.cohere.parts import NAME, PLAN
 from interlingua.dialects.cohere.reasons import decode_finish, error_of_body
 from interlingua.dialects.cohere.schemas import OUTPUT, STRICT, TOOL
 from interlingua.dialects.cohere.tools import encode_tool
 from interlingua.dialects.cohere.usage import decode_usage
 from interlingua.dialects.cohere.wire import (
     MessageWire,
+    PlainResponseWire,
     RequestWire,
     ResponseFormatWire,
     ResponseWire,
@@ -43,18 +52,20 @@ from interlingua.dialects.cohere.wire import (
     ToolWire,
 )
 from interlingua.errors import DecodeError
-from interlingua.types.content import TextPart
+from interlingua.types.content import TextPart, ToolCall
 from interlingua.types.response import Response
 from interlingua.types.tool import OpaqueTool, Tool
-from interlingua.wire.json import decode_any, decode_wire
+from interlingua.wire.json import MAX_DEPTH, decode_any, decode_wire, exact_reader
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
     from interlingua.types.change import Changes
+    from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
+    from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
 
 __all__ = ["KNOBS", "PATH", "answer_members", "decode_error", "decode_response", "encode_request"]
@@ -284,6 +295,10 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     Loss: none; members without a field go to `extra`.
     Raises: DecodeError, with the path of the first bad place; the UpstreamError that a 200 hides.
     """
+    plain = _read_plain(reply.body)
+    response = None if plain is None else _plain_response(plain, context)
+    if response is not None:
+        return response
     repairs: list[str] = []
     wire = decode_wire(reply.body, ResponseWire, repairs=repairs, lenient=True)
     if not wire.finish_reason and (repairs or wire.extra) and _is_error(decode_any(reply.body, repairs=[])):
@@ -291,6 +306,34 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     if wire.message is None:
         raise no_answer("message", "message", in_dialect=bool(wire.finish_reason or wire.usage))
     return _response(wire, wire.message, context, changes_of(NAME, "decode_response", repairs))
+
+
+_read_plain = exact_reader(PlainResponseWire, max_depth=MAX_DEPTH)
+_PLAIN_WORDS: dict[str, FinishReason] = {"COMPLETE": "stop", "MAX_TOKENS": "length", "TOOL_CALL": "tool_calls"}
+
+
+def _plain_response(wire: PlainResponseWire, context: DecodeContext) -> Response[Any] | None:
+    """An answer that ends with one of the usual words; None where that, or a call, has to be looked at."""
+    word, message = wire.finish_reason, wire.message
+    reason = _PLAIN_WORDS.get(word)
+    if reason is None or (reason == "tool_calls") is not bool(message.tool_calls):
+        return None
+    parts: list[Part] = [TextPart(block.text) for block in message.content or () if block.text]
+    if message.tool_plan:
+        parts.append(TextPart(message.tool_plan, extra={NAME: {"field": PLAN}}))
+    if message.tool_calls:
+        calls = [ToolCall(call.id, call.function.name, call.function.arguments) for call in message.tool_calls]
+        sound = sound_calls(calls, context)
+        if sound is None:
+            return None
+        parts += sound
+    return Response(
+        parts=tuple(parts),
+        finish_reason=reason,
+        finish_reason_raw=word,
+        usage=None if wire.usage is None else decode_usage(wire.usage),
+        id=wire.id,
+    )
 
 
 def _is_error(body: Any) -> bool:

@@ -28,6 +28,7 @@ from interlingua.dialects.cohere.assistant import (
     CallReader,
     decode_turn,
     keep_content,
+    plain_parts,
 )
 from interlingua.dialects.cohere.documents import document_text, encode_document
 from interlingua.dialects.cohere.parts import NAME, PLAN, PartNotes, decode_content, encode_block, is_bare, is_text
@@ -36,7 +37,6 @@ from interlingua.dialects.cohere.wire import (
     MessagesWire,
     MessageWire,
     PlainCallWire,
-    PlainFunctionWire,
     PlainMessageWire,
     PlainResultWire,
     PlainSystemWire,
@@ -250,20 +250,10 @@ class MessageEncoder:
         return True
 
     def _plain_turn(self, parts: Sequence[Part]) -> bool:
-        texts: list[str] = []
-        calls: list[PlainCallWire] = []
-        for part in parts:
-            if type(part) is ToolCall:
-                if part.sealed or part.extra:
-                    return False
-                name = self.names.get(part.name, part.name)
-                calls.append(PlainCallWire(part.id, "function", PlainFunctionWire(name, part.arguments_json)))
-                continue
-            if type(part) is not TextPart or calls or not part.text:
-                return False
-            if part.cache or part.annotations or part.sealed or part.extra:
-                return False
-            texts.append(part.text)
+        plain = plain_parts(parts, self.names)
+        if plain is None:
+            return False
+        texts, calls = plain
         if calls:
             self.wires.append(PlainTurnWire(None, "".join(texts) or None, calls))
         elif len(texts) == 1:

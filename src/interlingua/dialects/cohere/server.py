@@ -13,7 +13,7 @@ from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import merge_members, object_in, passing, plain
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
-from interlingua.dialects.cohere.assistant import AssistantEncoder
+from interlingua.dialects.cohere.assistant import AssistantEncoder, plain_reply
 from interlingua.dialects.cohere.client import KNOBS
 from interlingua.dialects.cohere.documents import decode_documents
 from interlingua.dialects.cohere.messages import decode_messages, with_documents
@@ -187,17 +187,22 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     changes = Changes(NAME, "encode_response")
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")
-    message = AssistantEncoder(changes, "", reply=True).encode(response.parts)
+    plain = None if NAME in response.extra else plain_reply(response.parts)
+    message = AssistantEncoder(changes, "", reply=True).encode(response.parts) if plain is None else None
     members = answer_members(response, changes)
-    message.citations = [*(message.citations or ()), *members.pop("citations", ())] or None
-    merge_members(message, object_in(members, "message"))
-    members.pop("message", None)
+    if message is not None:
+        message.citations = [*(message.citations or ()), *members.pop("citations", ())] or None
+        merge_members(message, object_in(members, "message"))
+        members.pop("message", None)
     made = response.id or (context.make_id() if context.make_id else None)
     head = {"id": made} if made is not None else {}
     tail: dict[str, Any] = {"finish_reason": finish_word(response, changes, own=context.says_own(NAME)), **members}
     if response.usage is not None:
         tail["usage"] = encode_usage(response.usage, changes)
-    body = b'%b"message":%b,%b' % (_opened(head), encode_wire(message), encode(tail)[1:])
+    if message is None:
+        body = encode({**head, "message": plain, **tail})
+    else:
+        body = b'%b"message":%b,%b' % (_opened(head), encode_wire(message), encode(tail)[1:])
     return whole_reply(body, changes, context)
 
 

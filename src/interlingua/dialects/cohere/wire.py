@@ -27,9 +27,12 @@ __all__ = [
     "FunctionWire",
     "MessageWire",
     "MessagesWire",
+    "PlainAnswerWire",
+    "PlainBlockWire",
     "PlainCallWire",
     "PlainFunctionWire",
     "PlainMessageWire",
+    "PlainResponseWire",
     "PlainResultWire",
     "PlainSystemWire",
     "PlainTextWire",
@@ -261,6 +264,30 @@ class ResponseWire(WireStruct):
     finish_reason: str | None = None
     usage: UsageWire | None = None
     logprobs: Any = None
+
+
+class PlainBlockWire(ExactStruct, tag_field="type", tag="text"):
+    """A block of text."""
+
+    text: str
+
+
+class PlainAnswerWire(ExactStruct, omit_defaults=True):
+    """The message of a plain answer: texts, a plan and plain calls."""
+
+    role: Literal["assistant"]
+    content: list[PlainBlockWire] | None = None
+    tool_plan: str | None = None
+    tool_calls: list[PlainCallWire] | None = None
+
+
+class PlainResponseWire(ExactStruct):
+    """A whole answer as nearly all of them are."""
+
+    message: PlainAnswerWire
+    finish_reason: str
+    id: str | None = None
+    usage: UsageWire | None = None
 
 
 class DeltaMessageWire(WireStruct):
