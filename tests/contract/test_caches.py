@@ -19,7 +19,7 @@ PEERS = frozenset(
     {
         "client.capabilities:_cards",
         "client.capabilities:_unsaid",
-        "client.price:_models",
+        "registry.prices:_models",
         "dialects._schemas:_verdicts",
         "dialects.anthropic.client_stream:_starts",
         "gateway.calls.replies:_is_kept",
@@ -82,7 +82,7 @@ BOUNDED_OTHERWISE = {
 
 PROGRAM = frozenset(
     {
-        "client.call.reply_head:_places",
+        "dialects._reply_head:_places",
         "client.call.transports:_inside",
         "client.call.transports:_inside_async",
         "client.cluster.frames:_index_of",

@@ -8,8 +8,8 @@ from tests.contract.source import MODULES
 
 INNER = frozenset({
     "aio.embed", "aio.pump", "call.attempt", "call.chain", "call.core", "call.effect", "call.job", "call.live",
-    "call.needs", "call.reply_head", "call.report", "call.secrets", "call.transports", "call.watch", "estimate",
-    "home", "hooks.run", "observe", "options", "plan", "price", "state", "vectors", "web.sse",
+    "call.needs", "call.report", "call.transports", "call.watch", "hooks.run", "observe", "options", "plan",
+    "state", "vectors",
 })  # fmt: skip
 """Inner modules of the client that the gateway imports; a further one is to become a public name, and none is added."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from interlingua.client.home import state_directory
+from interlingua.registry.home import state_directory
 
 IL = [sys.executable, "-m", "interlingua"]
 KEPT = ("PATH", "HOME", "SYSTEMROOT", "TMPDIR", "LANG")

@@ -207,7 +207,7 @@ def written(agent: CodingAgent, place: Place) -> Generator[dict[str, str]]:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from interlingua.client.home import state_directory
+    from interlingua.registry.home import state_directory
 
     if not agent.papers:
         yield {}

@@ -16,8 +16,8 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interlingua.cli.terminal import note
-from interlingua.client.home import state_directory
 from interlingua.errors import ConfigError, Error, UsageError
+from interlingua.registry.home import state_directory
 from interlingua.types.content import TextPart
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 
-from interlingua.client.home import state_path
 from interlingua.errors import ConfigError
+from interlingua.registry.home import state_path
 
 __all__ = ["KeyRing", "key_ring_path", "read_keys", "use_key_ring", "write_keys"]
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from interlingua.cli.terminal import note, write
-from interlingua.client.home import state_directory
+from interlingua.registry.home import state_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

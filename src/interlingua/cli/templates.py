@@ -15,8 +15,8 @@ from string import Template as Text
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.cli.asking import clean
-from interlingua.client.home import state_directory
 from interlingua.errors import ConfigError, UsageError
+from interlingua.registry.home import state_directory
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -239,7 +239,7 @@ def _of_environment() -> HealthStore:
 def _in_file(path: str) -> HealthStore:
     from pathlib import Path
 
-    from interlingua.client.home import state_directory
+    from interlingua.registry.home import state_directory
     from interlingua.routing.file import FileHealth
 
     chosen = Path(path).expanduser() if path else state_directory() / "state.sqlite"

@@ -20,10 +20,10 @@ import msgspec
 from interlingua.client.call.attempt import answered, context_of, fetching
 from interlingua.client.call.effect import Work
 from interlingua.client.call.encoding import encode_options, settled
-from interlingua.client.estimate import estimate_text
 from interlingua.client.face import job_of
 from interlingua.dialects.table import get_embedding, get_reranking
 from interlingua.errors import ConfigError, DecodeError, UnsupportedError, UsageError, WireError, kind_of
+from interlingua.routing.estimate import estimate_text
 from interlingua.types.change import Change, first_changes
 from interlingua.types.content import OpaquePart, TextPart
 from interlingua.types.message import Message

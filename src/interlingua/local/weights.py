@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from interlingua.client.home import home_directory
 from interlingua.errors import ConfigError
+from interlingua.registry.home import home_directory
 
 __all__ = ["MODELS", "Weights", "find", "home", "is_pulled", "path"]
 

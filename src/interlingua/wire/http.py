@@ -26,6 +26,8 @@ SECRET_HEADERS = frozenset(
     }
 )  # fmt: skip
 """Headers whose values are never shown, logged or recorded."""
+SHORTEST_SECRET = 8
+"""Characters that a value has at least that is looked for in texts: shorter ones stand in ordinary sentences."""
 
 
 class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,10 +26,13 @@ from interlingua.errors import UsageError
 from interlingua.wire._feed import Feed, is_whole_json
 from interlingua.wire.json import MAX_EVENT_BYTES
 
-__all__ = ["DONE", "BodyKind", "SseDecoder", "SseEvent", "encode_comment", "encode_event", "sniff"]
+__all__ = ["DONE", "STREAM_HEADERS", "BodyKind", "SseDecoder", "SseEvent", "encode_comment", "encode_event", "sniff"]
 
 DONE = b"[DONE]"
 """The data with which OpenAI-like servers end a stream."""
+
+STREAM_HEADERS: tuple[tuple[str, str], ...] = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
+"""Headers that keep a stream from being held back, or compressed, on its way."""
 
 BodyKind: TypeAlias = Literal["sse", "ndjson", "json", "json-array", "html", "other"]
 """The kind of a body, whatever its content type claims."""

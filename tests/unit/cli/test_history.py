@@ -16,8 +16,8 @@ from interlingua.cli.checkup import Finding, weights
 from interlingua.cli.commands.serve import _with_database
 from interlingua.cli.history import Conversation, read_turns, recent_turns
 from interlingua.cli.main import main
-from interlingua.client.home import state_directory
 from interlingua.gateway.settings import GatewaySettings
+from interlingua.registry.home import state_directory
 from interlingua.testing import use
 
 Capture = pytest.CaptureFixture[str]

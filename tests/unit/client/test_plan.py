@@ -9,9 +9,9 @@ import pytest
 
 import interlingua as il
 from interlingua import aio
-from interlingua.client.estimate import estimate_tokens
 from interlingua.client.state import health_store
 from interlingua.registry.resolve import Registry
+from interlingua.routing.estimate import estimate_tokens
 from interlingua.routing.health import Failed, Suspend
 from interlingua.wire.json import decode_any
 from tests.support.client import chat, scripted

@@ -10,10 +10,11 @@ import msgspec
 import pytest
 
 import interlingua as il
-from interlingua.client import price as pricing
+from interlingua.client import price as cost
 from interlingua.client.face import Face as PlainFace
 from interlingua.client.face import job_of
 from interlingua.providers.price import Price, cost_usd
+from interlingua.registry import prices as pricing
 from interlingua.registry.resolve import Registry
 from interlingua.testing import FakeModel, use
 from interlingua.wire.http import HttpReply
@@ -239,19 +240,19 @@ def test_r68_the_price_of_a_batch(spec: str, share: float, monkeypatch: pytest.M
         monkeypatch.setenv(name, KEY)
     job = job_of(PlainFace(spec), "Hi", None, {})
     response = il.Response(usage=il.Usage(input_tokens=1_000_000, output_tokens=1_000_000))
-    usual = pricing.cost_of(job, job.lanes[0], response)
-    batched = pricing.cost_of(msgspec.structs.replace(job, is_batched=True), job.lanes[0], response)
+    usual = cost.cost_of(job, job.lanes[0], response)
+    batched = cost.cost_of(msgspec.structs.replace(job, is_batched=True), job.lanes[0], response)
     assert usual is not None
     assert batched == pytest.approx(usual * share)
     unknown = job_of(PlainFace("openai/nobody-knows-it"), "Hi", None, {})
-    assert pricing.cost_of(msgspec.structs.replace(unknown, is_batched=True), unknown.lanes[0], response) is None
+    assert cost.cost_of(msgspec.structs.replace(unknown, is_batched=True), unknown.lanes[0], response) is None
 
 
 def test_r68_the_lists_price_of_a_batch_goes_before_the_half(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the list says what batches cost, nothing is reckoned."""
     pytest.importorskip("genai_prices")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(pricing, "BATCH_SHARE", 0.0)
+    monkeypatch.setattr(cost, "BATCH_SHARE", 0.0)
     job = msgspec.structs.replace(job_of(PlainFace("openai/gpt-4.1"), "Hi", None, {}), is_batched=True)
     response = il.Response(usage=il.Usage(input_tokens=1_000_000, output_tokens=1_000_000))
-    assert pricing.cost_of(job, job.lanes[0], response) == pytest.approx(1.0 + 4.0)
+    assert cost.cost_of(job, job.lanes[0], response) == pytest.approx(1.0 + 4.0)

@@ -14,12 +14,12 @@ import msgspec
 from interlingua.client.call.effect import Fetch, Steps, Work
 from interlingua.client.call.encoding import encode, encoding
 from interlingua.client.call.job import Job, Lane
-from interlingua.client.call.reply_head import told_by
 from interlingua.client.call.report import warn
 from interlingua.client.call.transports import carrier_of
 from interlingua.client.meter import count
 from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext
+from interlingua.dialects._reply_head import read_reply_head
 from interlingua.errors import Error, MalformedArgumentsError, WireError
 from interlingua.media.fit import has_media, plan_media
 from interlingua.stream.failure import failure_of
@@ -186,7 +186,7 @@ def completed(job: Job, lane: Lane, encoded: Encoded, headers: Headers, response
         from interlingua.client.typed.ladder import unwrapped
 
         response = unwrapped(response, encoded.undo.output_tool)
-    request_id, limits = told_by(headers)
+    request_id, limits = read_reply_head(headers)
     filled = msgspec.structs.replace(
         response,
         model=lane.endpoint.spec,

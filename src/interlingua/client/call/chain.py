@@ -512,7 +512,7 @@ class _Trip:
         """About how many tokens the request has."""
         if self._job.input_tokens is not None:
             return self._job.input_tokens
-        from interlingua.client.estimate import estimate_tokens  # only who has limits counts
+        from interlingua.routing.estimate import estimate_tokens  # only who has limits counts
 
         return estimate_tokens(self._job.request, lane.endpoint.model)
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from interlingua.errors import AuthenticationError, BillingError, PermissionDeniedError, UsageError, redact
-from interlingua.wire.http import SECRET_HEADERS
+from interlingua.wire.http import SECRET_HEADERS, SHORTEST_SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from interlingua.registry.endpoint import Endpoint
     from interlingua.wire.http import Headers
 
-__all__ = ["SHORTEST_SECRET", "attribute", "secret_parts"]
+__all__ = ["attribute", "secret_parts"]
 
-SHORTEST_SECRET = 8
-"""Characters that a value has at least that is looked for: shorter ones stand in ordinary sentences."""
 _ABOUT_KEYS = AuthenticationError, PermissionDeniedError, BillingError
 _WORDS = ("key", "token", "secret", "auth", "cookie")
 

@@ -24,6 +24,7 @@ from interlingua.dialects.table import DIALECTS, get_dialect, get_service, strea
 from interlingua.errors import Error, UsageError
 from interlingua.stream.build import stream_error
 from interlingua.types.event import StreamStart
+from interlingua.wire.sse import STREAM_HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,12 +36,8 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.event import Event
     from interlingua.types.response import Response
-    from interlingua.wire.http import Headers
 
-__all__ = ["STREAM_HEADERS", "BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
-
-STREAM_HEADERS: Headers = (("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no"))
-"""Headers that keep a stream from being held back, or compressed, on its way."""
+__all__ = ["BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
 
 
 class Teller:

@@ -26,9 +26,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.aio.pump import carried_out
-from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
-from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.dialects._contract import DecodeOptions, ServerContext
 from interlingua.dialects._limited import limited
 from interlingua.dialects._members import is_object
@@ -62,6 +60,7 @@ from interlingua.gateway.calls.streams import streamed
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.grant import Unreserved
 from interlingua.gateway.state.stored import Keeping
+from interlingua.routing.estimate import estimate_body
 from interlingua.stream.unfold import unfold
 from interlingua.types.capability import HistoryPolicy
 from interlingua.types.change import first_changes
@@ -69,6 +68,7 @@ from interlingua.types.response import Response
 from interlingua.types.usage import Usage
 from interlingua.wire.body import body_without
 from interlingua.wire.http import HttpRequest
+from interlingua.wire.sse import STREAM_HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

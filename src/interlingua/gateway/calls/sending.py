@@ -34,7 +34,6 @@ from interlingua.client.call.core import Outcome, follow
 from interlingua.client.call.job import later
 from interlingua.client.call.live import Live, begin, opened
 from interlingua.client.call.needs import has_need, shortfall
-from interlingua.client.estimate import estimate_body
 from interlingua.client.observe import is_observed
 from interlingua.client.state import limiter
 from interlingua.dialects._contract import Encoded, Undo
@@ -45,6 +44,7 @@ from interlingua.gateway.calls.passing_stream import CountedStream, PassedStream
 from interlingua.gateway.calls.plan import is_same
 from interlingua.gateway.keys.cap import cap_edits
 from interlingua.gateway.keys.grant import Unreserved
+from interlingua.routing.estimate import estimate_body
 from interlingua.types.change import Changes
 from interlingua.types.content import BrokenToolCall, OpaquePart, ServerToolPart, ToolCall
 from interlingua.types.event import Extra, StreamEnd, StreamError, StreamStart, UsageUpdate

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from interlingua.client.aio.pump import AsyncPump
-from interlingua.client.call.reply_head import told_by
-from interlingua.client.price import price_of
-from interlingua.client.web.sse import STREAM_HEADERS
+from interlingua.dialects._reply_head import read_reply_head
 from interlingua.dialects.table import stream_type
 from interlingua.errors import APIConnectionError, Error, MalformedArgumentsError, UnsupportedError
 from interlingua.gateway.calls.passing_stream import PassedStream, is_broken
@@ -35,10 +33,12 @@ from interlingua.gateway.calls.replies import (
 from interlingua.gateway.calls.sending import PausingOutcome, stream_steps, weighed
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.providers.price import cost_usd
+from interlingua.registry.prices import price_of
 from interlingua.stream.build import stream_error
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
 from interlingua.types.event import StreamEnd, StreamError
+from interlingua.wire.sse import STREAM_HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -174,7 +174,7 @@ def _reply(course: Course, events: list[Event]) -> GatewayReply:
         limits = kept_headers(live.headers)
     else:
         body = _translated(course, events)
-        rate_limits = told_by(live.headers)[1]
+        rate_limits = read_reply_head(live.headers)[1]
         limits = limit_headers(name, rate_limits) if rate_limits else ()
     headers = (
         ("content-type", stream_type(name, json_array=exchange.head.json_array)),

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from interlingua.client.web.sse import STREAM_HEADERS
 from interlingua.errors import Error, RateLimitError
 from interlingua.gateway.console.access import viewer_of
 from interlingua.gateway.console.feed import MAX_WATCHERS
 from interlingua.gateway.http import Closing, GatewayReply
 from interlingua.gateway.serving.joining import glances_of_all
 from interlingua.wire.json import encode
-from interlingua.wire.sse import encode_comment, encode_event
+from interlingua.wire.sse import STREAM_HEADERS, encode_comment, encode_event
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -20,7 +20,6 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.client.estimate import estimate_body
 from interlingua.errors import BadRequestError, BillingError, Error, PermissionDeniedError, RateLimitError
 from interlingua.gateway.keys.accounts import MAX_COUNT, account_of
 from interlingua.gateway.keys.budget import Call, Refusal
@@ -39,6 +38,7 @@ from interlingua.gateway.keys.grant import Grant
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
 from interlingua.gateway.keys.terms import NO_TERMS, money, told_budget
+from interlingua.routing.estimate import estimate_body
 from interlingua.types.limit import RateLimit
 
 if TYPE_CHECKING:

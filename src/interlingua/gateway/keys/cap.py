@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from interlingua.client.estimate import estimate_body, estimate_tokens
-from interlingua.client.price import price_of, window_of
 from interlingua.dialects._members import is_list, is_object
 from interlingua.dialects.table import DIALECTS, get_service
 from interlingua.errors import BillingError, Error, PermissionDeniedError
 from interlingua.gateway.calls.reading import overrides
 from interlingua.gateway.keys.terms import nano_usd
 from interlingua.providers.price import cost_usd
+from interlingua.registry.prices import price_of, window_of
+from interlingua.routing.estimate import estimate_body, estimate_tokens
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import Changes
 from interlingua.types.usage import MAX_COUNT, Usage

@@ -57,7 +57,7 @@ def make_key(random: Callable[[int], bytes] = secrets.token_bytes) -> str:
 
 def default_file() -> Path:
     """Where keys lie unless it is said otherwise: `keys.sqlite` where a user's state lies."""
-    from interlingua.client.home import state_directory
+    from interlingua.registry.home import state_directory
 
     return state_directory() / "keys.sqlite"
 

@@ -1,7 +1,7 @@
 """One call of a key: the most that it may use, before it is made, and what it has used when it has ended.
 
 Strategy: for a key whose limits count tokens or money, the most that a call may use is reserved before it: its input
-as `client/estimate` has it of the bytes, and its output up to the cap that goes out with it (`cap`). When the call has
+as `routing/estimate` has it of the bytes, and its output up to the cap that goes out with it (`cap`). When the call has
 ended, what it used takes the place of the reservation.
 
 Rules
@@ -33,14 +33,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import msgspec
 
 from interlingua.client.call.effect import Enter
-from interlingua.client.estimate import estimate_tokens
-from interlingua.client.price import price_of
 from interlingua.errors import APITimeoutError, Error
 from interlingua.gateway.keys.accounts import Row
 from interlingua.gateway.keys.budget import Call, Used
 from interlingua.gateway.keys.cap import input_tokens, tier_of
 from interlingua.gateway.keys.terms import nano_usd
 from interlingua.providers.price import cost_usd
+from interlingua.registry.prices import price_of
+from interlingua.routing.estimate import estimate_tokens
 from interlingua.transport.override import answers_alone
 from interlingua.types.content import TextPart
 from interlingua.types.message import Message

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from interlingua.client.call.secrets import SHORTEST_SECRET
 from interlingua.errors import redact
 from interlingua.gateway.http import Closing
 from interlingua.gateway.records.record import Content, Passage
-from interlingua.wire.http import SECRET_HEADERS
+from interlingua.wire.http import SECRET_HEADERS, SHORTEST_SECRET
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator

@@ -10,10 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interlingua.client.home import state_directory
 from interlingua.client.state import shared_link
 from interlingua.errors import ConfigError
 from interlingua.gateway.state.signing import kept_secret, named_secret, place_of
+from interlingua.registry.home import state_directory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -34,8 +34,8 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING, NamedTuple
 
-from interlingua.client.home import state_directory
 from interlingua.errors import ConfigError
+from interlingua.registry.home import state_directory
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Rules
   the body is the client's answer; where it cannot count (no such route, no time, no key) the count is estimated.
 - Where there are hooks it is estimated, too: they have not seen the body, so it goes to nobody.
 - An estimate says so: `x-interlingua-changes: approximated tokens_estimated …`. How far off it is stands in
-  `client/estimate.py`.
+  `routing/estimate.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import msgspec
 
-from interlingua.client.estimate import estimate_tokens
 from interlingua.dialects._service import Count
 from interlingua.dialects.table import get_service
 from interlingua.errors import ConfigError, DecodeError, LimitExceededError, TransportError
@@ -24,6 +23,7 @@ from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers
 from interlingua.gateway.http import GatewayReply, Seen
 from interlingua.gateway.surfaces.passing import call_provider, with_model
+from interlingua.routing.estimate import estimate_tokens
 from interlingua.types.change import Changes
 from interlingua.wire.json import decode_any, encode
 

@@ -18,7 +18,6 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from interlingua.client.estimate import estimate_tokens
 from interlingua.client.plan import make_plan
 from interlingua.dialects.table import DIALECTS, SPELLINGS, get_service, services
 from interlingua.errors import DecodeError, NotFoundError
@@ -27,6 +26,7 @@ from interlingua.gateway.calls.reading import read_object
 from interlingua.gateway.calls.sending import outgoing
 from interlingua.gateway.console.access import sees_all
 from interlingua.gateway.http import GatewayReply
+from interlingua.routing.estimate import estimate_tokens
 from interlingua.types.dump import dump
 from interlingua.wire.json import encode
 

@@ -24,9 +24,7 @@ from urllib.parse import quote, unquote_plus, unquote_to_bytes, urlsplit
 
 import msgspec
 
-from interlingua.client.call.secrets import SHORTEST_SECRET
 from interlingua.client.call.transports import async_transport_for
-from interlingua.client.estimate import AUDIO_BYTES, estimate_body
 from interlingua.dialects._contract import Encoded
 from interlingua.dialects._service import FOREIGN_LIMITS
 from interlingua.dialects.table import DEFAULT_DIALECT, get_service, services
@@ -38,9 +36,10 @@ from interlingua.gateway.keys.admission import UnreadSize
 from interlingua.gateway.keys.cap import token_count
 from interlingua.gateway.keys.grant import done, is_late
 from interlingua.gateway.state.id_places import root_of
+from interlingua.routing.estimate import AUDIO_BYTES, estimate_body
 from interlingua.transport.override import answers_alone
 from interlingua.wire.body import edited_body
-from interlingua.wire.http import SECRET_HEADERS, HttpReply
+from interlingua.wire.http import SECRET_HEADERS, SHORTEST_SECRET, HttpReply
 from interlingua.wire.json import MAX_EVENT_BYTES, encode
 
 if TYPE_CHECKING:

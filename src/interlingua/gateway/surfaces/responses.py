@@ -16,7 +16,6 @@ import msgspec
 
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.call.core import call
-from interlingua.client.estimate import estimate_text
 from interlingua.dialects.table import store_dialect
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.exchange import job_of, read
@@ -35,6 +34,7 @@ from interlingua.gateway.state.stored import (
     page,
 )
 from interlingua.gateway.surfaces.passing import call_provider, pass_on, with_model
+from interlingua.routing.estimate import estimate_text
 from interlingua.types.message import user
 from interlingua.wire.json import encode
 

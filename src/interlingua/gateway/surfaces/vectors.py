@@ -21,7 +21,6 @@ import msgspec
 from interlingua.client.aio.embed import gathered
 from interlingua.client.aio.pump import carried_out
 from interlingua.client.call.core import call
-from interlingua.client.estimate import estimate_body, estimate_text
 from interlingua.client.vectors import (
     check_one_model,
     combined,
@@ -40,6 +39,7 @@ from interlingua.gateway.calls.replies import limit_headers, own_headers, trail_
 from interlingua.gateway.http import STRICT, GatewayReply
 from interlingua.gateway.keys.grant import Unreserved, done
 from interlingua.gateway.surfaces.passing import check_query
+from interlingua.routing.estimate import estimate_body, estimate_text
 from interlingua.transport.override import answers_alone
 from interlingua.types.change import first_changes
 from interlingua.types.content import OpaquePart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from interlingua.client.estimate import estimate_body
+from interlingua.routing.estimate import estimate_body
 from interlingua.testing.upstream import Upstream
 from tests.support.gateway import asking, body_of, gateway
 

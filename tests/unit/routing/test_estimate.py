@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlingua.client.estimate import estimate_body, estimate_text, estimate_tokens
+from interlingua.routing.estimate import estimate_body, estimate_text, estimate_tokens
 from interlingua.types.content import (
     AudioPart,
     DocumentPart,

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from interlingua.types.limit import RateLimit
     from interlingua.wire.http import Headers
 
-__all__ = ["told_by"]
+__all__ = ["read_reply_head"]
 
 _NAME = itemgetter(0)
 
 
-def told_by(headers: Headers) -> tuple[str | None, dict[str, RateLimit]]:
+def read_reply_head(headers: Headers) -> tuple[str | None, dict[str, RateLimit]]:
     """The provider's id of the request, and the limits that headers tell of."""
     places, is_limited = _places(tuple(map(_NAME, headers)))
     request_id = None
