@@ -30,7 +30,7 @@ from interlingua.gateway.keys.auth import Guard
 from interlingua.gateway.keys.keyring import KeyRing, open_database
 from interlingua.gateway.offload.pool import Offload
 from interlingua.gateway.records.observing import observed
-from interlingua.gateway.records.record import origin_of, told_of
+from interlingua.gateway.records.record import end_with_body, origin_of
 from interlingua.gateway.records.recorder import Recorder
 from interlingua.gateway.routes import find_route, meant_path, methods_of, packaged_dialect
 from interlingua.gateway.serving.bodies import too_large
@@ -151,7 +151,7 @@ class Gateway:
         """The reply to a request; it never raises but for cancellation."""
         request = msgspec.structs.replace(request)  # the caller may ask with the same one again
         refusal = self.begin(request)
-        return await told_of(request, self._reply(request, refusal))
+        return await end_with_body(request, self._reply(request, refusal))
 
     async def _reply(self, request: GatewayRequest, refusal: GatewayReply | None) -> GatewayReply:
         return refusal or await self.answer(request)
@@ -169,7 +169,7 @@ class Gateway:
         if recorder.late_sinks or recorder.sinks or recorder.content_sinks:
             origin = memo.origin or self._origin_of(request)
             key = self.guard.key(request) if welcome is None else welcome.key
-            request.entry = recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)
+            request.entry = recorder.begin(request, origin, origin.client_id or self.make_id("req_"), key)
         if welcome is None:
             return self.screen(request)
         key = welcome.key
@@ -194,7 +194,7 @@ class Gateway:
         """Take what came of a request that cannot be read to its end: an entry where somebody wants to know of it."""
         if self.recorder.is_wanted:
             origin, key = self._origin_of(request), self.guard.key(request)
-            request.entry = self.recorder.begin(request, origin, origin.given_id or self.make_id("req_"), key)
+            request.entry = self.recorder.begin(request, origin, origin.client_id or self.make_id("req_"), key)
 
     def _origin_of(self, request: GatewayRequest) -> Origin:
         route = request.facts.route
@@ -203,7 +203,7 @@ class Gateway:
             request,
             route=pattern,
             client=client or dialect_by_headers(request),
-            given_id=_given_id(request),
+            client_id=_client_id(request),
         )
         return origin
 
@@ -321,7 +321,7 @@ class Gateway:
         dialect = dialect_of(request) if route is None else route.dialect or dialect_by_headers(request)
         if request.entry is not None:
             request.entry.failed(error)
-        if request.given_ids:
+        if request.signed_ids:
             error.args = (self.ids.sign_text(error.message, request), *error.args[1:])
         _let_go(error)
         reply = error_reply(dialect, error, path=request.path)
@@ -334,8 +334,8 @@ class Gateway:
         """The reply with the id of the request: the client's own where it brought one."""
         entry = request.entry
         if entry is None:
-            own_id = request.facts.given_id
-            name = (_given_id(request) if own_id is None else own_id) or f"req_il{self._random()}"
+            own_id = request.facts.client_id
+            name = (_client_id(request) if own_id is None else own_id) or f"req_il{self._random()}"
         else:
             name = entry.id
         headers = reply.headers + (("x-request-id", name), ("request-id", name))  # noqa: RUF005 - in half the time
@@ -356,10 +356,10 @@ def _let_go(error: BaseException | None) -> None:
         error = error.__context__
 
 
-def _given_id(request: GatewayRequest) -> str:
+def _client_id(request: GatewayRequest) -> str:
     """The id that a client brought for its request; empty for none that is taken."""
     header = request.header("x-request-id")
-    checked = request.facts.given_id = header if header is not None and _ID.fullmatch(header) else ""
+    checked = request.facts.client_id = header if header is not None and _ID.fullmatch(header) else ""
     return checked
 
 

@@ -32,8 +32,8 @@ __all__ = [
     "GatewayReply",
     "GatewayRequest",
     "Head",
+    "HeadFacts",
     "Pieces",
-    "Seen",
     "Sink",
     "dialect_by_headers",
 ]
@@ -89,7 +89,7 @@ Body: TypeAlias = "bytes | Pieces"
 """A whole body, or its pieces as they come."""
 
 
-class Seen(msgspec.Struct, gc=False):
+class HeadFacts(msgspec.Struct, gc=False):
     """The cached facts of the head of a request; they hold for all requests that have the same head."""
 
     route: Route | None = None
@@ -100,7 +100,7 @@ class Seen(msgspec.Struct, gc=False):
     """That it may ask, once that was found; what is refused is looked at anew each time."""
     origin: Origin | None = None
     """The origin in a record, once there was one."""
-    given_id: str | None = None
+    client_id: str | None = None
     """The id that it brings, once somebody has asked; empty for none that is taken."""
     carried: Headers | None = None
     """Those of its headers that go out with a body as it came, once there was one."""
@@ -109,7 +109,7 @@ class Seen(msgspec.Struct, gc=False):
 
     def __repr__(self) -> str:
         """The route, without anything that may be secret."""
-        return f"<Seen {'' if self.route is None else self.route.pattern}>"
+        return f"<HeadFacts {'' if self.route is None else self.route.pattern}>"
 
 
 class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
@@ -130,7 +130,7 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     entry: Entry | None = None
     """The record of it; None where nobody wants to know. It must not lead back to this: requests are not
     looked at by the collector of garbage."""
-    facts: Seen = msgspec.field(default_factory=Seen)
+    facts: HeadFacts = msgspec.field(default_factory=HeadFacts)
     """The facts of its head; a request with other headers or another query begins anew."""
     welcome: Welcome | None = None
     """That it may ask, where it is all there and has just begun; None has whoever wants to know look."""
@@ -144,7 +144,7 @@ class GatewayRequest(msgspec.Struct, kw_only=True, gc=False):
     """The members that were left out of it before it was read by its dialect."""
     latest: Latest | None = None
     """The latest response of the WebSocket that it came over, which it may go on from; None for plain HTTP."""
-    given_ids: dict[str, str] = {}
+    signed_ids: dict[str, str] = {}
     """Those ids as the client gave them, by the provider's own."""
     trace_headers: Headers = ()
     """The headers that tell an upstream to which trace its work belongs; none where no spans are made."""
@@ -188,7 +188,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether the client waits to be told that it may send the body."""
     upgrades: bool = False
     """Whether the client would go on with another protocol."""
-    facts: Seen = msgspec.field(default_factory=Seen)
+    facts: HeadFacts = msgspec.field(default_factory=HeadFacts)
     """The facts of it."""
 
     def request(self, peer: str, body: bytes = b"") -> GatewayRequest:

@@ -23,7 +23,7 @@ from interlingua.gateway.calls.exchange import converse
 from interlingua.gateway.console import health
 from interlingua.gateway.console.live import live as live_feed
 from interlingua.gateway.console.page import asset, root
-from interlingua.gateway.console.sides import sides
+from interlingua.gateway.console.side_by_side import side_by_side
 from interlingua.gateway.console.usage import keys
 from interlingua.gateway.records.metrics import metrics
 from interlingua.gateway.sockets.session import upgrade
@@ -121,7 +121,7 @@ ROUTES: list[Route] = [
     Route("POST", "/console/targets/suspend", health.suspend, OWN_DIALECT),
     Route("POST", "/console/targets/resume", health.resume, OWN_DIALECT),
     Route("GET", "/console/keys", keys, OWN_DIALECT),
-    Route("POST", "/console/sides", sides, OWN_DIALECT),
+    Route("POST", "/console/sides", side_by_side, OWN_DIALECT),
     Route("GET", "/console/{name}", asset, OWN_DIALECT, is_open=True),
     Route("POST", "/explain", explain, OWN_DIALECT),
     Route("POST", "/explain/{path:path}", explain_path, OWN_DIALECT),

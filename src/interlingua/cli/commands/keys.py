@@ -222,7 +222,7 @@ def _warn(options: Namespace, key: GatewayKey) -> None:
 
 def _in_file(key: GatewayKey) -> list[str]:
     """A key as the lines of a configuration file."""
-    from interlingua.gateway.keys.terms import told_budget
+    from interlingua.gateway.keys.terms import budget_text
 
     terms = key.terms
     members: dict[str, Any] = {
@@ -231,7 +231,7 @@ def _in_file(key: GatewayKey) -> list[str]:
         "rpm": terms.rpm,
         "tpm": terms.tpm,
         "concurrency": terms.concurrency,
-        "budget": [told_budget(budget).replace(",", "_") for budget in terms.budgets],
+        "budget": [budget_text(budget).replace(",", "_") for budget in terms.budgets],
         "max_body_bytes": terms.max_body_bytes,
         "default_max_tokens": terms.default_max_tokens,
         "context_tokens": terms.context_tokens,
@@ -307,10 +307,10 @@ def _key_table(of_file: list[GatewayKey], stored: list[KeptKey], names: set[str]
 
 
 def _cells(key: GatewayKey) -> tuple[str, str, str, str]:
-    from interlingua.gateway.keys.terms import told_terms
+    from interlingua.gateway.keys.terms import terms_texts
 
     ends = "-" if key.expires_s is None else _time(key.expires_s)
-    return ", ".join(key.models) or "*", ", ".join(told_terms(key.terms)) or "-", key.team or "-", ends
+    return ", ".join(key.models) or "*", ", ".join(terms_texts(key.terms)) or "-", key.team or "-", ends
 
 
 def _state(key: GatewayKey, of_file: set[str] | None = None) -> str:
@@ -323,15 +323,15 @@ def _state(key: GatewayKey, of_file: set[str] | None = None) -> str:
 
 
 def _summary(key: GatewayKey) -> str:
-    from interlingua.gateway.keys.terms import told_terms
+    from interlingua.gateway.keys.terms import terms_texts
 
     ends = "" if key.expires_s is None else f", until {_time(key.expires_s)}"
-    return f"models {', '.join(key.models) or '*'}; {', '.join(told_terms(key.terms)) or 'no limits'}{ends}"
+    return f"models {', '.join(key.models) or '*'}; {', '.join(terms_texts(key.terms)) or 'no limits'}{ends}"
 
 
 def _key_members(key: GatewayKey) -> dict[str, Any]:
     """A key as JSON has it; its digest is nobody's business here."""
-    from interlingua.gateway.keys.terms import told_budget
+    from interlingua.gateway.keys.terms import budget_text
 
     terms = key.terms
     return {
@@ -340,7 +340,7 @@ def _key_members(key: GatewayKey) -> dict[str, Any]:
         "rpm": terms.rpm,
         "tpm": terms.tpm,
         "concurrency": terms.concurrency,
-        "budgets": [told_budget(budget) for budget in terms.budgets],
+        "budgets": [budget_text(budget) for budget in terms.budgets],
         "max_body_bytes": terms.max_body_bytes,
         "default_max_tokens": terms.default_max_tokens,
         "context_tokens": terms.context_tokens,
@@ -390,7 +390,7 @@ def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database
 
 def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any]]:
     from interlingua.gateway.keys.budget import left_of, reset_s, used_of
-    from interlingua.gateway.keys.terms import NANO, told_budget
+    from interlingua.gateway.keys.terms import NANO, budget_text
 
     now_s = time.time()
     lines: list[dict[str, Any]] = []
@@ -401,7 +401,7 @@ def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any
         lines.append(
             {
                 "of": name,
-                "budget": told_budget(budget),
+                "budget": budget_text(budget),
                 "unit": budget.unit,
                 "used": used / unit if unit > 1 else used,
                 "reserved": reserved / unit if unit > 1 else reserved,

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNREAD",
-    "Found",
     "Needs",
     "Plan",
     "Plans",
+    "ResolvedTargets",
     "Targets",
     "is_same",
     "make_job",
@@ -77,7 +77,7 @@ def is_same(lane: Lane, dialect: str) -> bool:
 class Plan:
     """The targets of the requests of one name, dialect and kind, and the way of asking them."""
 
-    def __init__(self, targets: Found, settings: GatewaySettings, dialect: str, job: Job) -> None:
+    def __init__(self, targets: ResolvedTargets, settings: GatewaySettings, dialect: str, job: Job) -> None:
         """The plan for clients of `dialect` that name `targets`, and the `job` of passing a request on."""
         self.holds: Callable[[], bool] = targets.holds
         """Says whether the name stands for the same targets now."""
@@ -134,7 +134,7 @@ class Plans:
         self._plans.put(name, plan)
         return plan
 
-    def _made(self, targets: Found, settings: GatewaySettings, model: str, dialect: str) -> Plan:
+    def _made(self, targets: ResolvedTargets, settings: GatewaySettings, model: str, dialect: str) -> Plan:
         lanes = targets.lanes
         passes_all = all([is_same(lane, dialect) for lane in lanes])
         job = Job(
@@ -172,7 +172,7 @@ _STEP = re.compile(r"(?:^|[/\\,])\s*\.{1,2}\s*(?:[/\\,]|$)")
 """A step in a path: some providers have the model in theirs, and a key is not for all that is beside it."""
 
 
-class Found(NamedTuple):
+class ResolvedTargets(NamedTuple):
     """The targets of a name."""
 
     endpoints: tuple[Endpoint, ...]
@@ -190,7 +190,9 @@ class Targets:
         """A memory that is empty; `rewrite` are the names that the policy puts others under."""
         self._registry = registry
         self._rewrite = rewrite or {}
-        self._cache: ByteCache[tuple[str, str, bool], Found] = ByteCache(MAX_REMEMBERED_BYTES, weigh=_found_bytes)
+        self._cache: ByteCache[tuple[str, str, bool], ResolvedTargets] = ByteCache(
+            MAX_REMEMBERED_BYTES, weigh=_targets_bytes
+        )
 
     def lanes(self, model: str, client: str, *, tools: bool) -> tuple[Lane, ...]:
         """The targets of a name, in order, for a client of the dialect `client`.
@@ -204,7 +206,7 @@ class Targets:
         """The order of the targets of a name; None for the order in which they are named."""
         return self._registry.ranking(renamed(self._rewrite, model))
 
-    def resolve(self, model: str, client: str, *, tools: bool) -> Found:
+    def resolve(self, model: str, client: str, *, tools: bool) -> ResolvedTargets:
         """The targets of a name, with a check whether that answer still holds.
 
         Raises: as `lanes`.
@@ -228,12 +230,12 @@ class Targets:
             lanes = targets.lanes
         else:
             lanes = tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints])
-        targets = Found(endpoints, lanes, _never if resolved is None else resolved.holds)
+        targets = ResolvedTargets(endpoints, lanes, _never if resolved is None else resolved.holds)
         self._cache.put(name, targets)
         return targets
 
 
-def _found_bytes(name: tuple[str, str, bool], targets: Found) -> int:
+def _targets_bytes(name: tuple[str, str, bool], targets: ResolvedTargets) -> int:
     """The bytes that an entry takes; its targets are those of the registry."""
     return FOUND_BYTES + weight_of(name[0]) + FOUND_TARGET_BYTES * len(targets.lanes)
 

@@ -388,7 +388,7 @@ def nothing_said(name: str) -> DecodeError:
 # Names of media types that a provider of the client's dialect does not take
 
 
-MAX_TOLD = 8
+MAX_RESPELLINGS = 8
 """How many names are told of one request."""
 _TYPES = ("media_type", "mimeType", "mime_type")
 _URLS = ("url", "image_url", "file_data", "document_url")
@@ -420,7 +420,7 @@ def respelled(nodes: Iterable[dict[str, Any]], dialect: str, path: str) -> tuple
     """An entry for each other name that the objects of a history have."""
     changes = Changes(dialect, "decode_request")
     spellings = dict.fromkeys([spelling for node in nodes if (spelling := spelling_of(node)) is not None])
-    for word, standard in list(spellings)[:MAX_TOLD]:
+    for word, standard in list(spellings)[:MAX_RESPELLINGS]:
         changes.add("media_type_corrected", path, f"{word[:_LONGEST_HEAD]} is {standard}")
     return changes.done()
 

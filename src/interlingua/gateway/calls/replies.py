@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_CHANGES_BYTES",
+    "changes_text",
     "cut_off",
     "error_reply",
     "kept_headers",
@@ -71,7 +72,6 @@ __all__ = [
     "reply_as_sent",
     "reply_of",
     "start_with_provider",
-    "told_changes",
     "trail_headers",
     "translated_reply",
     "visible",
@@ -92,7 +92,7 @@ _UNSAFE = re.compile(r"[^\x20-\x7e]+")
 
 def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     """An error in the body of a dialect, with the tries that led to it and the limits that were hit."""
-    error = _too_much(_said_by_all(error))
+    error = _too_much(_common_error(error))
     if isinstance(error, AuthenticationError) and error.attempts:  # else its client thinks that its own key is meant
         error.args = (f"{error.attempts[-1].model} refused the key that this gateway has for it: {error.message}",)
     reply = get_dialect(dialect).encode_error(_worded(dialect, error), ServerContext(path=path))
@@ -111,7 +111,7 @@ def _worded(dialect: str, error: Error) -> Error:
     return worded
 
 
-def _said_by_all(error: Error) -> Error:
+def _common_error(error: Error) -> Error:
     """The error of a chain of which every target says the same thing that its client can act upon, sent as that."""
     classes = {attempt.model: attempt.error_class for attempt in error.attempts}  # of several tries the last counts
     first, *others = set(classes.values()) or {None}
@@ -180,7 +180,7 @@ def trail_headers(
             skipped.append(f"{attempt.model} ({attempt.outcome}: {in_brief(attempt)})")
     if skipped:
         headers.append(("x-interlingua-skipped", visible(", ".join(skipped))))
-    if changes and (listing := told_changes(changes)):
+    if changes and (listing := changes_text(changes)):
         headers.append(("x-interlingua-changes", listing))
     if cost_usd is not None:
         headers.append(("x-interlingua-cost-usd", f"{cost_usd:.9f}".rstrip("0").rstrip(".")))
@@ -195,7 +195,7 @@ def _target(model: str) -> Headers:
 _targets = ByteCache(500_000, _target)
 
 
-def told_changes(changes: Iterable[Change]) -> str:
+def changes_text(changes: Iterable[Change]) -> str:
     """Changes as a list of `action code path`, as many as fit, then `+n` for the rest."""
     entries = [f"{change.action} {change.code} {quote(change.path, safe='/~')}".rstrip() for change in changes]
     shown, length = 0, 0

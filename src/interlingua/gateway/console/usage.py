@@ -19,7 +19,7 @@ from interlingua.gateway.console.health import JSON
 from interlingua.gateway.http import GatewayReply
 from interlingua.gateway.keys.accounts import COUNTS, chosen
 from interlingua.gateway.keys.budget import EMPTY, MINUTE_S, used_of
-from interlingua.gateway.keys.terms import NANO, Terms, told_budget, told_terms
+from interlingua.gateway.keys.terms import NANO, Terms, budget_text, terms_texts
 from interlingua.gateway.serving.joining import used_of_all
 from interlingua.wire.json import encode
 
@@ -107,13 +107,13 @@ def used_limits(terms: Terms, account: Account | None, now_s: float) -> list[dic
     limits: list[dict[str, Any]] = []
     for name in ("rpm", "tpm", "concurrency", "max_body_bytes"):
         if (allowed := getattr(terms, name)) is not None:
-            limit = {"told": told_terms(Terms(**{name: allowed}))[0], "allowed": allowed}
+            limit = {"told": terms_texts(Terms(**{name: allowed}))[0], "allowed": allowed}
             limits.append({**limit, "used": counts.get(name), "reserved": 0})
     for budget in terms.budgets:
         unit = NANO if budget.unit == "usd" else 1
         used, reserved = used_of(account, budget, now_s)
         limit = {"used": used / unit, "reserved": reserved / unit, "allowed": budget.amount / unit}
-        limits.append({"told": told_budget(budget), "unit": budget.unit, **limit})
+        limits.append({"told": budget_text(budget), "unit": budget.unit, **limit})
     return limits
 
 

@@ -29,15 +29,15 @@ from interlingua.gateway.keys.cap import (
     asks_background,
     cap_change,
     cost_of_reading,
+    extra_tokens,
     least_of,
     read_nearer,
-    unseen_tokens,
     wish_of,
 )
 from interlingua.gateway.keys.grant import Grant
 from interlingua.gateway.keys.memory import MemoryAccounts
 from interlingua.gateway.keys.operations import Enter, Leave
-from interlingua.gateway.keys.terms import NO_TERMS, money, told_budget
+from interlingua.gateway.keys.terms import NO_TERMS, budget_text, money
 from interlingua.routing.estimate import estimate_body
 from interlingua.types.limit import RateLimit
 
@@ -179,18 +179,18 @@ class Admission:
         cap, is_near = size.first_cap(), False
         if plan.minute_tokens is not None and plan.minute_tokens > read + size.least:
             cap = min(cap, (plan.minute_tokens - read) // size.wish.choices)
-        unseen = unseen_tokens(exchange, job, plan.context_tokens)
+        extra = extra_tokens(exchange, job, plan.context_tokens)
         while True:
             size.check_thinking(cap)
-            most = size.most(read + unseen, cap)
+            most = size.most(read + extra, cap)
             grant = Grant(self._call(*most), plan, exchange, job, cap=cap, changes=cap_change(exchange, size.wish, cap))
             refusal = await self._entered(grant)
             if refusal is None:
                 return grant
-            if unseen:
+            if extra:
                 if refusal.is_reserved or refusal.limit not in _OF_TOKENS:
                     raise refusal_error(refusal, grant.call)
-                unseen = size.unseen_room(read, cap, unseen, refusal)
+                extra = size.extra_room(read, cap, extra, refusal)
             elif is_near:  # a cap uses up what is left, so that it leaves room for what an estimate misses
                 read = min(by_size, read + read // 4 + MISSED_TOKENS)
                 room = size.room(read, cap, refusal)
@@ -353,7 +353,7 @@ def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
     def amount(count: int) -> str:
         return money(count) if budget.unit == "usd" else f"{count:,} tokens"
 
-    sentence = f"{whose} has a budget of {told_budget(budget)}"
+    sentence = f"{whose} has a budget of {budget_text(budget)}"
     wants = f"this call may use up to {amount(refusal.requested)}, with {amount(refusal.left)} left"
     if refusal.is_reserved:
         return RateLimitError(

@@ -104,7 +104,7 @@ class Guard:
         self._names_hosts = bool(settings.hosts)
         self._hosts = frozenset(host.lower().rstrip(".") for host in ("localhost", *settings.hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in settings.origins)
-        self._asked_last: tuple[Headers, str, str | None] = ((), "", None)
+        self._last_digest: tuple[Headers, str, str | None] = ((), "", None)
 
     def lists_models(self, key: GatewayKey | None) -> bool:
         """Whether the policy, or the key, lists the models that may be asked for."""
@@ -153,11 +153,11 @@ class Guard:
 
     def _digest(self, request: GatewayRequest) -> str | None:
         """The digest of the key that a request brings; one request is asked for it several times in a row."""
-        headers, query, digest = self._asked_last
+        headers, query, digest = self._last_digest
         if headers is not request.headers or query != request.query:
             secret = key_of(request)
             digest = None if secret is None else hash_key(secret)
-            self._asked_last = request.headers, request.query, digest
+            self._last_digest = request.headers, request.query, digest
         return digest
 
     def _checked_key(self, digest: str | None) -> GatewayKey:

@@ -1,4 +1,4 @@
-"""The size of a call of a key with limits of tokens or money: the cap of its answer, unseen input, and what both cost.
+"""The size of a call of a key with limits of tokens or money: the cap of its answer, extra input, and what both cost.
 
 Strategy: the limit that a client names, or the key's `default_max_tokens`, is lowered to what is left of each limit and
 to what a model can write. The result goes out as the limit of the request, so what is reserved for a call is the most
@@ -62,6 +62,7 @@ __all__ = [
     "cap_edits",
     "cost_of_reading",
     "cost_of_tokens",
+    "extra_tokens",
     "fitted",
     "input_tokens",
     "least_of",
@@ -69,7 +70,6 @@ __all__ = [
     "reads_more",
     "tier_of",
     "token_count",
-    "unseen_tokens",
     "wish_of",
 ]
 
@@ -207,7 +207,7 @@ _RUN_BY_CLIENTS = (
 _GOOGLE_FUNCTIONS = frozenset({"computerUse", "computer_use", "functionDeclarations", "function_declarations"})
 
 
-def unseen_tokens(exchange: ClientExchange, job: Job, context_tokens: int | None) -> int:
+def extra_tokens(exchange: ClientExchange, job: Job, context_tokens: int | None) -> int:
     """The most tokens that a target may read beside the body: 0, or a context window.
 
     `context_tokens` is what the key says of it; else the largest window of the targets counts.
@@ -310,12 +310,12 @@ class Size(NamedTuple):
             return (refusal.unspent - read) // self.wish.choices
         return _most(cap, lambda room: self._cost(read, room) <= refusal.unspent)
 
-    def unseen_room(self, read: int, cap: int, unseen: int, refusal: Refusal) -> int:
-        """How much of `unseen` tokens a budget, or a minute, has room for."""
+    def extra_room(self, read: int, cap: int, extra: int, refusal: Refusal) -> int:
+        """How much of `extra` tokens a budget, or a minute, has room for."""
         if refusal.limit == "budget" and refusal.budget is not None and refusal.budget.unit == "usd":
-            return _most(unseen - 1, lambda room: self._cost(read + room, cap) <= refusal.unspent)
+            return _most(extra - 1, lambda room: self._cost(read + room, cap) <= refusal.unspent)
         left = refusal.unspent if refusal.limit == "budget" else refusal.left
-        return min(max(left - self.most(read, cap)[0], 0), unseen - 1)
+        return min(max(left - self.most(read, cap)[0], 0), extra - 1)
 
     def _written(self, lane: Lane, cap: int) -> int:
         return max(fitted(cap, lane), self.least) * self.wish.choices

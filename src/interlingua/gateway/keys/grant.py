@@ -271,7 +271,7 @@ class Grant(msgspec.Struct, eq=False):
 
     def _row(self, response: Response[Any] | None, lane: Lane | None, *, is_partial: bool = False) -> Row:
         """The row that an answer adds to the use of its key."""
-        key, day = self.plan.key.name, _day_told(self.call.at_s // DAY_S)
+        key, day = self.plan.key.name, _day_text(self.call.at_s // DAY_S)
         if response is None:
             return Row(key, day, "" if lane is None else lane.endpoint.spec, 1, 1)
         usage, cost, estimated = response.usage, response.cost_usd, 0
@@ -347,11 +347,11 @@ def _estimated_output(response: Response[Any]) -> int:
 
 
 def _day(call: Call) -> str:
-    return _day_told(call.at_s // DAY_S)
+    return _day_text(call.at_s // DAY_S)
 
 
 @lru_cache(maxsize=4)
-def _day_told(day: float) -> str:
+def _day_text(day: float) -> str:
     return datetime.fromtimestamp(day * DAY_S, UTC).strftime("%Y-%m-%d")
 
 

@@ -24,13 +24,13 @@ __all__ = [
     "Period",
     "Terms",
     "Unit",
+    "budget_text",
     "money",
     "nano_usd",
     "read_budget",
     "read_count",
     "read_end",
-    "told_budget",
-    "told_terms",
+    "terms_texts",
 ]
 
 Unit: TypeAlias = Literal["usd", "tokens"]
@@ -167,13 +167,13 @@ def money(nano: int) -> str:
     return f"{dollars:.{digits}f} USD"
 
 
-def told_budget(budget: Budget) -> str:
+def budget_text(budget: Budget) -> str:
     """A budget as people write it."""
     amount = money(budget.amount) if budget.unit == "usd" else f"{budget.amount:,} tokens"
     return amount if budget.period == "total" else f"{amount}/{budget.period}"
 
 
-def told_terms(terms: Terms) -> list[str]:
+def terms_texts(terms: Terms) -> list[str]:
     """Every limit as people write it."""
     counts = {
         "requests/min": terms.rpm,
@@ -184,4 +184,4 @@ def told_terms(terms: Terms) -> list[str]:
         "tokens read beside a body": terms.context_tokens,
     }
     phrases = [f"{count:,} {what}" for what, count in counts.items() if count is not None]
-    return [*phrases, *[told_budget(budget) for budget in terms.budgets]]
+    return [*phrases, *[budget_text(budget) for budget in terms.budgets]]

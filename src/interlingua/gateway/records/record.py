@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from interlingua.types.response import Response
     from interlingua.types.usage import Usage
 
-__all__ = ["LEFT_STATUS", "Content", "Entry", "Origin", "Passage", "Record", "Sink", "origin_of", "told_of"]
+__all__ = ["LEFT_STATUS", "Content", "Entry", "Origin", "Passage", "Record", "Sink", "end_with_body", "origin_of"]
 
 LEFT_STATUS = 499
 """The status of a request whose client left before there was one."""
@@ -170,9 +170,9 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     """The pattern of its route."""
     client: str
     """The dialect of its client."""
-    given_id: str
+    client_id: str
     """The id that it brought; empty for none that is taken."""
-    told_id: str
+    shown_id: str
     """The id in the form that answers and logs have."""
     secret: str
     """The key itself, so that it can be cut out of whatever is told."""
@@ -189,11 +189,11 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
         return clean
 
 
-def origin_of(request: GatewayRequest, *, route: str, client: str, given_id: str) -> Origin:
+def origin_of(request: GatewayRequest, *, route: str, client: str, client_id: str) -> Origin:
     """The facts of a head for its records."""
     secret = key_of(request) or ""
-    path, told_id = _clean(request.path, LONGEST, secret), _clean(given_id, LONGEST, secret)
-    return Origin(request.method[:20], path, route, client, given_id, told_id, secret)
+    path, shown_id = _clean(request.path, LONGEST, secret), _clean(client_id, LONGEST, secret)
+    return Origin(request.method[:20], path, route, client, client_id, shown_id, secret)
 
 
 class Entry(msgspec.Struct, eq=False):
@@ -317,7 +317,7 @@ class Entry(msgspec.Struct, eq=False):
         if len(attempts) != 1 or attempts[0].error or attempts[0].model != target:
             attempts = tuple([_clean_attempt(attempt, secret) for attempt in attempts])
         return Record(  # in the order of its members: by their names it takes seven times as long
-            origin.told_id or self.id,
+            origin.shown_id or self.id,
             self.at,
             self.key,
             self.team,
@@ -366,7 +366,7 @@ _cleaned = ByteCache[str, str](500_000, redact)
 """Names and paths without secrets: they come again and again, and none with a client's key in it gets here."""
 
 
-async def told_of(request: GatewayRequest, answering: Awaitable[GatewayReply]) -> GatewayReply:
+async def end_with_body(request: GatewayRequest, answering: Awaitable[GatewayReply]) -> GatewayReply:
     """The reply to a request whose end nobody else tells: it is told with the last byte of the body."""
     entry = request.entry
     if entry is None:

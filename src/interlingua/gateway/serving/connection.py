@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 from interlingua.errors import BadRequestError, ConfigError, Error, InternalServerError, OverloadedError
 from interlingua.gateway.http import Head
 from interlingua.gateway.serving.arriving import Arriving
-from interlingua.gateway.serving.outlet import Outlet
 from interlingua.gateway.serving.reader import Fault, RequestReader
+from interlingua.gateway.serving.response_writer import ResponseWriter
 from interlingua.gateway.serving.writer import CONTINUE, refusal, whole
 from interlingua.gateway.sockets.session import session_of
 
@@ -56,13 +56,31 @@ class Connection(asyncio.Protocol):
     """One connection of a client."""
 
     __slots__ = (
-        "_arriving", "_began_s", "_gateway", "_idle_s", "_is_answered", "_is_behind", "_is_ending", "_is_lingering",
-        "_is_switched", "_last_s", "_loop", "_outlet", "_peer", "_reader", "_reads", "_request", "_server", "_task",
-        "_thrown_bytes", "_transport", "_watch",
+        "_arriving",
+        "_began_s",
+        "_gateway",
+        "_idle_s",
+        "_is_answered",
+        "_is_behind",
+        "_is_ending",
+        "_is_lingering",
+        "_is_switched",
+        "_last_s",
+        "_loop",
+        "_peer",
+        "_reader",
+        "_reads",
+        "_request",
+        "_server",
+        "_task",
+        "_thrown_bytes",
+        "_transport",
+        "_watch",
+        "_writer",
     )  # fmt: skip
 
     _transport: asyncio.Transport
-    _outlet: Outlet
+    _writer: ResponseWriter
     _watch: asyncio.TimerHandle
 
     def __init__(self, server: GatewayServer, loop: asyncio.AbstractEventLoop) -> None:
@@ -84,7 +102,7 @@ class Connection(asyncio.Protocol):
         """Watch a new connection, or refuse it where there are too many."""
         made: Any = transport  # those of uvloop are no subclasses of asyncio's
         self._transport = made
-        self._outlet = Outlet(made, self._loop, self._server.departures)
+        self._writer = ResponseWriter(made, self._loop, self._server.flush_batch)
         peer: tuple[object, ...] | str | None = made.get_extra_info("peername")
         self._peer = str(peer[0]) if type(peer) is tuple else ""
         settings = self._gateway.settings
@@ -166,7 +184,7 @@ class Connection(asyncio.Protocol):
             answering = self._answer(arrival.head, arriving.request, arriving.refusal, coming)
             self._task = self._loop.create_task(answering)
         elif arrival.awaits and not arrival.pieces:
-            self._outlet.write(CONTINUE)
+            self._writer.write(CONTINUE)
             arrival.awaits = False
         arrival.pieces.clear()
 
@@ -198,7 +216,7 @@ class Connection(asyncio.Protocol):
             arriving.refusal = gateway.refuse(request, error)
             return False
         self._is_switched = True
-        self._outlet.write(reply)
+        self._writer.write(reply)
         if request.entry is not None:
             request.entry.status = 101
             request.entry.sent()
@@ -248,11 +266,11 @@ class Connection(asyncio.Protocol):
         try:
             reply = refusal or await gateway.answer(request)
             keeps = self._keeps(head, coming)
-            body, more, outlet = reply.body, self._server.date, self._outlet
-            if type(body) is bytes and outlet.stalled_s is None:
-                outlet.write(whole(head, reply.status, reply.headers, body, more=more, keeps=keeps))
+            body, more, writer = reply.body, self._server.date, self._writer
+            if type(body) is bytes and writer.stalled_s is None:
+                writer.write(whole(head, reply.status, reply.headers, body, more=more, keeps=keeps))
             else:
-                await outlet.send(head, reply, more, keeps=keeps, keep_alive_s=gateway.settings.keep_alive_s)
+                await writer.send(head, reply, more, keeps=keeps, keep_alive_s=gateway.settings.keep_alive_s)
             if entry is not None:
                 entry.is_sent = True
         except Exception:
@@ -290,11 +308,11 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """The client does not read."""
-        self._outlet.pause()
+        self._writer.pause()
 
     def resume_writing(self) -> None:
         """The client has read."""
-        self._outlet.resume()
+        self._writer.resume()
 
     # What ends it
 
@@ -339,7 +357,7 @@ class Connection(asyncio.Protocol):
     def _refuse(self, fault: Fault) -> None:
         """Say why there will be no answer, and end."""
         if not self._transport.is_closing():
-            self._outlet.write(self._refusal(fault))
+            self._writer.write(self._refusal(fault))
         self._drop()
         self._linger()
 
@@ -375,12 +393,12 @@ class Connection(asyncio.Protocol):
 
     def _look(self) -> None:
         """End the connection if its time is over; else look again when it may be."""
-        now_s, settings, outlet = self._loop.time(), self._gateway.settings, self._outlet
-        if outlet.stalled_s is None and self._transport.is_closing():
-            outlet.stalled_s = now_s  # what is still to be sent has to be taken, too
+        now_s, settings, writer = self._loop.time(), self._gateway.settings, self._writer
+        if writer.stalled_s is None and self._transport.is_closing():
+            writer.stalled_s = now_s  # what is still to be sent has to be taken, too
         wait_s = min(settings.receive_s, settings.send_s) / 2
         self._watch = self._loop.call_later(wait_s, self._look)
-        if outlet.stalled_s is not None and now_s - outlet.stalled_s >= settings.send_s:
+        if writer.stalled_s is not None and now_s - writer.stalled_s >= settings.send_s:
             self._transport.abort()
         elif self._task is None and not self._transport.is_closing():
             self._look_at_reading(now_s, settings.receive_s)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from interlingua.gateway.serving.connection import Connection
 from interlingua.gateway.serving.draining import CUT_S, turn_away
 from interlingua.gateway.serving.heads import Heads
-from interlingua.gateway.serving.outlet import Departures
+from interlingua.gateway.serving.response_writer import FlushBatch
 from interlingua.gateway.serving.writer import date_line
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class GatewayServer:
         """The connections that are served."""
         self.heads: Heads = Heads()
         """The heads of requests that they know."""
-        self.departures: Departures = Departures()
+        self.flush_batch: FlushBatch = FlushBatch()
         """The writer of all that they send at the end of a turn."""
         self._lingering: set[Connection | Socket] = set()
         self._signals: list[int] = []

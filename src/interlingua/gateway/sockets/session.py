@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from interlingua.dialects.table import services, store_dialect
 from interlingua.errors import BadRequestError
 from interlingua.gateway.calls.replies import error_reply
-from interlingua.gateway.http import GatewayReply, GatewayRequest, Seen
+from interlingua.gateway.http import GatewayReply, GatewayRequest, HeadFacts
 from interlingua.gateway.serving.arriving import Arriving
 from interlingua.gateway.state.latest import Latest
 from interlingua.wire.json import MAX_BODY_BYTES, decode_any, encode
@@ -81,7 +81,7 @@ class Session:
         self._gateway = gateway
         self._path, self._query, self._peer = handshake.path, handshake.query, handshake.peer
         self._headers = _headers_of(handshake.headers)
-        self._facts = Seen()
+        self._facts = HeadFacts()
         self._latest = Latest(gateway)
 
     def request(self, text: bytes) -> GatewayRequest:

@@ -77,7 +77,7 @@ class Latest:
 
     # Turns
 
-    def told_whole(self, prepared: Prepared) -> Prepared:
+    def with_whole_input(self, prepared: Prepared) -> Prepared:
         """A request that goes on from the latest response, as one that says everything itself; any other as it is."""
         if not self._id or prepared.previous != self._id:
             return prepared

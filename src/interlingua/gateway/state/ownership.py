@@ -235,7 +235,7 @@ class Ownership:
 
     def sign_text(self, text: str, request: GatewayRequest) -> str:
         """A text of a provider's error with the ids that its client knows."""
-        for own, signed in request.given_ids.items():
+        for own, signed in request.signed_ids.items():
             text = text.replace(own, signed)
         return text
 
@@ -271,7 +271,7 @@ class _Opening:
             body=body,
             read=request.read if body is request.body else None,
             kept_by=tuple(self._kept_by),
-            given_ids=self._signed_ids,
+            signed_ids=self._signed_ids,
             changes=self._changes.done(),
         )
 

@@ -1,11 +1,11 @@
-"""Stores of the gateway for a while: a face that another process can have, too, and the one in memory.
+"""Stores of the gateway for a while: an interface that another process can have, too, and the one in memory.
 
 Rules
 - Everything is bounded: in bytes, in entries, in time. What is full forgets what was not asked for the longest.
 - A key is an owner, a kind and a name, which are never written into one another: no name leads to what another owner
   keeps. A store on another machine has to keep them apart as well.
 - A value is never changed after it was put; whoever gets it shares it.
-- The face is awaited, so that a store on another machine can have it; the one in memory never waits.
+- The interface is awaited, so that a store on another machine can have it; the one in memory never waits.
 """
 
 from __future__ import annotations

@@ -522,7 +522,7 @@ class Keeping:
         """Keep a provider's answer under an id: in the store, or with its connection where the client wants none."""
         prepared, latest = self._prepared, self._latest
         if latest is not None:
-            prepared = latest.told_whole(prepared)
+            prepared = latest.with_whole_input(prepared)
         if self._stores:
             await self._gateway.stored.keep(self._owner, response_id, write(), prepared, provider)
         elif latest is not None:

@@ -21,7 +21,7 @@ from interlingua.errors import ConfigError, DecodeError, LimitExceededError, Tra
 from interlingua.gateway.calls.exchange import read
 from interlingua.gateway.calls.reading import read_request
 from interlingua.gateway.calls.replies import trail_headers
-from interlingua.gateway.http import GatewayReply, Seen
+from interlingua.gateway.http import GatewayReply, HeadFacts
 from interlingua.gateway.surfaces.passing import call_provider, with_model
 from interlingua.routing.estimate import estimate_tokens
 from interlingua.types.change import Changes
@@ -54,7 +54,7 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
             if lane.dialect.name == dialect and not exchange.is_ours and not gateway.hooks:
                 reply = await _counted(gateway, exchange, lane.endpoint, count)
                 if reply is not None:
-                    return GatewayReply(status=reply.status, headers=_told_by(lane.endpoint), body=reply.body)
+                    return GatewayReply(status=reply.status, headers=_count_headers(lane.endpoint), body=reply.body)
         await exchange.decode()
         return _estimated(exchange, count, lanes[0].endpoint)
 
@@ -88,7 +88,7 @@ async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoin
     defaults = get_service(endpoint.dialect).default_headers
     missing = tuple([pair for pair in defaults if request.header(pair[0]) is None])
     if missing:
-        request = msgspec.structs.replace(request, headers=(*request.headers, *missing), facts=Seen())
+        request = msgspec.structs.replace(request, headers=(*request.headers, *missing), facts=HeadFacts())
     try:
         reply = await call_provider(gateway, request, endpoint, path, body)
     except (TransportError, ConfigError):
@@ -106,7 +106,7 @@ def _says(body: bytes, member: str) -> bool:
     return isinstance(value, dict) and member in value
 
 
-def _told_by(endpoint: Endpoint) -> Headers:
+def _count_headers(endpoint: Endpoint) -> Headers:
     return (("content-type", "application/json"), ("x-interlingua-target", endpoint.spec))
 
 
@@ -116,5 +116,5 @@ def _estimated(exchange: ClientExchange, count: Count, endpoint: Endpoint) -> Ga
     hooked = "hooks stand before every target"
     reason = hooked if exchange.gateway.hooks else f"{endpoint.spec} does not count in this dialect"
     changes.add("tokens_estimated", f"/{count.member}", reason)
-    headers = (*_told_by(endpoint), *trail_headers((), changes.done()))
+    headers = (*_count_headers(endpoint), *trail_headers((), changes.done()))
     return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))

@@ -117,7 +117,7 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     if cost is not None:
         content["cost_usd"] = cost
     body = encode(content, nulls=ANY_NULLS)
-    if request.given_ids:
+    if request.signed_ids:
         body = gateway.ids.sign_text(body.decode(), request).encode()
     return GatewayReply(headers=(("content-type", "application/json"),), body=body)
 

@@ -13,7 +13,7 @@ import msgspec
 
 from interlingua.errors import NotFoundError
 from interlingua.gateway.calls.reading import CHEAP_BYTES
-from interlingua.gateway.http import Closing, GatewayReply, Seen
+from interlingua.gateway.http import Closing, GatewayReply, HeadFacts
 from interlingua.wire.body import edited_body
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ async def hosted(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     headers = (*[pair for pair in request.headers if pair[0] not in names], *translated.headers)
     own = msgspec.structs.replace(
         request, path=translated.path, query="", headers=headers, body=edited_body(body, translated.edits), read=None,
-        facts=Seen(route=route),
+        facts=HeadFacts(route=route),
     )  # fmt: skip
     if len(own.body) > CHEAP_BYTES:
         await gateway.ids.read_costly(own)

@@ -30,7 +30,7 @@ from interlingua.dialects._service import FOREIGN_LIMITS
 from interlingua.dialects.table import DEFAULT_DIALECT, get_service, services
 from interlingua.errors import DecodeError, LimitExceededError, NotFoundError, PermissionDeniedError
 from interlingua.gateway.calls.reading import PASSED_RULES, checked_model, other_models
-from interlingua.gateway.calls.replies import told_changes, visible
+from interlingua.gateway.calls.replies import changes_text, visible
 from interlingua.gateway.http import Closing, GatewayReply, dialect_by_headers
 from interlingua.gateway.keys.admission import UnreadSize
 from interlingua.gateway.keys.cap import token_count
@@ -117,11 +117,9 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
         changes: tuple[Change, ...] = ()
         try:
             if reads and gateway.hooks:
-                from interlingua.gateway.surfaces.unread import Passed, seen_by_hooks  # who has no hooks pays nothing
+                from interlingua.gateway.surfaces.unread import Passed, run_hooks  # who has no hooks pays nothing
 
-                edits, changes = await seen_by_hooks(
-                    gateway, Passed(request, reads, _read_of(rewrite), named, endpoint)
-                )
+                edits, changes = await run_hooks(gateway, Passed(request, reads, _read_of(rewrite), named, endpoint))
             body = None if rewrite is None else rewrite(endpoint.model, **edits)
             reply = await pass_on(gateway, request, endpoint, path, body)
         except BaseException as error:
@@ -129,7 +127,7 @@ def passing(dialect: str, reads: ModelReads = "") -> Callable[[Gateway, GatewayR
                 may_run = is_late(error) or isinstance(error, CancelledError)
                 await done(grant.settle_unread(endpoint.spec, is_failed=not may_run))
             raise
-        if changes and (listing := told_changes(changes)):
+        if changes and (listing := changes_text(changes)):
             reply = msgspec.structs.replace(reply, headers=(*reply.headers, ("x-interlingua-changes", listing)))
         return await settled_after(reply, grant, endpoint.spec)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
-__all__ = ["Passed", "Seen", "guards_of", "seen_by_hooks", "unseen"]
+__all__ = ["HookResult", "Passed", "guards_of", "run_hooks", "unreadable"]
 
 _KNOBS = ("max_tokens", "temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "n", "user")
 """Members of `/v1/completions` that a conversation has under the same name."""
@@ -67,7 +67,7 @@ class Passed(NamedTuple):
     """The target."""
 
 
-class Seen(NamedTuple):
+class HookResult(NamedTuple):
     """The body after the hooks of a request that is passed on."""
 
     edits: dict[str, bytes]
@@ -76,7 +76,7 @@ class Seen(NamedTuple):
     """The entries of that."""
 
 
-async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
+async def run_hooks(gateway: Gateway, passed: Passed) -> HookResult:
     """The request after the hooks of a gateway, where it is passed on, and a model reads it.
 
     Raises: PermissionDeniedError for what a hook would have to see and cannot; BadRequestError for what a hook makes of
@@ -84,12 +84,12 @@ async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
     """
     guards = guards_of(gateway)
     if not guards:
-        return Seen({})
+        return HookResult({})
     body, texts = passed.body, None
     if passed.reads == "prompt" and body is not None and not any([_sees_answers(hook) for hook in guards]):
         texts = _texts(body)
     if texts is None or body is None:
-        raise unseen(passed.request, guards)
+        raise unreadable(passed.request, guards)
     shown = Request(
         messages=(Message("user", tuple([TextPart(text) for text in texts])),),
         **{name: _knob(name, body.get(name)) for name in _KNOBS if body.get(name) is not None},
@@ -105,7 +105,7 @@ async def seen_by_hooks(gateway: Gateway, passed: Passed) -> Seen:
         ),
     )
     result = await carried_out(hooking.before(shown))
-    return Seen(_edits(passed.request, body, shown, result), hooking.take_changes())
+    return HookResult(_edits(passed.request, body, shown, result), hooking.take_changes())
 
 
 def _edits(request: GatewayRequest, body: Body, shown: Request, result: object) -> dict[str, bytes]:
@@ -163,7 +163,7 @@ def guards_of(gateway: Gateway) -> tuple[Hook, ...]:
     return tuple([hook for hook in gateway.hooks if hook.sees_everything])
 
 
-def unseen(
+def unreadable(
     request: GatewayRequest, guards: Sequence[Hook], way_out: str = "as a conversation"
 ) -> PermissionDeniedError:
     """The refusal of a request that these hooks cannot see."""

@@ -225,11 +225,11 @@ class _Exchange:
 
     async def _hooked(self, job: Job, ask: Callable[[Job], Awaitable[Response[Any]]]) -> Response[Any]:
         from interlingua.client.hooks.run import Hooking, context_of  # who has no hooks pays nothing
-        from interlingua.gateway.surfaces.unread import guards_of, unseen
+        from interlingua.gateway.surfaces.unread import guards_of, unreadable
 
         has_tokens = any([isinstance(each, OpaquePart) and each.kind == "tokens" for each in inputs_of(job)])
         if has_tokens and (guards := guards_of(self.gateway)):
-            raise unseen(self.http, guards, "with texts")
+            raise unreadable(self.http, guards, "with texts")
         owner = "" if self.key is None else self.key.name
         context = context_of(job, stream=False, model=self.model, owner=owner, client=self.dialect)
         hooking = Hooking(self.gateway.hooks, context)

@@ -9,7 +9,7 @@ import msgspec
 import interlingua as il
 from interlingua.gateway.calls.exchange import ClientExchange, read
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.http import GatewayRequest, Seen
+from interlingua.gateway.http import GatewayRequest, HeadFacts
 from interlingua.testing.upstream import Upstream
 from tests.support.gateway import MODELS, asking, body_of, gateway, header_of
 
@@ -24,7 +24,7 @@ def test_what_stands_around_a_body_has_a_say() -> None:
     """Headers bear on what it means, so each head has the body read again."""
     made = gateway()
     plain = asking("anthropic", "openai/gpt-5.6", TOLD, max_tokens=9)
-    beta = msgspec.structs.replace(plain, headers=(*plain.headers, ("anthropic-beta", "speed-1")), facts=Seen())
+    beta = msgspec.structs.replace(plain, headers=(*plain.headers, ("anthropic-beta", "speed-1")), facts=HeadFacts())
     for http, betas in ((plain, {}), (beta, {"anthropic": {"betas": ["speed-1"]}})) * 4:
         assert _read(made, http, "anthropic").decoded.request.extra == betas
 

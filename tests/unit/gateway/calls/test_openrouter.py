@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from interlingua.gateway.http import GatewayRequest, Seen
+from interlingua.gateway.http import GatewayRequest, HeadFacts
 from interlingua.testing.upstream import Upstream
 from tests.support.gateway import asking, body_of, gateway
 
@@ -35,7 +35,10 @@ async def _chunks(dialect: str, request: GatewayRequest) -> list[Any]:
 async def test_r64_the_provider_is_named_for_clients_of_openrouter(dialect: str) -> None:
     """By its path and by its header; the text is the same."""
     plain = asking("openai-chat", TARGETS[dialect])
-    for request in (asking("openai-chat", TARGETS[dialect], headers=REFERER), replace(plain, path=_API, facts=Seen())):
+    for request in (
+        asking("openai-chat", TARGETS[dialect], headers=REFERER),
+        replace(plain, path=_API, facts=HeadFacts()),
+    ):
         told = await _answer(dialect, request)
         assert (told["provider"], told["choices"][0]["message"]["content"]) == (dialect, "Hello.")
     assert "provider" not in await _answer(dialect, plain)

@@ -9,10 +9,10 @@ from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects.table import get_dialect
 from interlingua.gateway.calls.replies import (
     MAX_CHANGES_BYTES,
+    changes_text,
     error_reply,
     limit_headers,
     reply_of,
-    told_changes,
     trail_headers,
 )
 from interlingua.gateway.http import GatewayReply
@@ -31,9 +31,9 @@ def _change(path: str) -> il.Change:
 
 def test_changes_are_told_up_to_the_bound_and_then_counted() -> None:
     """At most 2 kB; what does not fit is a number."""
-    assert told_changes([]) == ""
-    assert told_changes([_change("/seed")]) == "dropped parameter_unsupported /seed"
-    many = told_changes([_change(f"/messages/{number}/parts/0/cache") for number in range(500)])
+    assert changes_text([]) == ""
+    assert changes_text([_change("/seed")]) == "dropped parameter_unsupported /seed"
+    many = changes_text([_change(f"/messages/{number}/parts/0/cache") for number in range(500)])
     assert len(many) <= MAX_CHANGES_BYTES
     shown, _, rest = many.rpartition(", +")
     assert shown.count(", ") + 1 + int(rest) == 500
@@ -41,7 +41,7 @@ def test_changes_are_told_up_to_the_bound_and_then_counted() -> None:
 
 def test_paths_are_visible_ascii() -> None:
     """What a client wrote can neither end a header nor begin another one."""
-    assert told_changes([_change("/extra/x\r\nset-cookie: a=b/ü")]) == (
+    assert changes_text([_change("/extra/x\r\nset-cookie: a=b/ü")]) == (
         "dropped parameter_unsupported /extra/x%0D%0Aset-cookie%3A%20a%3Db/%C3%BC"
     )
     headers = trail_headers([Attempt(model="a/b\r\nx: y", outcome="served")])

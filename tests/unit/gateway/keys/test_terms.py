@@ -9,12 +9,12 @@ from interlingua.gateway.keys.terms import (
     NANO,
     Budget,
     Terms,
+    budget_text,
     money,
     nano_usd,
     read_budget,
     read_count,
-    told_budget,
-    told_terms,
+    terms_texts,
 )
 
 
@@ -47,7 +47,7 @@ def test_what_is_no_count_is_refused(text: str | int) -> None:
 def test_a_budget_is_an_amount_for_a_time(text: str, budget: Budget, told: str) -> None:
     """What is written is exactly what is kept, and can be told again."""
     assert read_budget(text) == budget
-    assert told_budget(budget) == told
+    assert budget_text(budget) == told
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_money_is_rounded_up_in_billionths() -> None:
 def test_terms_are_told_and_say_what_they_need() -> None:
     """Whoever looks at a key sees each of its limits, and nothing is estimated for a key that counts requests."""
     terms = Terms(rpm=60, tpm=200_000, concurrency=4, budgets=(read_budget("50 USD/month"),))
-    assert told_terms(terms) == ["60 requests/min", "200,000 tokens/min", "4 at a time", "50.00 USD/month"]
+    assert terms_texts(terms) == ["60 requests/min", "200,000 tokens/min", "4 at a time", "50.00 USD/month"]
     assert (terms.needs_tokens, terms.needs_money) == (True, True)
     assert (Terms(rpm=1).needs_tokens, Terms(rpm=1).needs_money) == (False, False)
     assert (Terms(tpm=1).needs_tokens, Terms(budgets=(read_budget("1 token"),)).needs_money) == (True, False)

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from interlingua.client.state import health_store, limit
 from interlingua.gateway.asgi import GatewayApp
 from interlingua.gateway.core import Gateway
-from interlingua.gateway.http import GatewayRequest, Seen
+from interlingua.gateway.http import GatewayRequest, HeadFacts
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.records.metrics import MAX_SERIES, Metrics
 from interlingua.gateway.records.observing import Observing
@@ -237,7 +237,7 @@ async def test_a_key_is_told_its_own_numbers_and_an_operator_all() -> None:
         made.metrics(Record(id="x", at=0.0, key="a", status=1_000 + place))
 
     async def told(name: str) -> set[str]:
-        asked = msgspec.structs.replace(ASK, headers=(("x-api-key", f"key-{name}"),), facts=Seen())
+        asked = msgspec.structs.replace(ASK, headers=(("x-api-key", f"key-{name}"),), facts=HeadFacts())
         samples = await scraped(made, asked)
         assert "interlingua_tokens_total" in {sample for sample, _ in samples}
         return {dict(labels).get("key", "-") for _, labels in samples}
@@ -246,7 +246,7 @@ async def test_a_key_is_told_its_own_numbers_and_an_operator_all() -> None:
     assert await told("a") == {"a"}
     assert await told('b",key="a') == {'b",key="a'}
     assert await told("other") == {"other"}
-    asked = msgspec.structs.replace(ASK, headers=(("x-api-key", "key-other"),), facts=Seen())
+    asked = msgspec.structs.replace(ASK, headers=(("x-api-key", "key-other"),), facts=HeadFacts())
     samples = await scraped(made, asked)
     assert of(samples, "interlingua_requests_total") == {f"openai-chat smart {MODELS['anthropic']} other 200": 1}
     made.set_up(msgspec.structs.replace(made.settings, observing=Observing(metrics="open")))

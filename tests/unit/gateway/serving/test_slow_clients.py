@@ -13,7 +13,7 @@ from interlingua.gateway.http import GatewayReply, GatewayRequest
 from interlingua.gateway.keys.auth import hash_key
 from interlingua.gateway.records.record import Record
 from interlingua.gateway.serving import connection
-from interlingua.gateway.serving.outlet import Departures, Outlet
+from interlingua.gateway.serving.response_writer import FlushBatch, ResponseWriter
 from interlingua.gateway.settings import GatewayKey
 from tests.support.leaping import LEAPING
 from tests.support.wire import GET, HEAD, Pieces, Wire, answering, post, settled, wired
@@ -327,9 +327,9 @@ async def test_a_turn_that_brings_much_holds_little_of_it_back() -> None:
     """Beyond 64 KiB it is written at once, so that the transport can say that the client does not read."""
     loop, written = asyncio.get_running_loop(), list[bytes]()
     transport: Any = SimpleNamespace(is_closing=lambda: False, write=written.append)
-    outlet = Outlet(transport, loop, Departures())
+    writer = ResponseWriter(transport, loop, FlushBatch())
     for piece in (b"a", b"b", b"c", b"d"):
-        outlet.write_soon(40_000 * piece)
+        writer.write_soon(40_000 * piece)
     assert [len(data) for data in written] == [120_000]
     await settled()
     assert b"".join(written) == b"".join([40_000 * piece for piece in (b"a", b"b", b"c", b"d")])

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["sides"]
+__all__ = ["side_by_side"]
 
 
-async def sides(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
+async def side_by_side(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The request in every dialect.
 
     Raises: DecodeError, HistoryError for what is no request of its dialect; NotFoundError for an id of which no content

@@ -22,7 +22,7 @@ from interlingua.gateway.serving.writer import LAST_CHUNK, chunk, has_body, head
 if TYPE_CHECKING:
     from interlingua.gateway.http import GatewayReply, Head, Pieces
 
-__all__ = ["Departures", "Outlet"]
+__all__ = ["FlushBatch", "ResponseWriter"]
 
 _MOST_HELD_BYTES = 65_536
 """How much is held for the end of a turn: one turn may bring megabytes, and what is held slows no upstream down."""
@@ -30,38 +30,38 @@ _SHORTEST_S = 0.01
 """How soon is looked again whether a stream is silent."""
 
 
-class Departures:
+class FlushBatch:
     """The ways out on which something is to be sent at the end of this turn of the loop."""
 
     __slots__ = ("_waiting",)
 
     def __init__(self) -> None:
         """None."""
-        self._waiting: list[Outlet] = []
+        self._waiting: list[ResponseWriter] = []
 
-    def add(self, outlet: Outlet, loop: asyncio.AbstractEventLoop) -> None:
+    def add(self, writer: ResponseWriter, loop: asyncio.AbstractEventLoop) -> None:
         """Have one send what it holds then."""
         if not self._waiting:
             loop.call_soon(self._leave)
-        self._waiting.append(outlet)
+        self._waiting.append(writer)
 
     def _leave(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for outlet in waiting:
-            outlet.let_go()
+        for writer in waiting:
+            writer.let_go()
 
 
-class Outlet:
+class ResponseWriter:
     """Writes the replies of one connection, one after the other."""
 
-    __slots__ = ("_departures", "_loop", "_resumed", "is_leaving", "pending", "stalled_s", "transport")
+    __slots__ = ("_flush_batch", "_loop", "_resumed", "is_leaving", "pending", "stalled_s", "transport")
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, departures: Departures) -> None:
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop, flush_batch: FlushBatch) -> None:
         """The way out of a connection that was just made."""
         self.transport: asyncio.Transport = transport
         """Where bytes go."""
         self._loop = loop
-        self._departures = departures
+        self._flush_batch = flush_batch
         self._resumed: asyncio.Future[None] | None = None
         self.pending: bytes = b""
         """The bytes that go out with the next ones."""
@@ -97,7 +97,7 @@ class Outlet:
             self.write(data)
         else:
             self.pending, self.is_leaving = data, True
-            self._departures.add(self, self._loop)
+            self._flush_batch.add(self, self._loop)
 
     def let_go(self) -> None:
         """Send what is held by itself: nothing comes at once."""
@@ -162,12 +162,12 @@ class Outlet:
 class _Stream:
     """Sends the pieces of a stream, and a sign of life when nothing was sent for a while."""
 
-    __slots__ = ("_every_s", "_in_chunks", "_last_s", "_loop", "_outlet", "_sign", "_timer")
+    __slots__ = ("_every_s", "_in_chunks", "_last_s", "_loop", "_sign", "_timer", "_writer")
 
     def __init__(
-        self, outlet: Outlet, loop: asyncio.AbstractEventLoop, sign: bytes, every_s: float, *, in_chunks: bool
+        self, writer: ResponseWriter, loop: asyncio.AbstractEventLoop, sign: bytes, every_s: float, *, in_chunks: bool
     ) -> None:
-        self._outlet = outlet
+        self._writer = writer
         self._loop = loop
         self._in_chunks = in_chunks
         self._sign = sign
@@ -177,17 +177,17 @@ class _Stream:
 
     def take(self, piece: bytes) -> bool:
         """Send a piece; whether the client takes more."""
-        outlet = self._outlet
-        outlet.write_soon(b"%x\r\n%b\r\n" % (len(piece), piece) if self._in_chunks else piece)
+        writer = self._writer
+        writer.write_soon(b"%x\r\n%b\r\n" % (len(piece), piece) if self._in_chunks else piece)
         self._last_s = self._loop.time()
-        return outlet.stalled_s is None
+        return writer.stalled_s is None
 
     def _tick(self) -> None:
         now_s = self._loop.time()
         if now_s - self._last_s >= self._every_s:
             self._last_s = now_s
-            if not self._outlet.is_paused:
-                self._outlet.write(self._sign)
+            if not self._writer.is_paused:
+                self._writer.write(self._sign)
         wait_s = max(_SHORTEST_S, self._last_s + self._every_s - now_s)
         self._timer = self._loop.call_later(wait_s, self._tick)
 
