@@ -152,6 +152,11 @@ def foreign_extras(extra: Mapping[str, Any], dialect: str) -> list[str]:
     return [name for name, members in extra.items() if name != dialect and _says_something(members)]
 
 
+def says_more(extra: Mapping[str, Any], dialect: str) -> bool:
+    """Whether `extra` holds members for `dialect`, or members of others that somebody could miss."""
+    return dialect in extra or bool(foreign_extras(extra, dialect))
+
+
 ADDRESS = frozenset({"id", "status"})
 """Members that only say where an item stands and how far it got."""
 HOLDERS = frozenset({"item", "functionCall", "functionResponse", "reasoning"})

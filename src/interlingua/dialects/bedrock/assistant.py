@@ -16,7 +16,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from interlingua.dialects._foreign import note_foreign
-from interlingua.dialects._members import is_list, is_object, merge_members, object_in, plain
+from interlingua.dialects._members import is_list, is_object, merge_members, object_in, plain, says_more
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._steps import answer_thinking, at_home, history_text, joined, string_in
 from interlingua.dialects._transcripts import transcript_text
@@ -198,14 +198,16 @@ def plain_turn(parts: Sequence[Part], names: Mapping[str, str], ids: Mapping[str
     for part in parts:
         if type(part) is TextPart:
             text = part.text
-            if part.cache or part.extra or part.annotations or part.sealed or not text or text.isspace():
+            if part.cache or part.annotations or part.sealed or not text or text.isspace():
+                return None
+            if part.extra and says_more(part.extra, NAME):
                 return None
             wires.append(PlainBlockWire(text))
-        elif type(part) is ToolCall and not part.sealed and not part.extra:
+        elif type(part) is not ToolCall or part.sealed or (part.extra and says_more(part.extra, NAME)):
+            return None
+        else:
             name, call_id = names.get(part.name, part.name), ids.get(part.id, part.id)
             wires.append(PlainBlockWire(None, PlainUseWire(call_id, name, Raw(part.arguments_json))))
-        else:
-            return None
     return wires or None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text
-from interlingua.dialects._members import is_object, members_of, merge_members
+from interlingua.dialects._members import is_object, members_of, merge_members, says_more
 from interlingua.dialects._serve import read_member
 from interlingua.dialects._turns import Turns
 from interlingua.dialects.bedrock.assistant import AssistantDecoder, AssistantEncoder, plain_turn
@@ -332,17 +332,21 @@ class MessageEncoder:
         for part in message.parts:
             if type(part) is TextPart:
                 text, has_text = part.text, True
-                if part.cache or part.extra or part.annotations or part.sealed or not text or text.isspace():
+                if part.cache or part.annotations or part.sealed or not text or text.isspace():
+                    return None
+                if part.extra and says_more(part.extra, NAME):
                     return None
                 wires.append(PlainBlockWire(text))
-            elif type(part) is ToolResult and not has_text:  # results are told first
+            elif type(part) is not ToolResult or has_text or part.cache:  # results are told first
+                return None
+            else:
                 text, call_id = part.content, self.ids.get(part.call_id, part.call_id)
-                if part.cache or part.extra or type(text) is not str or not text or text.isspace():
+                if type(text) is not str or not text or text.isspace():
+                    return None
+                if part.extra and says_more(part.extra, NAME):
                     return None
                 status = "error" if part.is_error else None
                 wires.append(PlainBlockWire(None, None, PlainResultWire(call_id, (PlainTextWire(text),), status)))
-            else:
-                return None
         return wires or None
 
     def _message(self, message: Message, role: str, path: str) -> None:

@@ -17,7 +17,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from interlingua.dialects._citations import own_values
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, says_more
 from interlingua.dialects._openai.calls import arguments_text, clean_name, mended_arguments
 from interlingua.dialects._steps import answer_thinking, history_text
 from interlingua.dialects._transcripts import transcript_text
@@ -229,14 +229,14 @@ def plain_parts(parts: Sequence[Part], names: Mapping[str, str]) -> tuple[list[s
     calls: list[PlainCallWire] = []
     for part in parts:
         if type(part) is ToolCall:
-            if part.sealed or part.extra:
+            if part.sealed or (part.extra and says_more(part.extra, NAME)):
                 return None
             function = PlainFunctionWire(names.get(part.name, part.name), part.arguments_json)
             calls.append(PlainCallWire(part.id, "function", function))
             continue
         if type(part) is not TextPart or calls or not part.text:
             return None
-        if part.cache or part.annotations or part.sealed or part.extra:
+        if part.cache or part.annotations or part.sealed or (part.extra and says_more(part.extra, NAME)):
             return None
         texts.append(part.text)
     return texts, calls

@@ -19,7 +19,7 @@ from interlingua.dialects._contract import Undo
 from interlingua.dialects._error_prefix import prefixed
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
-from interlingua.dialects._members import merge_members
+from interlingua.dialects._members import merge_members, says_more
 from interlingua.dialects._roles import MessagesReader
 from interlingua.dialects._serve import read_member
 from interlingua.dialects.cohere.assistant import (
@@ -231,7 +231,9 @@ class MessageEncoder:
         if role == "tool":
             results: list[PlainResultWire] = []
             for part in parts:
-                if type(part) is not ToolResult or part.is_error or part.cache or part.extra:
+                if type(part) is not ToolResult or part.is_error or part.cache:
+                    return False
+                if part.extra and says_more(part.extra, NAME):
                     return False
                 content = part.content
                 if type(content) is not str or content.startswith(ERROR_PREFIX):
