@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import structs
 
 from interlingua.testing.corpus import read_exchanges
 from interlingua.testing.exchange import APIS, Exchange
@@ -211,7 +212,7 @@ def test_a_refusal_that_traffic_contradicts_is_noticed() -> None:
 
     def refused(name: str, **fields: Any) -> list[str]:
         asked = recorded[name]
-        return _refused(asked.row._replace(**fields), asked.dialect, asked.body)
+        return _refused(structs.replace(asked.row, **fields), asked.dialect, asked.body)
 
     assert refused("937a5b448aab", sampling_efforts=frozenset()) == ["temperature"]
     assert refused("733e04480735", sampling_pair=False) == ["top_p"]

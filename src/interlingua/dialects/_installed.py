@@ -8,7 +8,9 @@ Rules
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
 
 from interlingua.errors import ConfigError, Error, kind_of
 
@@ -21,7 +23,7 @@ Group: TypeAlias = Literal["interlingua.providers", "interlingua.dialects"]
 """The kind of addition: the name of the group of its entry points."""
 
 
-class Installed(NamedTuple):
+class Installed(msgspec.Struct, frozen=True):
     """The addition of a package under a name."""
 
     value: object

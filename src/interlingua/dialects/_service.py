@@ -57,7 +57,7 @@ ModelReads: TypeAlias = Literal["", "prompt", "unread"]
 """Whether a model reads what is passed on there: not at once, a `prompt` in text, or what the gateway cannot read."""
 
 
-class ServicePath(NamedTuple):
+class ServicePath(msgspec.Struct, frozen=True):
     """A path under which clients of the dialect ask for something."""
 
     kind: PathKind
@@ -101,7 +101,7 @@ FOREIGN_HOLDERS = ("options", "parameters", "extra_body", "textGenerationConfig"
 """Members of a body in which such names stand, too."""
 
 
-class LimitFields(NamedTuple):
+class LimitFields(msgspec.Struct, frozen=True):
     """Where a request says how much is to be written; the first spelling is the dialect's own."""
 
     limits: tuple[str, ...] = ("max_tokens",)
@@ -126,7 +126,7 @@ class LimitFields(NamedTuple):
         return tuple(dict.fromkeys((*self.inside, *FOREIGN_HOLDERS)))
 
 
-class IdPlaces(NamedTuple):
+class IdPlaces(msgspec.Struct, frozen=True):
     """Where bodies name what a provider keeps, beside the places that every dialect has."""
 
     ids: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ class IdPlaces(NamedTuple):
     """Members below which every `id` is one, too."""
 
 
-class Count(NamedTuple):
+class Count(msgspec.Struct, frozen=True):
     """How providers of the dialect count tokens."""
 
     path: str
@@ -154,7 +154,7 @@ class Count(NamedTuple):
     """Members in which clients may wrap the whole request that they would send."""
 
 
-class Phrase(NamedTuple):
+class Phrase(msgspec.Struct, frozen=True):
     """The vendor's phrase for a class of errors."""
 
     sentence: str
@@ -165,7 +165,7 @@ class Phrase(NamedTuple):
     """Whether clients read in the message how long they have to wait."""
 
 
-class ListedModel(NamedTuple):
+class ListedModel(msgspec.Struct, frozen=True):
     """A model in a list."""
 
     id: str
@@ -178,7 +178,7 @@ class ListedModel(NamedTuple):
     """The most tokens of one answer; None where nobody knows."""
 
 
-class ModelForm(NamedTuple):
+class ModelForm(msgspec.Struct, frozen=True):
     """How models are listed."""
 
     one: Callable[[ListedModel], dict[str, Any]]
@@ -200,7 +200,7 @@ class Override(NamedTuple):
     """Members, folded, that may not stand there, beside those that may in no dialect."""
 
 
-class Pauses(NamedTuple):
+class Pauses(msgspec.Struct, frozen=True):
     """The functions that join a paused answer and its continuation."""
 
     resumed: Callable[[Request, Response[Any]], Request]
@@ -209,7 +209,7 @@ class Pauses(NamedTuple):
     """The second of two answers, with what only the first says of that place."""
 
 
-class AnswerStore(NamedTuple):
+class AnswerStore(msgspec.Struct, frozen=True):
     """The functions of a dialect whose clients go on from an answer by its id, and name tools in spaces."""
 
     opened: Callable[[Request], tuple[Request, dict[str, tuple[str, str]]]]

@@ -11,7 +11,9 @@ read 2026-11.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from interlingua.errors import DecodeError
 from interlingua.types.capabilities import Capabilities
@@ -20,14 +22,14 @@ from interlingua.wire.json import decode_any, encode
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["CardForm", "CardRequest", "card_request", "read_card"]
+    from interlingua.providers.row import CardForm
 
-CardForm: TypeAlias = Literal["none", "ollama", "llamacpp", "google", "openrouter"]
-"""How a server tells what a model takes; `none`: it does not."""
+__all__ = ["CardRequest", "card_request", "read_card"]
+
 _MAX_TOKENS = 1_000_000_000
 
 
-class CardRequest(NamedTuple):
+class CardRequest(msgspec.Struct, frozen=True):
     """The request for the card of a model."""
 
     method: str

@@ -55,7 +55,9 @@ def _on_responses(facts: Facts) -> Facts:
 
 def _shared(row: ModelRow) -> Facts:
     """The facts of the table, which the strict upstream reads, too."""
-    facts = Facts(**{name: getattr(row, name) for name in ModelRow._fields if name in Facts.__struct_fields__})
+    facts = Facts(
+        **{name: getattr(row, name) for name in ModelRow.__struct_fields__ if name in Facts.__struct_fields__}
+    )
     return replace(facts, **dict.fromkeys(row.media, True))
 
 

@@ -15,15 +15,17 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from interlingua.dialects._contract import Quirks
-from interlingua.providers.cards import CardForm
 from interlingua.providers.price import Price
 from interlingua.types.capabilities import Capabilities
 from interlingua.wire.http import Headers
 
-__all__ = ["LOGINS", "Auth", "Operation", "Provider", "Variable"]
+__all__ = ["LOGINS", "Auth", "CardForm", "Operation", "Provider", "Variable"]
 
 Auth: TypeAlias = Literal["bearer", "api-key", "x-api-key", "x-goog-api-key", "none"]
 """Where the key goes: `Authorization: Bearer …`, a header of that name, or nowhere."""
+
+CardForm: TypeAlias = Literal["none", "ollama", "llamacpp", "google", "openrouter"]
+"""How a server tells what a model takes; `none`: it does not."""
 
 LOGINS = ("aws", "azure", "google")
 """The logins that there are."""

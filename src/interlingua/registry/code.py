@@ -8,7 +8,6 @@ Rules
 
 from __future__ import annotations
 
-from inspect import isclass, signature
 from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.errors import ConfigError, Error, kind_of
@@ -58,7 +57,7 @@ def read_scheme(name: str, factory: object, origin: str) -> tuple[Keyed | None, 
                 f"{kind_of(factory)}"
             )
         return None, cast("SchemeFactory", factory)
-    if not isclass(factory):
+    if not isinstance(factory, type):
         return keyed_code(name, cast("CodeProvider", factory), origin), None
     takes_dsn, takes_nothing = _takes(factory, 1), _takes(factory, 0)
     if not takes_dsn and not takes_nothing:
@@ -96,6 +95,8 @@ def _made(where: str, make: Callable[..., Any], *arguments: object) -> Any:
 
 def _takes(factory: Callable[..., object], number: int) -> bool:
     """Whether a class can be called with so many positional arguments."""
+    from inspect import signature  # dear to import, and only who registers a class needs it
+
     try:
         signature(factory).bind(*[None] * number)
     except (TypeError, ValueError):

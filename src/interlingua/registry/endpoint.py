@@ -14,9 +14,8 @@ import msgspec
 from interlingua.dialects._contract import Encoded, Target
 from interlingua.dialects.table import stream_type
 from interlingua.errors import ConfigError
-from interlingua.providers.cards import CardForm
 from interlingua.providers.price import Price
-from interlingua.providers.row import Auth, Operation
+from interlingua.providers.row import Auth, CardForm, Operation
 from interlingua.registry.secret import ARGUMENT, Secret
 from interlingua.types.capabilities import Capabilities
 from interlingua.wire.cache import ByteCache, weight_of

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -81,7 +81,7 @@ def keyed_row(row: Provider, environ: Environ, *, origin: str = "built in") -> K
     return Keyed(row, Secret.of_environment(environ, row.key_env), origin)
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """Where a server listens."""
 
     host: str
@@ -90,7 +90,7 @@ class Place(NamedTuple):
     """The port."""
 
 
-class Argument(NamedTuple):
+class Argument(Struct, frozen=True):
     """The arguments of `il.model` for the one provider of its spec."""
 
     api_key: Secret | None = None

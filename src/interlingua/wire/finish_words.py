@@ -12,14 +12,14 @@ of each dialect.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from interlingua.types.response import FinishReason
 
 __all__ = ["FINISH_WORDS", "FinishWords", "finish_words"]
 
 
-class FinishWords(NamedTuple):
+class FinishWords(msgspec.Struct, frozen=True):
     """Words of one meaning, with their evidence."""
 
     dialect: str

@@ -14,7 +14,9 @@ This module is not responsible for what follows from a row, nor for what a diale
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 __all__ = ["MODEL_TABLE", "OPENAI_STRICT_BOUNDS", "ModelRow", "StrictBounds", "model_row", "model_rows"]
 
@@ -22,7 +24,7 @@ __all__ = ["MODEL_TABLE", "OPENAI_STRICT_BOUNDS", "ModelRow", "StrictBounds", "m
 CacheLife = Literal["prompt_cache_retention", "prompt_cache_options"]
 
 
-class ModelRow(NamedTuple):
+class ModelRow(msgspec.Struct, frozen=True):
     """The abilities of one family, and their sources."""
 
     vendor: str
@@ -74,8 +76,12 @@ class ModelRow(NamedTuple):
     media: frozenset[str] = frozenset()
     """Kinds of media that a recorded exchange shows to be taken: `images`, `audio`, `documents`."""
 
+    def with_media(self, media: frozenset[str]) -> ModelRow:
+        """The row with the kinds of media that a recorded exchange shows to be taken."""
+        return msgspec.structs.replace(self, media=media)
 
-class StrictBounds(NamedTuple):
+
+class StrictBounds(msgspec.Struct, frozen=True):
     """How large a schema can be that binds what a model writes."""
 
     levels: int
@@ -99,7 +105,7 @@ def _words(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
-_SEEN, _ALL = _words("images", "documents"), _words("images", "audio", "documents")
+_IMAGES_AND_DOCUMENTS, _ALL_MEDIA = _words("images", "documents"), _words("images", "audio", "documents")
 
 OPENAI_NOTES = "our notes on OpenAI Chat, section Pitfalls"
 GEMINI_NOTES = "our notes on Google, sections 1 and 8; vendor pages 'Gemini thinking', 'OpenAI compatibility'"
@@ -173,7 +179,7 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
         r"gpt-5(-.*)?", OPENAI_NOTES + "; stop refused ef691167bd9f, sound refused 73a8c403eeee; images 76ed6a03edbc, "
         "documents 5d0ff2bc78d9",
         "prompt_cache_retention",
-    )._replace(media=_SEEN),
+    ).with_media(_IMAGES_AND_DOCUMENTS),
     ModelRow(
         "openai", r"o(1|3-mini)(-.*)?", OPENAI_NOTES + "; stop 8bc45a8b013b; efforts 9b122a6c4188", sampling=False,
         efforts=_words("low", "medium", "high"), audio=False,
@@ -200,20 +206,20 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
     _claude_4(
         r"(opus|sonnet|haiku)-4-5.*", CLAUDE_NOTES + "; c972dee1e181, a9aa1bbcfadd; images 56a7a5a5ed42, documents "
         "5465d47fe228", 64_000, schema=True, pair=False,
-    )._replace(media=_SEEN),
+    ).with_media(_IMAGES_AND_DOCUMENTS),
     _claude_4(r"opus-4-1.*", CLAUDE_NOTES + "; 22ccdf918632", 32_000, schema=True, pair=False),
     _claude_4(r"opus-4(-0|-2025.*)?", CLAUDE_NOTES, 32_000, schema=False, pair=None),
     _claude_4(
         r"(sonnet-4(-0|-2025.*)?|3-7-sonnet.*)", CLAUDE_NOTES + "; temperature with top_p 733e04480735; e987def8a821; "
         "images 2ae43499b37f, documents 5281ce83e961",
         64_000, schema=False, pair=None,
-    )._replace(media=_SEEN),
+    ).with_media(_IMAGES_AND_DOCUMENTS),
     _claude_3(
         r"3-5-(sonnet|haiku).*", CLAUDE_NOTES + "; 5368ee829d59; images 42574412be08, documents 4f6a3e793444", 8_192
-    )._replace(media=_SEEN),
+    ).with_media(_IMAGES_AND_DOCUMENTS),
     _claude_3(
         r"3-(opus|sonnet|haiku).*", CLAUDE_NOTES + "; e13b13024356; images 4b3cde961b8b", 4_096
-    )._replace(media=_words("images")),
+    ).with_media(_words("images")),
     _gemini_3(
         r"3-pro.*", GEMINI_NOTES + "; level ad1e1dc59c70, MEDIUM refused 2025-12-19, budget 6820750c7e1f, schema with "
         "tools a4f79e1867d5",
@@ -226,7 +232,7 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
         "kinds 21d6d38d7c1a, schema with tools 07f0efcd972d, media in results 06de294ae27e; images 878650aafd1d, "
         "sound f41ff7d86d3a, documents 06de294ae27e",
         _words("minimal", "low", "medium", "high"),
-    )._replace(media=_ALL),
+    ).with_media(_ALL_MEDIA),
     _gemini_3(r"[3-9].*", GEMINI_NOTES, None),
     _gemini_2(r"2\.5-pro.*", GEMINI_NOTES + "; a call without a signature 34c697313906", 128, 32_768),
     _gemini_2(r"2\.5-flash-lite.*", GEMINI_NOTES + "; budget 92a345013ddc", 512, 24_576, "disabled"),
@@ -234,10 +240,10 @@ MODEL_TABLE: tuple[ModelRow, ...] = (
         r"2\.5-flash.*", GEMINI_NOTES + "; budgets b12a472f615e, 8e0b579d97aa, none 289ad601fadf, log probabilities "
         "5cb817fa340d, a call without a signature e11e6661a4a5; images af8c4d44bc98, sound 1a0ac5051ad2, documents "
         "0ef6f8766aa7", 1, 24_576, "disabled",
-    )._replace(media=_ALL),
+    ).with_media(_ALL_MEDIA),
     ModelRow(
         "google", r"gemini-(1\.5|2\.0)-(pro|flash)(?!.*thinking).*", GEMINI_NOTES + "; calls without signatures "
-        "83db21139ae0; images 3ba7ebf080ec, sound 1ced270781a2, documents 63f67e5387d8", media=_ALL,
+        "83db21139ae0; images 3ba7ebf080ec, sound 1ced270781a2, documents 63f67e5387d8", media=_ALL_MEDIA,
         thinking=frozenset(), efforts=frozenset(), call_seals=False, output_schema_with_tools=False,
         result_media=False, mixed_tools=False,
     ),
