@@ -3,6 +3,8 @@
 The load of `bench.rows.codec` is told in each dialect by the library, so that all pairs carry the same content. Each
 pair is measured against the standard library's loads and dumps of the very bytes that came in.
 
+A stream of binary frames (Bedrock's) is read and written by the baseline, too: with `struct`, and both checksums.
+
 Never-seen bytes: a number in every message, argument, result and description is another one in each body, so that
 nothing that was remembered helps. The bodies are made before the clock runs.
 """
@@ -16,12 +18,14 @@ from functools import cache, partial
 from itertools import count, islice
 from typing import NamedTuple
 
+from bench.frames import read_frames, write_frame
 from bench.measure import Batches, batch_ratios
 from bench.rows import Row
 from bench.rows.codec import chunk_bodies, reply_body, request_body
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext, Target
-from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.dialects.table import DIALECTS, get_dialect, get_service
 from interlingua.types.request import Request
+from interlingua.wire.eventstream import AMAZON_STREAM
 from interlingua.wire.http import HttpReply, HttpRequest
 
 MARK = b"7654321"
@@ -32,6 +36,8 @@ BODIES = 40
 """How many bodies one turn of a measurement takes."""
 STREAMS = 8
 """How many streams one takes."""
+HEADERS = {":event-type": "contentBlockDelta", ":content-type": "application/json", ":message-type": "event"}
+"""The headers of a binary frame that the baseline makes of an event in text."""
 _NUMBERS = count(1_000_000)
 _SERVED = ServerContext(model=MODEL, created=1_795_000_000, make_id=lambda: "answer-1")
 _PAYLOAD = re.compile(rb"^(?:data: )?(\{.*\})\r?$", re.MULTILINE)
@@ -123,8 +129,8 @@ def _replies(source: str, target: str) -> Batches:
 def _events(source: str, target: str) -> Batches:
     """Some streams, one after the other: a turn with one alone is over in a quarter of a millisecond."""
     frames = load(source).frames
-    payloads = [payload for frame in frames for payload in _PAYLOAD.findall(frame)]
     make_decoder, make_encoder = get_dialect(source).stream_decoder, get_dialect(target).stream_encoder
+    standard_stream = _standard_stream(source, target)
 
     def translate(streams: list[Sequence[bytes]]) -> None:
         for stream in streams:
@@ -134,9 +140,33 @@ def _events(source: str, target: str) -> Batches:
 
     def compare(streams: list[Sequence[bytes]]) -> None:
         for _ in streams:
-            standard(payloads)
+            standard_stream()
 
     return Batches(lambda: [frames] * STREAMS, translate, compare)
+
+
+def _standard_stream(source: str, target: str) -> Callable[[], object]:
+    """The standard library's reading of the payloads of one stream, and its writing of them for the target.
+
+    Payloads in text are cut out before the clock runs, those in binary frames while it runs: they cannot be told
+    from their frames by a line's beginning.
+    """
+    frames = load(source).frames
+    payloads = [payload for frame in frames for payload in _PAYLOAD.findall(frame)]
+
+    match _is_binary(source), _is_binary(target):
+        case True, True:
+            return lambda: [write_frame(*framed) for frame in frames for framed in read_frames(frame)]
+        case True, False:
+            return lambda: [json.dumps(framed.value) for frame in frames for framed in read_frames(frame)]
+        case False, True:
+            return lambda: [write_frame(HEADERS, json.loads(payload)) for payload in payloads]
+        case _:
+            return lambda: standard(payloads)
+
+
+def _is_binary(name: str) -> bool:
+    return get_service(name).stream_type == AMAZON_STREAM
 
 
 def pairs() -> Iterator[tuple[str, str]]:
@@ -172,7 +202,7 @@ ROWS = (
     ),
     Row(
         "codec/pairs-event",
-        "stream events, decoded and encoded to another dialect, against stdlib json",
+        "stream events, decoded and encoded to another dialect, against the standard library (json; struct and CRC-32 for binary frames)",
         0.33,
         "x",
         partial(_table, _events),

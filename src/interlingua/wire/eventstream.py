@@ -23,13 +23,22 @@ from interlingua.wire.json import MAX_EVENT_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["AMAZON_STREAM", "EventFrame", "EventStreamDecoder", "encode_event_frame", "frame_length"]
+__all__ = [
+    "AMAZON_STREAM",
+    "EventFrame",
+    "EventStreamDecoder",
+    "encode_event_frame",
+    "encode_headers",
+    "frame_length",
+    "frame_of",
+]
 
 AMAZON_STREAM = "application/vnd.amazon.eventstream"
 """The media type of such a stream."""
 MAX_HEADER_BYTES = 131_072
 """The most bytes that the headers of one frame take."""
 _PRELUDE = Struct(">III")
+_LENGTHS = Struct(">II")
 _CHECKSUM = Struct(">I")
 _LENGTH = Struct(">H")
 _AROUND = _PRELUDE.size + _CHECKSUM.size
@@ -61,18 +70,35 @@ class EventStreamDecoder(Feed[EventFrame]):
         super().__init__(max_event_bytes=max_event_bytes)
         self._data = bytearray()
         self._needed = _PRELUDE.size
+        self._head = b""
+        self._headers: dict[str, str] = {}
 
     def _take(self, data: bytes, whole: list[EventFrame]) -> None:
-        self._data += data
-        while len(self._data) >= self._needed:
-            length = frame_length(bytes(self._data[: _PRELUDE.size]), max_event_bytes=self.max_event_bytes)
-            if length is None or len(self._data) < length:
-                self._needed = length or _PRELUDE.size
+        if self._data:
+            self._data += data
+            if len(self._data) < self._needed:
                 return
-            frame = bytes(memoryview(self._data)[:length])
-            del self._data[:length]
-            self._needed = _PRELUDE.size
-            whole.append(_frame(frame))
+            data = bytes(self._data)
+        start, size = 0, len(data)
+        while True:
+            length, header_bytes = _lengths(data, start, self.max_event_bytes)
+            if start + length > size:
+                break
+            whole.append(self._frame(data, start, length, header_bytes))
+            start += length
+        self._needed = length
+        self._data = bytearray(data[start:])
+
+    def _frame(self, data: bytes, start: int, length: int, header_bytes: int) -> EventFrame:
+        """The frame in `data` at `start`. Most frames of a stream repeat the headers of the one before."""
+        end = start + length - _CHECKSUM.size
+        if crc32(data[start:end]) != _CHECKSUM.unpack_from(data, end)[0]:
+            raise DecodeError("the stream holds a frame with another checksum")
+        payload = start + _PRELUDE.size + header_bytes
+        head = data[start + _PRELUDE.size : payload]
+        if head != self._head:
+            self._head, self._headers = head, _headers(head)
+        return EventFrame(self._headers, data[payload:end])
 
     def _end(self, whole: list[EventFrame]) -> None:
         del whole
@@ -84,26 +110,24 @@ def frame_length(data: bytes, *, max_event_bytes: int = MAX_EVENT_BYTES) -> int 
 
     Raises: DecodeError, LimitExceededError.
     """
-    if len(data) < _PRELUDE.size:
-        return None
-    length, header_bytes, checksum = _PRELUDE.unpack_from(data)
-    if crc32(data[:8]) != checksum:
+    return None if len(data) < _PRELUDE.size else _lengths(data, 0, max_event_bytes)[0]
+
+
+def _lengths(data: bytes, start: int, max_event_bytes: int) -> tuple[int, int]:
+    """The length of the frame at `start` and that of its headers; as much as a prelude while that is not whole.
+
+    Raises: DecodeError, LimitExceededError.
+    """
+    if len(data) < start + _PRELUDE.size:
+        return _PRELUDE.size, 0
+    length, header_bytes, checksum = _PRELUDE.unpack_from(data, start)
+    if crc32(data[start : start + 8]) != checksum:
         raise DecodeError("the stream holds a frame whose prelude has another checksum")
     if length > max_event_bytes or header_bytes > MAX_HEADER_BYTES:
         raise LimitExceededError(f"a frame of the stream is larger than {max_event_bytes:,} bytes")
     if length < _AROUND + header_bytes:
         raise DecodeError("the stream holds a frame that is shorter than its headers")
-    return length
-
-
-def _frame(data: bytes) -> EventFrame:
-    """The frame that these bytes are, all of them."""
-    _, header_bytes, _ = _PRELUDE.unpack_from(data)
-    (checksum,) = _CHECKSUM.unpack_from(data, len(data) - _CHECKSUM.size)
-    if crc32(data[: -_CHECKSUM.size]) != checksum:
-        raise DecodeError("the stream holds a frame with another checksum")
-    end = _PRELUDE.size + header_bytes
-    return EventFrame(_headers(data[_PRELUDE.size : end]), data[end : -_CHECKSUM.size])
+    return length, header_bytes
 
 
 def _headers(data: bytes) -> dict[str, str]:
@@ -139,8 +163,17 @@ def _value(data: bytes, start: int, kind: int) -> tuple[int, int]:
 
 def encode_event_frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     """The bytes of one frame, whose headers are texts."""
-    head = b"".join([_header(name.encode(), value.encode()) for name, value in headers.items()])
-    prelude = Struct(">II").pack(_AROUND + len(head) + len(payload), len(head))
+    return frame_of(encode_headers(headers), payload)
+
+
+def encode_headers(headers: Mapping[str, str]) -> bytes:
+    """The bytes of headers that are texts."""
+    return b"".join([_header(name.encode(), value.encode()) for name, value in headers.items()])
+
+
+def frame_of(head: bytes, payload: bytes) -> bytes:
+    """The bytes of one frame whose headers are encoded."""
+    prelude = _LENGTHS.pack(_AROUND + len(head) + len(payload), len(head))
     frame = b"%b%b%b%b" % (prelude, _CHECKSUM.pack(crc32(prelude)), head, payload)
     return frame + _CHECKSUM.pack(crc32(frame))
 

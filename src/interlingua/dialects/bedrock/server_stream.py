@@ -38,7 +38,7 @@ from interlingua.types.event import (
     ThinkingDelta,
     ToolCallDelta,
 )
-from interlingua.wire.eventstream import encode_event_frame
+from interlingua.wire.eventstream import encode_event_frame, encode_headers, frame_of
 from interlingua.wire.json import decode_any, encode, encode_text, encode_wire
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConverseStreamEncoder"]
 
-_DELTA = {**EVENT, ":event-type": "contentBlockDelta"}
+_DELTA = encode_headers({**EVENT, ":event-type": "contentBlockDelta"})
 
 
 class ConverseStreamEncoder(ResumingEncoder):
@@ -134,7 +134,7 @@ class ConverseStreamEncoder(ResumingEncoder):
         before = self._opened()
         number = str(self._number).encode()
         payload = b'{"contentBlockIndex":%b,"delta":{%b%b%b}}' % (number, head, encode_text(text), tail)
-        return before + encode_event_frame(_DELTA, payload)
+        return before + frame_of(_DELTA, payload)
 
     def _event(self, name: str, members: dict[str, Any]) -> bytes:
         return _frame(name, {"contentBlockIndex": self._number, **members})

@@ -102,13 +102,13 @@ def openai_strict(schema: Any, steps: Steps) -> Iterator[Finding]:
     yield from _each(schema, steps, _openai_strict_node)
     nodes = list(_nodes(schema))
     depth = max((sum(step in ("properties", "items") for step in place) for place, _ in nodes), default=0)
-    levels, properties, values, *_ = OPENAI_STRICT_BOUNDS
-    if depth > levels:
-        yield steps, f"{depth} levels; {levels} is the most"
-    if sum(len(members(node.get("properties"))) for _, node in nodes) > properties:
-        yield steps, f"more than {properties} properties"
-    if sum(len(items(node.get("enum"))) for _, node in nodes) > values:
-        yield steps, f"more than {values} enum values"
+    most = OPENAI_STRICT_BOUNDS
+    if depth > most.levels:
+        yield steps, f"{depth} levels; {most.levels} is the most"
+    if sum(len(members(node.get("properties"))) for _, node in nodes) > most.properties:
+        yield steps, f"more than {most.properties} properties"
+    if sum(len(items(node.get("enum"))) for _, node in nodes) > most.enum_values:
+        yield steps, f"more than {most.enum_values} enum values"
 
 
 def _openai_strict_node(node: Node) -> Iterator[str]:
