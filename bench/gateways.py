@@ -14,18 +14,25 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from bench import traffic
 from bench.canned import CLIENT_KEY
 from bench.measure import Measured, NotRun, beside, once
 from bench.peers import folder as environment
 from bench.peers import program
 from bench.stage import Load, Server, Used, folder, free_port, full_gateway, load, serve, stop, upstream
 
-__all__ = ["GATEWAYS", "PACE_MS", "Gateway", "compare", "figures"]
+__all__ = ["GATEWAYS", "MIXED_KINDS", "PACE_MS", "Gateway", "compare", "figures"]
 
 PACE_MS = 10
 TURNS = 3
 OUR_REQUESTS = 2_000
 OUR_STREAMS = 256
+MODELS = {"pass": "chat/gpt-test", "translated": "claude/claude-test"}
+"""Our models, by the way of a request."""
+MIXED_KINDS = ("grown", "new-text", "new")
+"""Kinds of requests of which no two are alike."""
+MANY_REQUESTS, FEW_REQUESTS = 1_920, 384
+"""Requests of such a kind in a turn: five times 64 conversations from their first to their last, or once."""
 
 
 class Start(NamedTuple):
@@ -168,6 +175,8 @@ def figures(name: str, pace_ms: int = 0) -> dict[str, Measured | str]:
             found[kind] = beside([(ours.cpu_us, theirs.cpu_us) for ours, theirs in turns])
             if pace_ms:
                 found["first"] = beside([(ours.first_ms, theirs.first_ms) for ours, theirs in turns], "ms")
+        if not pace_ms:
+            found |= _mixed(server, peer)
         return found if pace_ms else {**found, "loaded": Measured(server.resident_mb())}
     finally:
         stop(server.process)
@@ -209,9 +218,33 @@ def _load(peer: Gateway, mock: int, model: str, **options: int) -> Load:
     return Load(model, headers=peer.headers(mock, model), **options)
 
 
+def _mixed(server: Server, peer: Gateway) -> dict[str, Measured | str]:
+    """What came of requests of which no two are alike, by kind and way."""
+    found: dict[str, Measured | str] = {}
+    for way, model in (("pass", peer.passed), ("translated", peer.translated)):
+        for kind in MIXED_KINDS if model else ():
+            try:
+                turns = [_mixed_turn(server, peer, kind, way, model or "") for _ in range(TURNS + 1)]
+            except NotRun as reason:
+                found[f"{kind}-{way}"] = str(reason)
+            else:
+                found[f"{kind}-{way}"] = beside([(ours.cpu_us, theirs.cpu_us) for ours, theirs in turns[1:]])
+    return found
+
+
+def _mixed_turn(server: Server, peer: Gateway, kind: str, way: str, model: str) -> tuple[Used, Used]:
+    """Ours and theirs under the same bodies, but for the name of the model."""
+    number = MANY_REQUESTS if peer.requests >= OUR_REQUESTS // 2 else FEW_REQUESTS
+    ours = Load(MODELS[way], requests=number, bodies=tuple(traffic.requests(kind, MODELS[way], number)))
+    names = [json.dumps(name).encode() for name in (MODELS[way], model)]
+    asked = _load(peer, upstream(0), model, requests=number)
+    theirs = asked._replace(bodies=tuple([body.replace(names[0], names[1], 1) for body in ours.bodies]))
+    return load(full_gateway(), ours), load(server, theirs)
+
+
 def _turns(server: Server, asked: Load, pace_ms: int) -> list[tuple[Used, Used]]:
     """Pairs of ours and theirs under loads of the same kind; a first pair warms up."""
-    model = "chat/gpt-test" if asked.model.startswith("gpt") else "claude/claude-test"
+    model = MODELS["pass" if asked.model.startswith("gpt") else "translated"]
     requests = max(asked.requests, OUR_STREAMS if asked.stream else OUR_REQUESTS)
     ours = Load(model, asked.stream, asked.connections, asked.requests if pace_ms else requests)
     return [(load(full_gateway(pace_ms), ours), load(server, asked)) for _ in range(TURNS + 1)][1:]

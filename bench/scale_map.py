@@ -325,7 +325,7 @@ def _text(measured: _Measured) -> str:
 | operations of the store for each shard of {SHARD:,} on a disk | 1 folder, 1 open, 1 lock, {SHARD:,} appends |
 | the same in a bucket | 1 list, 1 put a second while it is carried out, 1 put at its end |
 
-- **Processor.** {1e9 / a_core / 3600:,.0f} core hours: {1e9 / a_core / 3600 / 24 / 100:.1f} days on 100 cores. A model that answers in
+- **Processor.** {1e9 / a_core / 3600:,.0f} core hours: {1e9 / a_core / 60 / 100:,.0f} minutes on 100 cores. A model that answers in
   2 s needs {a_core * 2:,.0f} calls at once for each core to be the limit, so that a core with `concurrency=64` does 32 items a
   second: providers, not processors, decide, and 1,000 cores at that rate take {1e9 / 32_000 / 3600:.1f} hours.
 - **Driver.** Every item passes the one driver; at {_driver_us(whole, count):.0f} µs each that is {1e9 * _driver_us(whole, count) / 1e6 / 3600:,.0f} hours. Beyond some 10^8

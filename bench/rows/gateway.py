@@ -151,7 +151,7 @@ ROWS = (
         partial(_us, BURST, full_gateway),
     ),
     Row(
-        "gateway/paced", "an event, 64 paced translated streams / nginx", 2.0, "x",
+        "gateway/paced", "an event, 64 paced translated streams / nginx", 2.5, "x",
         partial(_beside_nginx, PACED, pace_ms=PACE_MS, turns=PACED_TURNS),
     ),
     Row(
@@ -159,7 +159,7 @@ ROWS = (
         partial(_beside_nginx, PACED_PASS, pace_ms=PACE_MS, turns=PACED_TURNS),
     ),
     Row(
-        "gateway/first", "time to the first token, 64 paced translated streams / nginx", 2.0, "x",
+        "gateway/first", "time to the first token, 64 paced translated streams / nginx", 3.0, "x",
         partial(_first, PACED),
     ),
     Row(
@@ -167,11 +167,11 @@ ROWS = (
         partial(_first_spread, PACED),
     ),
     Row(
-        "gateway/paced-full", "an event, 64 paced translated streams with everything on / nginx", 2.0, "x",
+        "gateway/paced-full", "an event, 64 paced translated streams with everything on / nginx", 2.5, "x",
         partial(_beside_nginx, PACED, pace_ms=PACE_MS, turns=PACED_TURNS, ours=full_gateway),
     ),
     Row(
-        "gateway/first-full", "time to the first token, the same with everything on / nginx", 2.0, "x",
+        "gateway/first-full", "time to the first token, the same with everything on / nginx", 3.0, "x",
         partial(_first, PACED, ours=full_gateway),
     ),
     *[

@@ -15,9 +15,9 @@ from bench.rows import Row
 BARS = {"openai", "litellm", "any-llm", "pydantic-ai"}
 """Whom the bars name."""
 KINDS = {
-    "sync": ("one call, blocking", 1 / 15),
+    "sync": ("one call, blocking", 1 / 20),
     "aio-1": ("one call, asyncio, one at a time", None),
-    "aio-64": ("one call, asyncio, 64 at once", 1 / 50),
+    "aio-64": ("one call, asyncio, 64 at once", 1 / 25),
     "stream": ("one event of a stream, blocking", None),
 }
 NO_ASYNCIO = {"aimux", "aisuite"}

@@ -202,7 +202,7 @@ ROWS = (
     ),
     Row(
         "codec/pairs-event",
-        "stream events, decoded and encoded to another dialect, against the standard library (json; struct and CRC-32 for binary frames)",
+        "stream events, decoded and encoded to another dialect, against stdlib json (and struct for binary frames)",
         0.33,
         "x",
         partial(_table, _events),
