@@ -9,12 +9,13 @@ import pytest
 
 from interlingua import codec
 from interlingua.dialects._contract import DecodeContext, DecodeOptions
-from interlingua.dialects.table import get_dialect
+from interlingua.dialects.table import DIALECTS, get_dialect
 from interlingua.errors import UnsupportedError
 from interlingua.testing.facts import whole_answer, whole_request, whole_stream
 from interlingua.testing.framed import stream_text
 from interlingua.testing.laws import events_of
-from interlingua.types.event import StreamEnd
+from interlingua.types.content import ToolCall
+from interlingua.types.event import BlockEnd, StreamEnd, StreamError
 from tests.matrix import cases
 from tests.matrix.cases import CASES, CELLS, Cell
 from tests.matrix.play import unsaid_answer, unsaid_request
@@ -59,6 +60,24 @@ def test_a_bridge_streams_what_comes(cell: Cell) -> None:
     end = events_of(get_dialect(cell.target), [given])[-1]
     assert isinstance(end, StreamEnd)
     assert unsaid_answer(end.response, again.facts, bridge.changes) == []
+
+
+@pytest.mark.parametrize("source", DIALECTS)
+@pytest.mark.parametrize("finish", ["tool_calls", "stop"])
+def test_a_bridge_ends_a_stream_with_a_call_that_cannot_be_run_by_an_error(source: str, finish: str) -> None:
+    """The client had pieces of the arguments: an end, or the call's own end, would have it run what it makes of them."""
+    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "delete", "arguments": '{"only":["a",'}}
+    chunks = [({"role": "assistant", "tool_calls": [call]}, None), ({}, finish)]
+    choices = [[{"index": 0, "delta": delta, "finish_reason": reason}] for delta, reason in chunks]
+    frames = [b"data: " + json.dumps({"id": "c", "choices": one}).encode() + b"\n\n" for one in choices]
+    bridge = codec.bridge(source, "openai-chat", model="gpt-4.1")
+    told = b"".join(bridge.stream([*frames, b"data: [DONE]\n\n"]))
+    again = whole_stream(source, stream_text(source, told))
+    assert again.end != "done"
+    assert again.error is not None
+    events = events_of(get_dialect(source), [told])
+    assert not [event for event in events if isinstance(event, BlockEnd) and isinstance(event.part, ToolCall)]
+    assert isinstance(events[-1], StreamError)
 
 
 @pytest.mark.parametrize("cell", [cell for cell in PLAIN if cell not in SAID], ids=str)

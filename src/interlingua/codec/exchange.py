@@ -12,9 +12,11 @@ from interlingua.codec.service import body_of, service_of
 from interlingua.dialects._contract import DecodeContext, DecodeOptions, EncodeOptions, ServerContext
 from interlingua.dialects.table import get_dialect
 from interlingua.errors import UsageError, check_text, kind_of
+from interlingua.stream.build import stream_error
+from interlingua.stream.failure import malformed_call
 from interlingua.types.capability import CallIds, Capability, HistoryPolicy
 from interlingua.types.content import BrokenToolCall, ToolCall, ToolResult
-from interlingua.types.event import StreamEnd
+from interlingua.types.event import BlockEnd, StreamEnd
 from interlingua.wire.http import HttpReply, HttpRequest
 from interlingua.wire.json import decode_any, encode
 
@@ -143,10 +145,13 @@ class Bridge:
     def stream(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """The bytes for the client that the service's stream stands for, as they come and however they are cut.
 
-        A stream that breaks off ends with an error in the client's dialect; what `chunks` itself raises goes through.
+        A stream that breaks off ends with an error in the client's dialect, and so does one with a call whose arguments
+        are not one JSON object: its client had pieces of it, and would run what it makes of them. What `chunks` itself
+        raises goes through.
         """
         decoder, encoder = self._target.stream_decoder(self._context), self._source.stream_encoder(self._server)
-        return _encode_events(_events(decoder, chunks), encoder, self._changes)
+        keeps_broken = self._source.service.keeps_broken
+        return _encode_events(_events(decoder, chunks), encoder, self._changes, keeps_broken=keeps_broken)
 
 
 class _OwnIds:
@@ -192,11 +197,19 @@ def _with_ids(message: Message, names: Mapping[str, str]) -> Message:
     return msgspec.structs.replace(message, parts=tuple(parts))
 
 
-def _encode_events(events: Iterable[Event], encoder: StreamEncoder, changes: list[Change]) -> Iterator[bytes]:
+def _encode_events(
+    events: Iterable[Event], encoder: StreamEncoder, changes: list[Change], *, keeps_broken: bool
+) -> Iterator[bytes]:
+    """The bytes of a stream; a call that cannot be run does not end, and an error stands in the finish's place."""
     for event in events:
+        if isinstance(event, BlockEnd) and isinstance(event.part, BrokenToolCall) and event.part.reason != "cut_off":
+            continue
+        sent = event
         if isinstance(event, StreamEnd):
             changes += event.response.changes
-        if data := encoder.encode(event):
+            if (error := malformed_call(event.response)) is not None:
+                sent = stream_error(error, event.response if keeps_broken else None)
+        if data := encoder.encode(sent):
             yield data
 
 

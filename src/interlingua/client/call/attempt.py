@@ -20,10 +20,9 @@ from interlingua.client.meter import count
 from interlingua.client.price import cost_of
 from interlingua.dialects._contract import DecodeContext
 from interlingua.dialects._reply_head import read_reply_head
-from interlingua.errors import Error, MalformedArgumentsError, WireError
+from interlingua.errors import Error, WireError
 from interlingua.media.fit import has_media, plan_media
-from interlingua.stream.failure import failure_of
-from interlingua.types.content import BrokenToolCall
+from interlingua.stream.failure import failure_of, malformed_call
 from interlingua.wire.http import HttpReply
 
 if TYPE_CHECKING:
@@ -206,19 +205,4 @@ def fault(response: Response[Any]) -> Error | None:
         failure = failure_of(response)
         if failure is not None:
             return failure
-    parts = response.parts
-    if response.alternatives:
-        parts = [part for choice in (response, *response.alternatives) for part in choice.parts]
-    if BrokenToolCall not in map(type, parts):  # the usual case, and quicker to see
-        return None
-    for part in parts:
-        if type(part) is BrokenToolCall and part.reason != "cut_off":
-            error = MalformedArgumentsError(
-                f"{response.model} called {part.name} ({part.id}) with arguments that are not one JSON object "
-                f"({part.reason})",
-                call=part,
-                response=response,
-            )
-            error.add_note("What came is in .call.raw_arguments.")  # a gateway's client has no such name
-            return error
-    return None
+    return malformed_call(response)

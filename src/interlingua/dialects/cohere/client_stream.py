@@ -167,8 +167,8 @@ class CohereStreamDecoder(BuildingDecoder):
             self._content_end(EventWire(index=index), data)
         if message.tool_plan:
             self._say_plan(message.tool_plan)
-        for raw in message.citations if is_list(message.citations) else ():
-            self._cite(raw)
+        if message.citations is not None:
+            self._cite_all(message.citations)
         for index, call in enumerate(_calls_of(message)):
             self._call_start(EventWire(index=index, delta=_delta(DeltaMessageWire(tool_calls=call))), data)
             self._call_end(EventWire(index=index), data)
@@ -323,7 +323,10 @@ class CohereStreamDecoder(BuildingDecoder):
 
     def _citation(self, event: EventWire, data: bytes) -> None:
         del data
-        citations = _message_delta(event).citations
+        self._cite_all(_message_delta(event).citations)
+
+    def _cite_all(self, citations: object) -> None:
+        """Hang on their texts the citations of a list, or the one that stands for it; what is no object is none."""
         for raw in citations if is_list(citations) else [citations]:
             if is_object(raw):
                 self._cite(raw)
