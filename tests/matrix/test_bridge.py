@@ -65,7 +65,7 @@ def test_a_bridge_streams_what_comes(cell: Cell) -> None:
 @pytest.mark.parametrize("source", DIALECTS)
 @pytest.mark.parametrize("finish", ["tool_calls", "stop"])
 def test_a_bridge_ends_a_stream_with_a_call_that_cannot_be_run_by_an_error(source: str, finish: str) -> None:
-    """The client had pieces of the arguments: an end, or the call's own end, would have it run what it makes of them."""
+    """The client had pieces of the arguments: at an end it would run what it makes of them."""
     call = {"index": 0, "id": "a", "type": "function", "function": {"name": "delete", "arguments": '{"only":["a",'}}
     chunks = [({"role": "assistant", "tool_calls": [call]}, None), ({}, finish)]
     choices = [[{"index": 0, "delta": delta, "finish_reason": reason}] for delta, reason in chunks]

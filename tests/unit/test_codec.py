@@ -660,3 +660,32 @@ def test_words_that_a_bridge_does_not_know(option: dict[str, Any]) -> None:
     sound = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
     bridge.request({"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "x"}, sound]}]})
     assert [change.code for change in bridge.changes] == ["audio"]
+
+
+@pytest.mark.parametrize("target", ["anthropic", "bedrock", "openai-responses"])
+def test_a_conversation_of_which_nothing_is_left_is_refused(target: str) -> None:
+    """The service would refuse a body without messages in words of its own."""
+    silent = {"role": "assistant" if target == "openai-responses" else "user", "content": ""}
+    bridge = codec.bridge("openai-chat", target, model="m")
+    with pytest.raises(il.UnsupportedError) as caught:
+        bridge.request({"model": "m", "messages": [silent]})
+    assert ("messages_empty", "/messages") in [(change.code, change.path) for change in caught.value.changes]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+def test_a_root_that_is_no_object_is_put_into_one_for_openai(target: str) -> None:
+    """Strict or not; the answer comes back without it."""
+    bridge = codec.bridge("google", target, model="gpt-5.6")
+    schema = {"type": "ARRAY", "items": {"type": "STRING"}}
+    config = {"responseMimeType": "application/json", "responseSchema": schema}
+    sent = bridge.request(
+        {"contents": [{"parts": [{"text": "x"}]}], "generationConfig": config}, path="/v1beta/models/x:generateContent"
+    )
+    told = sent["response_format"]["json_schema"] if target == "openai-chat" else sent["text"]["format"]
+    items = {"type": "array", "items": {"type": "string"}}
+    assert told["schema"] == {"type": "object", "properties": {"value": items}, "required": ["value"]}
+    assert [(change.code, change.path) for change in bridge.changes] == [("schema_rewritten", "/output_schema")]
+    if target == "openai-chat":
+        message = {"role": "assistant", "content": '{"value":["a"]}'}
+        answer = bridge.response({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+        assert answer["candidates"][0]["content"]["parts"] == [{"text": '["a"]'}]

@@ -243,6 +243,11 @@ class RequestWriter:
     def _id_rule(self) -> CallIdRule:
         return self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
 
+    def refuse_empty(self) -> None:
+        """Refuse a conversation of which nothing is left to send, unless it goes on from what the provider keeps."""
+        if self.request.messages and self.request.continues is None:
+            self.changes.add("messages_empty", "/messages", "none of them says anything, and the service expects one")
+
     def note_ids(self, ids: Mapping[str, str]) -> None:
         """Note the call ids that are others on the wire."""
         for own, wire_id in ids.items():

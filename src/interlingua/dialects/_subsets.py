@@ -19,6 +19,7 @@ __all__ = [
     "GOOGLE_OUTPUT",
     "GOOGLE_TOOL",
     "OLLAMA_TOOL",
+    "OPENAI_OUTPUT",
     "OPENAI_STRICT",
     "OPENAI_TOOL",
     "SUBSETS",
@@ -56,6 +57,8 @@ OPENAI_STRICT = Subset(
 
 OPENAI_TOOL = Subset(name="OpenAI tools", keywords=_ALL | {"nullable"}, unknown=True, root="fold", any_inside=True)
 """`parameters` of functions that are not strict: any schema whose root is a plain object."""
+OPENAI_OUTPUT = Subset(name="OpenAI output", keywords=_ALL | {"nullable"}, unknown=True, root="wrap", any_inside=True)
+"""Response formats that are not strict: any schema whose root is a plain object; another root is put into one."""
 
 ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold", loose=True)
 """`input_schema` of tools that are not strict: any schema whose root is a plain object."""
@@ -141,6 +144,7 @@ OLLAMA_TOOL = Subset(
 
 SUBSETS = (
     OPENAI_TOOL,
+    OPENAI_OUTPUT,
     OPENAI_STRICT,
     ANTHROPIC_TOOL,
     ANTHROPIC_STRICT,

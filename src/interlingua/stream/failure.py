@@ -3,7 +3,7 @@
 Rules
 - Finish `error` is a failure of the provider, whatever the answer holds beside it; every other finish is an end.
 - One failed choice among several fails the answer: its client would take it for a whole one.
-- A call whose arguments are not one JSON object is an error; one that the length limit cut off is not, as the finish says.
+- A call whose arguments are not one JSON object is an error, but not one that the length limit cut off.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def malformed_call(response: Response[Any]) -> MalformedArgumentsError | None:
     for part in parts:
         if type(part) is BrokenToolCall and part.reason != "cut_off":
             error = MalformedArgumentsError(
-                f"{response.model or 'the model'} called {part.name} ({part.id}) with arguments that are not one JSON object "
-                f"({part.reason})",
+                f"{response.model or 'the model'} called {part.name} ({part.id}) with arguments that are "
+                f"not one JSON object ({part.reason})",
                 call=part,
                 response=response,
             )

@@ -138,6 +138,7 @@ CODES: dict[str, CodeRow] = {
     "server_state": CodeRow("refused", "a conversation kept by another provider"),
     "choices": CodeRow("refused", "more choices than the target gives"),
     "prefill": CodeRow("refused", "a turn begun for the model to finish, where it finishes none"),
+    "messages_empty": CodeRow("refused", "a conversation of which nothing is left that the target takes"),
 }
 """Every code there is, its default action and its meaning."""
 

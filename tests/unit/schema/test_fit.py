@@ -18,6 +18,7 @@ from interlingua.dialects._subsets import (
     GOOGLE_OUTPUT,
     GOOGLE_TOOL,
     OLLAMA_TOOL,
+    OPENAI_OUTPUT,
     OPENAI_STRICT,
     OPENAI_TOOL,
     SUBSETS,
@@ -34,6 +35,7 @@ from tests.support.strategies import json_objects, names
 
 TARGETS = {
     OPENAI_TOOL.name: "openai-tool",
+    OPENAI_OUTPUT.name: "openai-tool",
     OPENAI_STRICT.name: "openai-strict",
     ANTHROPIC_STRICT.name: "anthropic-strict",
     ANTHROPIC_OUTPUT.name: "anthropic-strict",

@@ -92,12 +92,15 @@ def _body() -> dict[str, Any]:
 
     Raises: UsageError, for anything else.
     """
+    from interlingua.wire.body import read_body
     from interlingua.wire.json import decode_any
 
+    text = piped_input(force=True)
     try:
-        body = decode_any(piped_input(force=True))
+        body = decode_any(text)
+        if isinstance(body, dict):
+            read_body(text)  # refuses a member that stands twice, as the gateway does
+            return cast("dict[str, Any]", body)
     except WireError as error:
         raise UsageError(f"stdin: {error.message}") from None
-    if not isinstance(body, dict):
-        raise UsageError("stdin: a body is a JSON object")
-    return cast("dict[str, Any]", body)
+    raise UsageError("stdin: a body is a JSON object")

@@ -154,8 +154,11 @@ def answered(
     except WireError as error:
         if misplaced := out_of_place(lane, reply):
             raise misplaced from None
+        from interlingua.client.call.misplaced import unreadable  # only who is sent such a thing needs it
+
+        error = unreadable(lane.endpoint.spec, reply, error)
         error.is_unreadable = True
-        raise
+        raise error from None
     response = completed(job, lane, encoded, reply.headers, decoded)
     if job.settings.raw:
         from interlingua.client.call.raw import with_raw_body  # only who asks for it pays for it

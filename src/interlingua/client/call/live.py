@@ -241,8 +241,11 @@ def _unstreamed(exchange: Sent, context: DecodeContext, reply: HttpReply) -> Liv
     try:
         response = lane.dialect.decode_response(reply, context)
     except WireError as error:
+        from interlingua.client.call.misplaced import unreadable  # only who is sent such a thing needs it
+
+        error = unreadable(lane.endpoint.spec, reply, error)
         error.is_unreadable = True
-        raise
+        raise error from None
     if exchange.job.settings.raw:
         from interlingua.client.call.raw import with_raw_body  # as above
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from interlingua.dialects._bounds import OPENAI
 from interlingua.dialects._request import RequestWriter, chosen_names, must_call, schema_prompt
-from interlingua.dialects._subsets import OPENAI_STRICT, OPENAI_TOOL
+from interlingua.dialects._subsets import OPENAI_OUTPUT, OPENAI_STRICT, OPENAI_TOOL
 from interlingua.schema.names import map_names
 from interlingua.types.content import TextPart
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
@@ -53,7 +53,9 @@ class OpenAIRequestWriter(RequestWriter):
     def output_subset(self, request: Request) -> Subset | None:
         """The subset of JSON Schema that is taken of an output schema."""
         sent = self.quirks.output_schema == "json_schema" and self._goes_with_tools()
-        return OPENAI_STRICT if sent and request.schema_strict and self.quirks.strict_schemas else None
+        if not sent or not self.quirks.strict_schemas:
+            return None
+        return OPENAI_STRICT if request.schema_strict else OPENAI_OUTPUT
 
     def freeform_names(self) -> frozenset[str]:
         """The tools that are offered as freeform ones."""

@@ -153,6 +153,8 @@ class _RequestEncoder(RequestWriter):
             system = self.wire.system
             blocks = [BlockWire(type="text", text=system)] if isinstance(system, str) else system
             self.wire.system, self.wire.messages = None, [MessageWire(role="user", content=blocks)]
+        elif not self.wire.messages:
+            self.refuse_empty()
 
     def _refuse_prefill(self, history: tuple[Message, ...]) -> None:
         """Refuse a turn that the model is to finish, also one after which nothing is left of what the user said.

@@ -148,6 +148,8 @@ class _RequestEncoder(RequestWriter):
             wires, encoder.is_bare = [MessageWire(role="user", content=system)], False
         else:
             self.wire.system = system or None
+            if not wires:
+                self.refuse_empty()
         self.wire.messages = cast("list[MessageWire]", self.placed(wires, is_bare=encoder.is_bare)) or None
         if (
             self.facts.prefill is False and wires and wires[-1].role == "assistant"

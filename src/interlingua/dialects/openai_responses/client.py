@@ -133,7 +133,10 @@ class _RequestEncoder(OpenAIRequestWriter):
         self._system(encoder)
         has_system = bool(encoder.items)
         items = self.placed(encoder.encode(history), is_bare=encoder.is_bare)
-        self.wire.input = cast("list[ItemWire]", items) if items or has_system else None
+        if items or has_system:
+            self.wire.input = cast("list[ItemWire]", items)
+        else:
+            self.refuse_empty()
         if ids:
             self.note_ids(ids)
 

@@ -256,8 +256,10 @@ _NO_MODELS = frozenset({"unknown_url", "response_not_found", "id_not_found"})
 
 
 def wording(dialect: str, error: Error) -> str:
-    """The message of an error as a surface of `dialect` tells it."""
+    """The message of an error as a surface of `dialect` tells it; of an answer that cannot be read, with its target."""
     phrase = get_service(dialect).phrases.get(type(error))
+    if error.is_unreadable or isinstance(error, DecodeError):
+        return str(error)
     if phrase is None:
         return error.message
     message, wait = _phrased(phrase, error), error.retry_after_s

@@ -86,6 +86,8 @@ def test_r56_a_provider_is_told_what_it_takes(pipe: Pipe, capsys: Capture) -> No
         (b"[]", "il: stdin: a body is a JSON object\n"),
         (b"{", "il: stdin: "),
         (b'{"messages": 7}', "il: stdin: expected `array`, got `int`, at /messages\n"),
+        (b'{"messages": [], "messages": [1]}', "il: stdin: /messages: the member stands twice in one object\n"),
+        (b'{"messages": "\\ud83d"}', "il: stdin: the text is not JSON: half of a surrogate pair"),
     ],
 )
 def test_what_is_no_body_ends_with_2(data: bytes, sentence: str, pipe: Pipe, capsys: Capture) -> None:

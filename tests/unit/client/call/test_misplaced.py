@@ -32,6 +32,10 @@ MOVED: Headers = (("location", "https://else.example/v1?token=abc"),)
             "work/x answered with a text that is no JSON; is the base URL right? It begins: upstream timeout",
         ),
         (
+            HttpReply(status=200, body=b"null"),
+            "work/x answered with JSON that is no object; is the base URL right? It begins: null",
+        ),
+        (
             HttpReply(status=302, headers=MOVED),
             (
                 "work/x answered with a redirect to https://else.example/v1, and keys are sent to no other address; "
@@ -58,6 +62,23 @@ def test_what_is_no_answer_says_who_sent_it(reply: HttpReply, expected: str) -> 
 def test_what_may_be_an_answer_is_left_to_its_dialect(body: bytes) -> None:
     """JSON that is broken, or not what was expected, is told by its place."""
     assert misplaced("work/x", HttpReply(status=200, headers=HTML, body=body)) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "problem", "streams"),
+    [
+        (b'{"choices":[', "the text is not JSON: it is empty, or ends in the middle", False),
+        (b'{"choices":[', "the text is not JSON: it is empty, or ends in the middle", True),
+        (b"[]", "expected `object`, got `array`, at the top", False),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_shown_with_its_sender(body: bytes, problem: str, streams: bool) -> None:
+    """No place in it is worth naming, so its beginning stands there."""
+    model = BLOCKING.model("openai-chat/gpt-4.1")
+    with scripted(HttpReply(status=200, body=body)), pytest.raises(il.DecodeError) as caught:
+        BLOCKING.finish(model.stream("Hi")) if streams else BLOCKING.generate(model, "Hi")
+    begins = f"It begins: {body.decode()}"
+    assert caught.value.message == f"openai-chat/gpt-4.1 answered with what cannot be read: {problem}. {begins}"
 
 
 def test_an_excerpt_has_whole_words_alone() -> None:

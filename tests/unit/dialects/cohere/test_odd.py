@@ -53,6 +53,14 @@ def decoded(**body: Any) -> Request:
     return COHERE.decode_request(http, DecodeOptions()).request
 
 
+@pytest.mark.parametrize("citations", [[None], [5], ["x"], [[]], "x", 5, {}])
+def test_citations_that_are_no_objects_are_none(citations: Any) -> None:
+    """Neither in the message's beginning nor in an event of their own; the text around them is kept."""
+    text = event("content-start", 0, content={"type": "text", "text": "Hi"})
+    answer = streamed(started(citations=citations), text, event("citation-start", 0, citations=citations), OVER)
+    assert answer.text == "Hi"
+
+
 def test_lists_in_deltas_are_taken_piece_by_piece() -> None:
     """Content as a list of blocks or as a text, and calls as a list, say what single objects say."""
     answer = streamed(
