@@ -67,7 +67,10 @@ def test_a_bridge_streams_what_comes(cell: Cell) -> None:
 def test_a_bridge_ends_a_stream_with_a_call_that_cannot_be_run_by_an_error(source: str, finish: str) -> None:
     """The client had pieces of the arguments: at an end it would run what it makes of them."""
     call = {"index": 0, "id": "a", "type": "function", "function": {"name": "delete", "arguments": '{"only":["a",'}}
-    chunks = [({"role": "assistant", "tool_calls": [call]}, None), ({}, finish)]
+    chunks: list[tuple[dict[str, Any], str | None]] = [
+        ({"role": "assistant", "tool_calls": [call]}, None),
+        ({}, finish),
+    ]
     choices = [[{"index": 0, "delta": delta, "finish_reason": reason}] for delta, reason in chunks]
     frames = [b"data: " + json.dumps({"id": "c", "choices": one}).encode() + b"\n\n" for one in choices]
     bridge = codec.bridge(source, "openai-chat", model="gpt-4.1")
