@@ -245,7 +245,8 @@ class RequestWriter:
 
     def refuse_empty(self) -> None:
         """Refuse a conversation of which nothing is left to send, unless it goes on from what the provider keeps."""
-        if self.request.messages and self.request.continues is None:
+        is_refused = any([entry.action == "refused" for entry in self.changes.entries])
+        if self.request.messages and self.request.continues is None and not is_refused:
             self.changes.add("messages_empty", "/messages", "none of them says anything, and the service expects one")
 
     def note_ids(self, ids: Mapping[str, str]) -> None:
