@@ -58,7 +58,7 @@ OPENAI_STRICT = Subset(
 OPENAI_TOOL = Subset(name="OpenAI tools", keywords=_ALL | {"nullable"}, unknown=True, root="fold", any_inside=True)
 """`parameters` of functions that are not strict: any schema whose root is a plain object."""
 OPENAI_OUTPUT = Subset(name="OpenAI output", keywords=_ALL | {"nullable"}, unknown=True, root="wrap", any_inside=True)
-"""Response formats that are not strict: any schema whose root is a plain object; another root is put into one."""
+"""Response formats that are not strict, whose root says no object: it is made one, or put into one."""
 
 ANTHROPIC_TOOL = Subset(name="Anthropic tools", keywords=_ALL, unknown=True, root="fold", loose=True)
 """`input_schema` of tools that are not strict: any schema whose root is a plain object."""

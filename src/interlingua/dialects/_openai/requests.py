@@ -55,7 +55,10 @@ class OpenAIRequestWriter(RequestWriter):
         sent = self.quirks.output_schema == "json_schema" and self._goes_with_tools()
         if not sent or not self.quirks.strict_schemas:
             return None
-        return OPENAI_STRICT if request.schema_strict else OPENAI_OUTPUT
+        if request.schema_strict:
+            return OPENAI_STRICT
+        root = request.output_schema
+        return None if root is None or root.get("type") == "object" else OPENAI_OUTPUT
 
     def freeform_names(self) -> frozenset[str]:
         """The tools that are offered as freeform ones."""

@@ -365,7 +365,8 @@ def test_r17_structured_output_is_flat_and_not_strict() -> None:
     assert asked.schema_description == "D"
     assert wire(asked)["text"] == {"format": full}
     silent: dict[str, Any] = {"format": {"type": "json_schema", "name": "n", "schema": {}}}
-    assert wire(request({"input": "Hi", "text": silent}))["text"] == silent
+    folded = {"type": "object", "properties": {}}
+    assert wire(request({"input": "Hi", "text": silent}))["text"]["format"] == {**silent["format"], "schema": folded}
     assert request({"input": "Hi", "text": {"format": {"type": "json_object"}}}).json_mode
     assert wire(Request(json_mode=True))["text"] == {"format": {"type": "json_object"}}
 
@@ -723,7 +724,7 @@ def test_strict_where_there_is_no_flag() -> None:
 def test_quirks_of_reasoning_and_knobs() -> None:
     """No effort, no echo, knobs that are refused."""
     said = Message("assistant", (ThinkingPart("Hm.", seal(type="reasoning", id="rs_1", summary=[])),))
-    asked = Request(messages=(said,), effort="high", verbosity="low", tools=(Tool(name="a", cache="5m"),))
+    asked = Request(messages=(said, user("Go on")), effort="high", verbosity="low", tools=(Tool(name="a", cache="5m"),))
     target = quirky(effort_field="none", reasoning_echo="never", unsupported=frozenset({"verbosity"}))
     assert codes(encode(asked, target).changes) == [
         "thinking_unsupported /messages/0/parts/0",
