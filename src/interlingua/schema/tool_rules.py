@@ -30,7 +30,7 @@ from interlingua.wire.cache import ByteCache
 from interlingua.wire.json import decode_any, encode_exact, pointer_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from interlingua.types.tool import Tool
 
@@ -53,8 +53,11 @@ class ToolFault(NamedTuple):
     """The fault, and its tool."""
 
 
-def tool_faults(tools: Iterable[Tool | None]) -> Iterator[ToolFault]:
-    """Every rule that the tools break, in their order; None stands where a tool of another kind is."""
+def tool_faults(tools: Iterable[Tool | None], texts: Sequence[bytes] = ()) -> Iterator[ToolFault]:
+    """Every rule that the tools break, in their order; None stands where a tool of another kind is.
+
+    `texts` are the JSON texts of which their schemas were read, if they were.
+    """
     places: dict[str, int] = {}
     for place, tool in enumerate(tools):
         if tool is None:
@@ -70,17 +73,25 @@ def tool_faults(tools: Iterable[Tool | None]) -> Iterator[ToolFault]:
             sentence = f"the tool {tool.name!r} has no description"
             yield ToolFault("tool_description_missing", f"/{place}/description", sentence)
         if tool.freeform is None:
-            yield from _parameter_faults(tool, f"/{place}/parameters")
+            text = texts[place] if texts else _text_of(tool.parameters)
+            yield from _parameter_faults(tool, f"/{place}/parameters", text)
 
 
-def _parameter_faults(tool: Tool, place: str) -> Iterator[ToolFault]:
+def _text_of(schema: dict[str, Any]) -> bytes | None:
+    """The JSON text of a schema; None where JSON cannot say it."""
+    text = encode_exact(schema)
+    return text if text is not None and is_told_by(text, schema) else None
+
+
+def _parameter_faults(tool: Tool, place: str, text: bytes | None) -> Iterator[ToolFault]:
     where = f"the parameters of the tool {tool.name!r}"
     if tool.parameters.get("type", "object") != "object":
         yield ToolFault("schema_invalid", f"{place}/type", f"{where}: the type of arguments is object")
         return
-    text = encode_exact(tool.parameters)
-    if text is not None and is_told_by(text, tool.parameters) and _is_faultless(text):
-        return
+    if text is not None:
+        bare = bare_parameters(text)
+        if bare == [] or (bare is None and _is_faultless(text)):
+            return
     try:
         check_schema(tool.parameters, where=where)
     except SchemaError as error:
@@ -104,10 +115,7 @@ def _with_cache(look: Callable[[bytes], T]) -> Callable[[bytes], T]:
 
 @_with_cache
 def _is_faultless(text: bytes) -> bool:
-    """Whether a schema is valid and describes each parameter."""
-    bare = bare_parameters(text)
-    if bare is not None:
-        return not bare
+    """Whether an unusual schema is valid and describes each parameter."""
     try:
         schema = decode_any(text)
         check_schema(schema, where="")
@@ -193,6 +201,8 @@ def _has_description(schema: object, root: dict[str, Any]) -> bool:
     own = cast("dict[str, Any]", schema)
     if _is_text(own.get("description")):
         return True
+    if "$ref" not in own and "allOf" not in own:
+        return False
     try:
         return any([_is_text(one.get("description")) for one in _wholes(follow(own, root), root)])
     except (SchemaError, AttributeError):

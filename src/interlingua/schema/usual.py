@@ -11,16 +11,14 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+import re
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from interlingua.wire._depth import is_deeper
 from interlingua.wire.json import exact_reader
-
-if TYPE_CHECKING:
-    from collections.abc import Container
 
 __all__ = ["MAX_USUAL_BYTES", "MAX_USUAL_DEPTH", "bare_parameters", "is_usual"]
 
@@ -29,7 +27,8 @@ MAX_USUAL_BYTES = 16_384
 MAX_USUAL_DEPTH = 64
 """How deep the objects and arrays of a usual schema nest."""
 
-_REFERENCE = b'"$ref":'
+_REFERENCES = re.compile(rb'"\$ref"\s*:\s*"([^"]*)"').findall
+"""The references in a text, if it writes no letter as a code."""
 _PREFIX = len("#/$defs/")
 _Count: TypeAlias = Annotated[int, Meta(ge=0)] | UnsetType
 _Number: TypeAlias = int | float | UnsetType
@@ -68,25 +67,13 @@ class _Schema(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True
 
     def __post_init__(self) -> None:
         """Raises: ValueError, where a property is required twice, or several kinds of forms stand side by side."""
-        if self.required and len(set(self.required)) < len(self.required):
+        required = self.required
+        if required and len(required) > 1 and len(set(required)) < len(required):
             raise ValueError
-        if bool(self.any_of) + bool(self.one_of) + bool(self.all_of) > 1:
+        if self.any_of and (self.one_of or self.all_of):
             raise ValueError
-
-    def leads_into(self, names: Container[str]) -> bool:
-        """Whether each reference in it leads to a definition of such a name."""
-        if self.ref and self.ref[_PREFIX:] not in names:
-            return False
-        for schema in self.properties.values() if self.properties else ():
-            if not schema.leads_into(names):
-                return False
-        for schema in (self.any_of or self.one_of or self.all_of) or ():
-            if not schema.leads_into(names):
-                return False
-        if isinstance(self.items, _Schema) and not self.items.leads_into(names):
-            return False
-        free = self.additional_properties
-        return not isinstance(free, _Schema) or free.leads_into(names)
+        if self.one_of and self.all_of:
+            raise ValueError
 
 
 class _Root(_Schema):
@@ -118,16 +105,14 @@ def bare_parameters(text: bytes) -> list[str] | None:
     definitions = root.definitions or {}
     bare: list[str] = []
     for name, own in (root.properties or {}).items():
+        if own.description and own.description.strip():
+            continue
         whole = definitions[own.ref[_PREFIX:]] if own.ref else own
         if own.all_of or whole.all_of:
             return None
-        if not _is_told(own) and not _is_told(whole):
+        if not whole.description or not whole.description.strip():
             bare.append(name)
     return bare
-
-
-def _is_told(schema: _Schema) -> bool:
-    return isinstance(schema.description, str) and bool(schema.description.strip())
 
 
 def _look_at(text: bytes) -> _Root | None:
@@ -135,11 +120,16 @@ def _look_at(text: bytes) -> _Root | None:
     if len(text) > MAX_USUAL_BYTES or is_deeper(text, MAX_USUAL_DEPTH):
         return None
     root = _read(text)
-    return None if root is None or (_REFERENCE in text and not _leads_somewhere(root)) else root
-
-
-def _leads_somewhere(root: _Root) -> bool:
-    """Whether each reference leads to a definition that is none itself."""
+    if root is None or (b"\\" in text and b"\\u" in text):
+        return None
+    references = _REFERENCES(text)
+    if not references:
+        return root
     definitions = root.definitions or {}
-    schemas = (root, *definitions.values())
-    return not any([schema.ref for schema in schemas]) and all([schema.leads_into(definitions) for schema in schemas])
+    for schema in (root, *definitions.values()):
+        if schema.ref:
+            return None
+    for reference in references:
+        if reference[_PREFIX:].decode() not in definitions:
+            return None
+    return root

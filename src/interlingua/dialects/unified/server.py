@@ -144,7 +144,7 @@ class _RequestDecoder:
         if wires is None:
             wires = _read(b'{"tools":%b}' % text, ToolsWire).tools
         tools = tuple([decode_tool(tool, f"/tools/{place}") for place, tool in enumerate(wires)])
-        check_tools(tools)
+        check_tools(tools, text)
         return tools
 
     def _messages(self, changes: Changes) -> tuple[Message, ...]:

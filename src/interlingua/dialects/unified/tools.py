@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Raw
 
 from interlingua.dialects.unified.parts import NAME, extra_of, split_extra, with_members
 from interlingua.dialects.unified.wire import AllowedToolsWire, FreeformWire, NamedToolWire, ToolWire
@@ -24,6 +25,7 @@ from interlingua.types.tool import (
     Tool,
     empty_parameters,
 )
+from interlingua.wire.json import exact_reader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,12 +83,22 @@ def _misfit(path: str, member: str, sentence: str) -> DecodeError:
     return DecodeError(f"{path}/{member}: {sentence}", path=f"{path}/{member}")
 
 
-def check_tools(tools: Sequence[Tool | OpaqueTool]) -> None:
-    """Nothing; the tools keep to the strict rules.
+class _ToolText(msgspec.Struct, gc=False):
+    """A tool, of which nothing but the text of its schema is read."""
+
+    parameters: Raw = Raw()
+
+
+_read_texts = exact_reader(list[_ToolText])
+
+
+def check_tools(tools: Sequence[Tool | OpaqueTool], text: bytes) -> None:
+    """Nothing; the tools, which were read of the JSON array `text`, keep to the strict rules.
 
     Raises: DecodeError, whose `code` is the name of the first rule that is broken.
     """
-    for fault in tool_faults([tool if isinstance(tool, Tool) else None for tool in tools]):
+    texts = [bytes(tool.parameters) for tool in _read_texts(text) or ()]
+    for fault in tool_faults([tool if isinstance(tool, Tool) else None for tool in tools], texts):
         path = f"/tools{fault.place}"
         raise DecodeError(f"{path}: {fault.sentence}", path=path, code=fault.rule)
 
