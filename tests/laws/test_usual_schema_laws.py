@@ -17,10 +17,10 @@ from interlingua.dialects.cohere.schemas import TOOL as COHERE_TOOL
 from interlingua.errors import SchemaError
 from interlingua.schema._fit_glance import Glance
 from interlingua.schema.fit import fit
-from interlingua.schema.loose import is_untouched
+from interlingua.schema.loose import are_untouched
 from interlingua.schema.subset import Subset
 from interlingua.schema.tool_rules import undescribed
-from interlingua.schema.usual import bare_parameters, is_usual
+from interlingua.schema.usual import MAX_USUAL_BYTES, bare_parameters, is_usual
 from interlingua.schema.validate import _validator, check_bounds
 from interlingua.wire.json import encode
 
@@ -215,11 +215,19 @@ def test_what_a_loose_subset_takes_untouched_the_walk_leaves_alone(subset: Subse
     changed = [_changed(draw, schema) for schema in drawn for _ in range(3)]
     inner = {"items": [{"type": "string"}]}
     rare = [{**schema, "properties": {"a": {keyword: inner}}} for keyword in RARE for schema in drawn[:3]]
-    assert sum([is_untouched(encode(schema)) for schema in drawn]) > 500
+    assert sum([are_untouched(encode([schema])) for schema in drawn]) > 500
     for schema in [*drawn, *changed, *rare]:
-        if is_untouched(encode(schema)):
+        if are_untouched(encode([schema])):
             assert _fitted(schema, subset) is None, encode(schema)
-    assert not any([is_untouched(encode(schema)) for schema in rare])
+    assert not any([are_untouched(encode([schema])) for schema in rare])
+
+
+def test_many_schemas_are_told_together() -> None:
+    """However long their list is; one that is too long, or for the walk, is noticed among them."""
+    plain = {"type": "object", "properties": {"a": {"type": "string", "description": "A" * 100}}}
+    assert are_untouched(encode([plain] * 500))
+    assert not are_untouched(encode([plain] * 500 + [{**plain, "title": "B" * MAX_USUAL_BYTES}]))
+    assert not are_untouched(encode([plain] * 500 + [{"type": "string"}]))
 
 
 def test_a_deep_schema_is_for_the_walk() -> None:
@@ -227,7 +235,7 @@ def test_a_deep_schema_is_for_the_walk() -> None:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(70):
         schema = {"type": "object", "properties": {"a": schema}}
-    assert not is_untouched(encode(schema))
+    assert not are_untouched(encode([schema]))
     assert isinstance(_fitted(schema, ANTHROPIC_TOOL), str)
 
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._bounds import Bounds
     from interlingua.dialects._contract import CallIdRule, EncodeOptions, NameRule
-    from interlingua.dialects._schemas import PlainTools
     from interlingua.schema.convert import Conversion
     from interlingua.schema.subset import Subset
     from interlingua.types.capability import Effort
@@ -123,9 +122,8 @@ class RequestWriter:
         """Conversions of arguments of calls into the form of a rewritten schema, by the caller's own tool name."""
         self.output: Conversion | None = None
         """The conversion of the output into the form of a rewritten schema."""
-        self.schemas: dict[str, Raw] = {}
-        """The schemas of the tools as JSON, by the path of the tool; empty unless all tools are plain and new."""
-        self._plain: PlainTools | None = None
+        self._is_plain = False
+        """Whether all tools are plain and new, and JSON can say their schemas."""
         tools = request.tools
         self.cached = tools if type(tools) is CachedTools else None
         """The tools as they were before their schemas were fitted, if they are cached."""
@@ -135,11 +133,9 @@ class RequestWriter:
     def _fit_schemas(self) -> None:
         fitted = fit_request(self.request, self.tool_subset, self.output_subset, self.changes, ways=self._ways())
         self.request, self.arguments = fitted.request, fitted.arguments
-        self.output, self._plain = fitted.output, fitted.plain
+        self.output, self._is_plain = fitted.output, fitted.is_plain
         if self.cached is not None and len(self.request.tools) != len(self.cached):  # one was refused, and let go
             self.cached = None
-        if fitted.plain:
-            self.schemas = {f"/tools/{place}": schema for place, (_, schema) in enumerate(fitted.plain)}
 
     def _ways(self) -> tuple[object, ...]:
         """All that the forms of the tools' schemas depend on besides the tools."""
@@ -179,8 +175,6 @@ class RequestWriter:
         names, freeform = _NO_NAMES, _NO_NAMES
         if self.cached is not None:
             names, freeform = self.cached.names, self.cached.freeform
-        elif self._plain:
-            names = frozenset([tool.name for tool, _ in self._plain])
         elif self.request.tools:
             own = [tool for tool in self.request.tools if isinstance(tool, Tool)]
             names = frozenset([tool.name for tool in own])
@@ -303,7 +297,7 @@ class RequestWriter:
         tools, usual = self.cached, not self.names and self.request.cache is None and self.takes_tools()
         if tools is None:
             wires = write()
-            text = encode_exact(wires) if usual and self.schemas else None
+            text = encode_exact(wires) if usual and self._is_plain else None
             return wires if text is None else self.slots.place(text)
         if not usual or tools.is_marked:
             return write()

@@ -1,7 +1,8 @@
 """Schemas fitted to the place where they are sent, and earlier calls put into their form.
 
-A writer names the subset of each place; what has to be rewritten is rewritten here, once for each schema: verdicts are
-kept by the schema's bytes. `_own_form` turns back what a rewritten schema changes of the answer.
+A writer names the subset of each place; what has to be rewritten is rewritten here. The schemas of plain tools are
+looked at as they were read, together; the verdicts of the whole walk are kept by the schema's bytes. `_own_form` turns
+back what a rewritten schema changes of the answer.
 
 Rules
 - A schema that the target takes is not touched, and arguments of its calls keep their exact text.
@@ -15,11 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
-from msgspec import Raw
 
 from interlingua.dialects._tool_cache import CachedTools, memory_of
 from interlingua.errors import SchemaError
-from interlingua.schema.loose import is_untouched
+from interlingua.schema.loose import are_untouched
 from interlingua.schema.subset import have_lists, have_plain_roots
 from interlingua.types.content import ToolCall
 from interlingua.types.tool import Tool
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from interlingua.types.request import Request
     from interlingua.types.tool import OpaqueTool
 
-    PlainTools: TypeAlias = list[tuple[Tool, Any]]
-
 __all__ = ["FittedRequest", "fit_request", "plain_tools", "with_arguments"]
 
 _MAX_VERDICTS_BYTES = 6_000_000
@@ -49,8 +47,6 @@ class _Rewritten(msgspec.Struct, frozen=True, eq=False):
 
     schema: dict[str, Any]
     """The schema to send; requests share it, and nobody changes it."""
-    text: bytes
-    """It as JSON."""
     rewrites: tuple[tuple[str, str], ...]
     """Each rewritten place once, with all that was done there."""
     conversion: Conversion | None
@@ -63,7 +59,7 @@ _Verdict: TypeAlias = "_Rewritten | str | None"
 
 def _judge(key: tuple[bytes, Subset]) -> _Verdict:
     text, subset = key
-    if subset.loose and is_untouched(text):
+    if subset.loose and are_untouched(b"[%b]" % text):
         return None
     from interlingua.schema.fit import fit  # only who has such schemas pays for it
     from interlingua.schema.validate import check_bounds, is_within_bounds
@@ -75,14 +71,12 @@ def _judge(key: tuple[bytes, Subset]) -> _Verdict:
         fitted = fit(schema, subset)
     except SchemaError as error:
         return error.message
-    if fitted is None:
-        return None
-    return _Rewritten(fitted.schema, write_text(fitted.schema), _told_once(fitted), fitted.conversion)
+    return None if fitted is None else _told_once(fitted)
 
 
 def _weight(key: tuple[bytes, Subset], verdict: _Verdict) -> int:
     """About the bytes that a verdict takes, with the objects of a rewritten schema and what else it came with."""
-    return memory_of(key[0]) + (2 * memory_of(verdict.text) if isinstance(verdict, _Rewritten) else 0)
+    return memory_of(key[0]) + (2 * memory_of(write_text(verdict.schema)) if isinstance(verdict, _Rewritten) else 0)
 
 
 _verdicts = ByteCache[tuple[bytes, "Subset"], _Verdict](_MAX_VERDICTS_BYTES, _judge, weigh=_weight)
@@ -100,6 +94,40 @@ def _rewritten(schema: dict[str, Any], subset: Subset) -> _Rewritten | None:
     return verdict
 
 
+def _look_at(schemas: list[dict[str, Any]], text: bytes, subset: Subset) -> list[_Verdict]:
+    """The verdicts on schemas that make up the JSON array `text`, none where all are taken.
+
+    Those that need the whole walk are remembered.
+    """
+    if _takes_all(subset, schemas, text):
+        return []
+    from interlingua.schema.fit import glance  # only who has such schemas pays for it
+    from interlingua.schema.validate import is_within_bounds
+
+    verdicts: list[_Verdict] = []
+    are_bounded = is_within_bounds(text)
+    for schema in schemas:
+        fitted = glance(schema, subset) if are_bounded or is_within_bounds(write_text(schema)) else None
+        if fitted is None:
+            verdicts.append(_verdicts[write_text(schema), subset])
+        else:
+            verdicts.append(_told_once(fitted) if fitted.rewrites else None)
+    return verdicts
+
+
+def _told_once(fitted: Fitted) -> _Rewritten:
+    """A rewritten schema, with each rewritten place once, and all that was done there."""
+    by_path: dict[str, list[str]] = {}
+    for path, why in fitted.rewrites:
+        whys = by_path.get(path)
+        if whys is None:
+            by_path[path] = [why]
+        elif why not in whys:
+            whys.append(why)
+    rewrites = tuple([(path, "; ".join(whys)) for path, whys in by_path.items()])
+    return _Rewritten(fitted.schema, rewrites, fitted.conversion)
+
+
 # Writing a request
 
 
@@ -112,8 +140,8 @@ class FittedRequest(msgspec.Struct, frozen=True, eq=False):
     """The conversions of the arguments, by the tool's own name."""
     output: Conversion | None
     """The conversion of the output."""
-    plain: PlainTools | None
-    """The tools with the text of the schemas that are sent, if all of them are plain and new, and none is refused."""
+    is_plain: bool
+    """Whether all tools are plain and new, JSON can say their schemas, and none is refused."""
 
 
 class _FittedTools(msgspec.Struct, frozen=True, eq=False):
@@ -133,15 +161,6 @@ class _Work(msgspec.Struct, eq=False):
     """The conversions of the arguments, by the tool's own name."""
 
 
-class _FittedPlainTools(msgspec.Struct, frozen=True, eq=False):
-    """Plain tools as the target takes them."""
-
-    tools: PlainTools
-    """Each with the text of its schema."""
-    fitted: _FittedTools | None = None
-    """The rewrites; None for nothing."""
-
-
 def fit_request(
     request: Request,
     tool_subset: Callable[[Tool], Subset | None],
@@ -156,11 +175,10 @@ def fit_request(
     """
     arguments: dict[str, Conversion] = {}
     plain = None if type(request.tools) is CachedTools else _fit_plain_tools(request.tools, tool_subset)
-    if plain is not None:
-        fitted = plain.fitted
-    else:
-        fitted = _known_tools(request.tools, tool_subset, ways) if request.tools else None
-    if fitted is not None:
+    fitted = plain
+    if plain is None and request.tools:
+        fitted = _known_tools(request.tools, tool_subset, ways)
+    if fitted is not None and fitted.entries:
         for code, path, why in fitted.entries:
             changes.add(code, path, why)
         arguments = fitted.arguments
@@ -171,30 +189,26 @@ def fit_request(
     if arguments:
         messages = tuple([_with_calls(message, arguments) for message in request.messages])
         request = msgspec.structs.replace(request, messages=messages)
-    return FittedRequest(request, arguments, output, None if plain is None else plain.tools)
+    return FittedRequest(request, arguments, output, plain is not None)
 
 
 def _fit_plain_tools(
     tools: tuple[Tool | OpaqueTool, ...], tool_subset: Callable[[Tool], Subset | None]
-) -> _FittedPlainTools | None:
-    """Plain tools with the text of the schemas that are sent; None where one is not plain, or refused."""
+) -> _FittedTools | None:
+    """Plain tools as the target takes them; None where one is not plain, or refused."""
     plain = plain_tools(tools)
-    texts = _texts_of([tool.parameters for tool in plain]) if plain else None
-    if not plain or texts is None:
+    schemas = [tool.parameters for tool in plain or ()]
+    text = _text_of(schemas)
+    if not plain or text is None:
         return None
     subset = tool_subset(plain[0])  # all of them are alike
-    if subset is None or _takes_all(subset, plain, texts):
-        return _FittedPlainTools(list(zip(plain, map(Raw, texts), strict=True)))
-    verdicts = [_verdicts[text, subset] for text in texts]
-    if any([isinstance(verdict, str) for verdict in verdicts]):
-        return None
     work = _Work()
-    for place, verdict in enumerate(verdicts):
-        if isinstance(verdict, _Rewritten):
+    for place, verdict in enumerate(() if subset is None else _look_at(schemas, text, subset)):
+        if isinstance(verdict, str):
+            return None
+        if verdict is not None:
             plain[place] = _with_schema(plain[place], verdict, f"/tools/{place}", work)
-            texts[place] = verdict.text
-    fitted = _FittedTools(tuple(plain), work.arguments, work.entries) if work.entries else None
-    return _FittedPlainTools(list(zip(plain, map(Raw, texts), strict=True)), fitted)
+    return _FittedTools(tuple(plain), work.arguments, work.entries)
 
 
 def _with_schema(
@@ -220,18 +234,20 @@ def plain_tools(tools: tuple[Tool | OpaqueTool, ...]) -> list[Tool] | None:
     return plain
 
 
-def _texts_of(schemas: list[dict[str, Any]]) -> list[bytes] | None:
-    """Schemas as JSON; None where JSON cannot say one of them."""
+def _text_of(schemas: list[dict[str, Any]]) -> bytes | None:
+    """Schemas as a JSON array; None where JSON cannot say one of them."""
     try:
-        texts = [write_text(schema) for schema in schemas]
+        text = write_text(schemas)
     except (TypeError, ValueError, RecursionError):
         return None
-    return texts if is_told_by(b"".join(texts), schemas) else None
+    return text if is_told_by(text, schemas) else None
 
 
-def _takes_all(subset: Subset, tools: Sequence[Tool], texts: list[bytes]) -> bool:
-    """Whether the schemas of tools, whose texts these are, are taken, whatever stands inside."""
-    return subset.any_inside and have_plain_roots([tool.parameters for tool in tools]) and have_lists(b"".join(texts))
+def _takes_all(subset: Subset, schemas: Sequence[dict[str, Any]], text: bytes) -> bool:
+    """Whether the schemas that make up a JSON array are surely taken, whatever stands inside."""
+    if subset.loose:
+        return are_untouched(text)
+    return subset.any_inside and have_plain_roots(schemas) and have_lists(text)
 
 
 def _known_tools(
@@ -266,7 +282,7 @@ def _fit_tool(
     path: str,
     work: _Work,
 ) -> Tool:
-    if subset.any_inside and _takes_all(subset, (tool,), [encode(tool.parameters)]):
+    if subset.any_inside and _takes_all(subset, (tool.parameters,), encode(tool.parameters)):
         return tool
     try:
         rewritten = _rewritten(tool.parameters, subset)
@@ -279,16 +295,6 @@ def _fit_tool(
         tool = msgspec.structs.replace(tool, strict=None)
         return tool if loose is None else _fit_tool(tool, loose, tool_subset, path, work)
     return tool if rewritten is None else _with_schema(tool, rewritten, path, work)
-
-
-def _told_once(fitted: Fitted) -> tuple[tuple[str, str], ...]:
-    """Each rewritten place once, with all that was done there."""
-    by_path: dict[str, list[str]] = {}
-    for rewrite in fitted.rewrites:
-        whys = by_path.setdefault(rewrite.path, [])
-        if rewrite.why not in whys:
-            whys.append(rewrite.why)
-    return tuple([(path, "; ".join(whys)) for path, whys in by_path.items()])
 
 
 def _allowed_tools(fitted: _FittedTools, changes: Changes) -> tuple[Tool | OpaqueTool, ...]:

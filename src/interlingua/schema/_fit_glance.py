@@ -9,14 +9,14 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from interlingua.errors import SchemaError
 from interlingua.schema._fit_work import Rewrite
 from interlingua.schema.merge import merged
 from interlingua.schema.subset import Subset, untouched_keywords
 from interlingua.schema.validate import MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES
-from interlingua.schema.walk import Schema, follow
+from interlingua.schema.walk import Schema, follow, resolve
 from interlingua.wire.json import pointer
 
 if TYPE_CHECKING:
@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Glance", "target_of", "told_of", "written_out"]
 
-_At: TypeAlias = "str | tuple[_At, *tuple[str | int, ...]]"
-"""A place: a pointer, or the steps that lead on from one."""
-_NOTHING: Mapping[str, Any] = {}
-_NO_KEYWORDS: Mapping[str | None, frozenset[str]] = {}
-_HOLDERS = frozenset({"array", "object"})
-"""The types whose values hold others."""
+_NOTHING: Schema = {}
+_NONE: list[str] = []
+_LEADS_ON = frozenset({"$defs", "$ref", "definitions"})
+"""The keywords of a definition that is not the whole of what a reference leads to, or more than that."""
 
 
 def target_of(reference: str, root: Schema) -> Schema:
@@ -37,9 +35,10 @@ def target_of(reference: str, root: Schema) -> Schema:
 
     Raises: SchemaError, for a reference that leads nowhere, outside, or in a circle.
     """
-    target = follow({"$ref": reference}, root)
-    if "$defs" not in target and "definitions" not in target:
+    target = resolve(reference, root)
+    if _LEADS_ON.isdisjoint(target):
         return target
+    target = follow({"$ref": reference}, root)
     return {name: value for name, value in target.items() if name not in ("$defs", "definitions")}
 
 
@@ -61,15 +60,14 @@ def told_of(rewrites: Mapping[str, list[Rewrite]], used: Container[str], *, is_r
 class Glance:
     """Looks at the schemas of one root."""
 
-    __slots__ = ("_keywords", "_names", "_root", "_subset", "_used", "_writes_out", "nodes", "rewrites")
+    __slots__ = ("_definitions", "_holders", "_leaves", "_root", "_subset", "_used", "nodes", "rewrites")
 
     def __init__(self, root: Schema, subset: Subset) -> None:
         """A look at what stands in `root`."""
         self._root = root
         self._subset = subset
-        self._keywords = untouched_keywords(subset)
-        self._writes_out = subset.references != "any"
-        self._names: frozenset[str] = frozenset()
+        self._leaves, self._holders = untouched_keywords(subset)
+        self._definitions: Schema = _NOTHING
         """The definitions to which references may lead that are sent as such."""
         self._used: set[str] = set()
         """Those to which some lead."""
@@ -80,20 +78,26 @@ class Glance:
 
     def whole(self) -> Schema | None:
         """The whole schema as it is sent; None where the whole walk has to tell."""
-        root, definitions = self._root, self._root.get("$defs")
-        if not self._writes_out or "$defs" not in root:
+        root, subset = self._root, self._subset
+        is_object = root.get("type") == "object" and "$ref" not in root
+        if subset.root != "any" and (not is_object or subset.any_inside):
+            return None
+        if subset.references == "any" or "$defs" not in root:
             return self.sent(root, 0, "", ())
-        if not isinstance(definitions, dict):
+        named: Schema = root["$defs"]
+        if type(named) is not dict:
             return None
-        named = cast("Schema", definitions)
-        if self._subset.references == "bare" and any(map(_is_no_end, named.values())):
-            return None
-        own = {keyword: value for keyword, value in root.items() if keyword != "$defs"}
-        if self._subset.references == "bare" and self._subset.recursive:
-            self._names = frozenset([name for name in named if "/" not in name and "~" not in name])
+        if subset.references == "bare":
+            for definition in named.values():
+                if not isinstance(definition, dict) or "$ref" in definition:
+                    return None
+            if subset.recursive:
+                self._definitions = named
+        own = root.copy()
+        del own["$defs"]
         sent = self.sent(own, 0, "", ())
         sent = None if sent is None else self._with_definitions(sent, named)
-        self._names = frozenset()
+        self._definitions = _NOTHING
         if sent is None:
             self.nodes = 0
             self.rewrites.clear()
@@ -127,12 +131,13 @@ class Glance:
         self.rewrites += told_of(rewrites, used, is_rewritten=bool(whole))
         return {**sent, "$defs": {name: schema for name, schema in needed.items() if name in used}} if used else sent
 
-    def sent(self, form: object, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
+    def sent(self, form: Any, depth: int, at: str, refs: tuple[str, ...]) -> Schema | None:
         """A schema as it is sent, whose values stay as they are; None where the whole walk has to tell.
 
         It stands at `at`, so deep, inside what `refs` led to.
         """
         nodes, rewrites = self.nodes, len(self.rewrites)
+        self.nodes += 1
         schema = self._sent(form, depth, at, refs)
         if schema is None or self.nodes > MAX_SCHEMA_NODES:
             self.nodes = nodes
@@ -140,92 +145,102 @@ class Glance:
             return None
         return schema
 
-    def _sent(self, form: object, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
-        if type(form) is not dict or depth > MAX_SCHEMA_DEPTH:
+    def _sent(self, schema: Schema, depth: int, at: str, refs: tuple[str, ...]) -> Schema | None:
+        """One schema, which is counted already, or whatever else stands in its place."""
+        if type(schema) is not dict or depth > MAX_SCHEMA_DEPTH:
             return None
-        self.nodes += 1
-        schema = cast("Schema", form)
         if "$ref" in schema:
             return self._reference(schema, depth, at, refs)
-        kind: object = schema.get("type")
-        keywords = self._keywords.get(kind) if isinstance(kind, str | None) else None
+        kind: Any = schema.get("type")
+        if kind is not None and not isinstance(kind, str):
+            return None
+        keywords = self._leaves.get(kind) if kind else None
+        if keywords is not None:
+            return schema if schema.keys() <= keywords else None
+        keywords = self._holders.get(kind)
         if keywords is None or not schema.keys() <= keywords:
             return None
         if kind == "object":
             return self._members(schema, depth + 1, at, refs)
-        if kind == "array":
-            return self._items(schema, depth + 1, at, refs)
-        return self._forms(schema, depth + 1, at, refs) if kind is None else schema
+        return self._items(schema, depth + 1, at, refs) if kind else self._forms(schema, depth + 1, at, refs)
 
-    def _members(self, schema: Schema, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
-        properties, required = schema.get("properties", _NOTHING), schema.get("required", ())
-        if not isinstance(properties, dict) and properties is not _NOTHING:
+    def _members(self, schema: Schema, depth: int, at: str, refs: tuple[str, ...]) -> Schema | None:
+        members: Schema = schema.get("properties", _NOTHING)
+        required: list[str] = schema.get("required", _NONE)
+        if type(members) is not dict or type(required) is not list:
             return None
-        if not isinstance(required, list) and required != ():
+        if self._subset.own_keywords and not members.keys() >= set(required):
             return None
-        members = cast("Schema", properties)
-        if self._subset.own_keywords and not members.keys() >= set(cast("list[str]", required)):
-            return None
-        changed = self._all(members.items(), depth, (at, "properties"), refs)
-        free = schema.get("additionalProperties")
-        others = free
-        if isinstance(free, dict):
-            others = self._sent(cast("object", free), depth, (at, "additionalProperties"), refs)
-        if changed is None or (others is None and free is not None):
+        changed = self._all(members.items(), depth, f"{at}/properties", refs)
+        if changed is None:
             return None
         if changed:
             schema = {**schema, "properties": {**members, **changed}}
-        return schema if others is free else {**schema, "additionalProperties": others}
+        free = schema.get("additionalProperties")
+        if not isinstance(free, dict):
+            return schema
+        self.nodes += 1
+        others = self._sent(cast("Schema", free), depth, f"{at}/additionalProperties", refs)
+        if others is None or others is free:
+            return None if others is None else schema
+        return {**schema, "additionalProperties": others}
 
-    def _items(self, schema: Schema, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
+    def _items(self, schema: Schema, depth: int, at: str, refs: tuple[str, ...]) -> Schema | None:
         if "items" not in schema:
             return None if self._subset.typed else schema
-        items = self._sent(schema["items"], depth, (at, "items"), refs)
-        if items is None:
-            return None
-        return schema if items is schema["items"] else {**schema, "items": items}
+        self.nodes += 1
+        items = self._sent(schema["items"], depth, f"{at}/items", refs)
+        if items is None or items is schema["items"]:
+            return None if items is None else schema
+        return {**schema, "items": items}
 
-    def _forms(self, schema: Schema, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
+    def _forms(self, schema: Schema, depth: int, at: str, refs: tuple[str, ...]) -> Schema | None:
         if "anyOf" not in schema:
             return None if self._subset.typed else schema
-        forms = schema["anyOf"]
-        if not isinstance(forms, list) or not forms:
+        forms: list[Any] = schema["anyOf"]
+        if type(forms) is not list or not forms:
             return None
-        branches = cast("list[Any]", forms)
-        changed = self._all(enumerate(branches), depth, (at, "anyOf"), refs)
+        changed = self._all(enumerate(forms), depth, f"{at}/anyOf", refs)
         if not changed:
             return None if changed is None else schema
-        return {**schema, "anyOf": [changed.get(place, form) for place, form in enumerate(branches)]}
+        return {**schema, "anyOf": [changed.get(place, form) for place, form in enumerate(forms)]}
 
     def _all(
-        self, forms: Iterable[tuple[Any, Any]], depth: int, at: _At, refs: tuple[str, ...]
+        self, forms: Iterable[tuple[Any, Schema]], depth: int, at: str, refs: tuple[str, ...]
     ) -> dict[Any, Schema] | None:
         """The schemas that are sent in the place of others; None where the whole walk has to tell."""
         changed: dict[Any, Schema] = {}
-        keywords = self._keywords if depth <= MAX_SCHEMA_DEPTH else _NO_KEYWORDS
+        leaves = self._leaves if depth <= MAX_SCHEMA_DEPTH else _NOTHING
         for name, form in forms:
-            schema = cast("Schema", form)
-            kind: object = schema.get("type") if type(form) is dict else None
-            if type(kind) is str and kind in keywords and kind not in _HOLDERS and schema.keys() <= keywords[kind]:
-                self.nodes += 1
+            self.nodes += 1
+            kind: Any = form.get("type") if type(form) is dict else None
+            if type(kind) is str and kind in leaves and form.keys() <= leaves[kind]:
                 continue
-            sent = self._sent(schema, depth, (at, name), refs)
+            path = f"{at}/{name}" if type(name) is int or name.isidentifier() else f"{at}{pointer(name)}"
+            sent = self._sent(form, depth, path, refs)
             if sent is None:
                 return None
-            if sent is not schema:
+            if sent is not form:
                 changed[name] = sent
         return changed
 
-    def _reference(self, schema: Schema, depth: int, at: _At, refs: tuple[str, ...]) -> Schema | None:
-        if not self._writes_out:
-            return schema if depth and "definitions" in self._subset.keywords else None
+    def _reference(self, schema: Schema, depth: int, at: str, refs: tuple[str, ...]) -> Schema | None:
+        subset = self._subset
+        if subset.references == "any":
+            return schema if depth and "definitions" in subset.keywords else None
         reference = schema["$ref"]
         if type(reference) is not str or reference in refs or self.nodes > MAX_SCHEMA_NODES:
             return None
-        beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
-        if self._subset.references == "bare" and not any([keyword[:1] != "$" for keyword in beside]):
+        beside = schema.copy()
+        del beside["$ref"]
+        is_bare = subset.references == "bare"
+        for keyword in beside if is_bare else ():
+            if keyword[:1] != "$":
+                is_bare = False
+                break
+        if is_bare:
             name = reference.removeprefix("#/$defs/")
-            if beside or name not in self._names or reference == name:
+            if beside or name == reference or name not in self._definitions or "/" in name or "~" in name:
                 return None
             self._used.add(name)
             return schema
@@ -233,15 +248,5 @@ class Glance:
             target = target_of(reference, self._root)
         except SchemaError:
             return None
-        self.rewrites.append(Rewrite(_pointer(at), f"what {reference} leads to is written out"))
+        self.rewrites.append(Rewrite(at, f"what {reference} leads to is written out"))
         return self._sent(written_out(target, beside), depth, at, (*refs, reference))
-
-
-def _is_no_end(definition: object) -> bool:
-    """Whether a definition is a reference itself, or no object."""
-    return not isinstance(definition, dict) or "$ref" in definition
-
-
-def _pointer(at: _At) -> str:
-    """The RFC 6901 pointer of a place."""
-    return at if isinstance(at, str) else f"{_pointer(at[0])}{pointer(*at[1:])}"

@@ -28,11 +28,11 @@ from interlingua.schema.walk import Schema, follow, parts_of_schema
 from interlingua.wire.json import pointer, pointer_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from interlingua.schema.convert import Step
 
-__all__ = ["Fitted", "Rewrite", "fit"]
+__all__ = ["Fitted", "Rewrite", "fit", "glance"]
 
 SILENT = frozenset({
     "$anchor", "$comment", "$defs", "$id", "$schema", "additionalItems", "additionalProperties", "definitions",
@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
     schema: Schema
     """The schema to send."""
-    rewrites: tuple[Rewrite, ...]
+    rewrites: Sequence[Rewrite]
     """The rewrites, with their reasons."""
     conversion: Conversion | None
     """The conversion of the values; None where they look the same."""
@@ -57,16 +57,30 @@ def fit(schema: Schema, subset: Subset) -> Fitted | None:
 
     Raises: SchemaError, which begins with the place, for a schema that cannot be said within the subset or the bounds.
     """
-    fitter = _Fitter(schema, subset)
+    fitted = glance(schema, subset)
+    if fitted is None:
+        fitter = _Fitter(schema, subset)
+        try:
+            fitted = fitter.whole()
+            _check_limits(fitted.schema if fitted.rewrites else schema, subset)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return None  # no JSON Schema: `check_schema` says so to whoever asks, and the server to whoever does not
+    return fitted if fitted.rewrites else None
+
+
+def glance(schema: Schema, subset: Subset) -> Fitted | None:
+    """The schema as `subset` takes it, at a first look; None where only the whole walk of `fit` can tell.
+
+    A schema that is taken as it is, is given back itself, without rewrites. Nothing bounds the values that it holds.
+    """
+    if subset.max_levels is not None or subset.max_properties is not None:
+        return None  # they are counted
+    look = Glance(schema, subset)
     try:
-        whole, step = fitter.whole()
-        _check_limits(whole if fitter.rewrites else schema, subset)
+        sent = look.whole()
     except (AttributeError, KeyError, TypeError, ValueError):
-        return None  # no JSON Schema: `check_schema` says so to whoever asks, and the server to whoever does not
-    if not fitter.rewrites:
-        return None
-    conversion = Conversion(step, fitter.steps) if step is not None and fitter.converts else None
-    return Fitted(whole, tuple(fitter.rewrites), conversion)
+        return None  # no JSON Schema
+    return None if sent is None else Fitted(sent, look.rewrites, None)
 
 
 class _Fitter:
@@ -94,11 +108,8 @@ class _Fitter:
         self._stays = subset.root == "any" or _is_plain(root, subset)
         self._cyclic: frozenset[str] | None = None
 
-    def whole(self) -> tuple[Schema, Step | None]:
+    def whole(self) -> Fitted:
         """The whole schema, and what becomes of its values."""
-        glanced = self._glance.whole() if self._stays else None
-        if glanced is not None:
-            return glanced, None
         if not self._free and self.subset.references != "none":
             definitions = self.root.get("$defs")
             for name in cast("Schema", definitions) if isinstance(definitions, dict) else ():
@@ -123,7 +134,8 @@ class _Fitter:
         self.rewrites += told_of(rewrites, used, is_rewritten=bool(whole))
         if used:
             schema["$defs"] = {name: self.definitions[name] for name in self._names.values() if name in used}
-        return schema, step
+        conversion = Conversion(step, self.steps) if step is not None and self.converts else None
+        return Fitted(schema, self.rewrites, conversion)
 
     @property
     def sent_root(self) -> Schema:
@@ -151,10 +163,10 @@ class _Fitter:
 
         Raises: SchemaError beyond the bounds.
         """
-        sent = self._glance.sent(form, place.depth + bool(steps), (place.path, *steps), place.refs)
-        if sent is not None:
-            return sent, None
-        return self.node(form, place.below(*steps) if steps else place)
+        if steps:
+            place = place.below(*steps)
+        sent = self._glance.sent(form, place.depth, place.path, place.refs)
+        return self.node(form, place) if sent is None else (sent, None)
 
     def node(self, form: object, place: Place) -> tuple[Schema, Step | None]:
         """One schema as it is sent, and what becomes of its values.

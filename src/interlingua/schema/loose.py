@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.schema.usual import MAX_USUAL_BYTES, MAX_USUAL_DEPTH
 from interlingua.wire._depth import is_deeper
 from interlingua.wire.json import exact_reader
 
-__all__ = ["is_untouched"]
+__all__ = ["are_untouched"]
 
 _Form: TypeAlias = "_Schema | bool | UnsetType"
 _Forms: TypeAlias = "list[_Schema | bool] | UnsetType"
@@ -63,12 +63,17 @@ class _Schema(msgspec.Struct, gc=False, kw_only=True, rename="camel"):
         return is_object and self.ref is self.any_of is self.one_of is self.all_of is UNSET
 
 
-_read = exact_reader(_Schema)
+_read = exact_reader(list[_Schema])
+_read_texts = exact_reader(list[Raw])
 
 
-def is_untouched(text: bytes) -> bool:
-    """Whether a loose subset takes the schema with this JSON text as it is; False where only the walk can tell."""
-    if len(text) > MAX_USUAL_BYTES or is_deeper(text, MAX_USUAL_DEPTH):
+def are_untouched(text: bytes) -> bool:
+    """Whether a loose subset takes all schemas of a JSON array as they are; False where only the walk can tell."""
+    if len(text) > MAX_USUAL_BYTES:
+        texts = _read_texts(text)
+        if texts is None or any([memoryview(one).nbytes > MAX_USUAL_BYTES for one in texts]):
+            return False
+    if is_deeper(text, MAX_USUAL_DEPTH + 1):
         return False
-    schema = _read(text)
-    return schema is not None and schema.is_plain_root()
+    schemas = _read(text)
+    return schemas is not None and all([schema.is_plain_root() for schema in schemas])

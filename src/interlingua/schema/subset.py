@@ -11,7 +11,7 @@ Rules
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
-    "ANNOTATIONS", "BY_TYPE", "NOT_AT_ROOT", "STRUCTURE", "TYPES", "Subset", "have_lists", "have_plain_roots",
-    "types_of_keyword", "untouched_keywords",
+    "ANNOTATIONS", "BY_TYPE", "NOT_AT_ROOT", "STRUCTURE", "TYPES", "Subset", "Untouched", "have_lists",
+    "have_plain_roots", "types_of_keyword", "untouched_keywords",
 ]  # fmt: skip
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -99,7 +99,7 @@ class Subset(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Whether every schema is taken that has its lists (`have_lists`), and whose root is a plain object
     (`have_plain_roots`)."""
     loose: bool = False
-    """Whether it takes every keyword in any form, so that `is_untouched` tells of most schemas that they are taken."""
+    """Whether it takes every keyword in any form, so that `are_untouched` tells of most schemas that they are taken."""
     look_around: bool = True
     """Whether patterns may look around."""
     max_levels: int | None = None
@@ -144,12 +144,21 @@ _NOT_AT_A_GLANCE = frozenset({
 """Keywords about one type that only the whole walk of `fit` looks at."""
 
 
-@cache
-def untouched_keywords(subset: Subset) -> dict[str | None, frozenset[str]]:
+class Untouched(NamedTuple):
     """By the type that a schema names, the keywords with which it needs no rewriting unless a schema below it does.
 
-    None stands for schemas that name no type. A type that is missing needs the whole walk.
+    A type that is missing needs the whole walk.
     """
+
+    leaves: dict[str, frozenset[str]]
+    """Of types whose values hold no others."""
+    holders: dict[str | None, frozenset[str]]
+    """Of arrays, objects, and schemas that name no type."""
+
+
+@cache
+def untouched_keywords(subset: Subset) -> Untouched:
+    """The keywords that need no rewriting for a subset."""
     always = (ANNOTATIONS - {"$anchor", "$id"}) & subset.keywords
     barred = set(_NOT_AT_A_GLANCE)
     if subset.formats is not None:
@@ -159,12 +168,17 @@ def untouched_keywords(subset: Subset) -> dict[str | None, frozenset[str]]:
     if subset.least_items is not None:
         barred.add("minItems")
     values = frozenset[str]() if subset.string_enums else frozenset({"const", "enum"}) & subset.keywords
-    own = {kind: always | values | (BY_TYPE[kind] & subset.keywords - barred) for kind in BY_TYPE}
-    own |= {"integer": own["number"], "boolean": always | values, "null": always | values}
-    whole: dict[str | None, frozenset[str]] = {kind: keywords | {"type"} for kind, keywords in own.items()}
+    own = {kind: always | values | (BY_TYPE[kind] & subset.keywords - barred) | {"type"} for kind in BY_TYPE}
+    plain = always | values | {"type"}
+    leaves = {"string": own["string"], "number": own["number"], "integer": own["number"]}
+    leaves |= {"boolean": plain, "null": plain}
+    holders: dict[str | None, frozenset[str]] = {
+        None: always | ({"anyOf"} & subset.keywords),
+        "array": own["array"],
+        "object": own["object"],
+    }
     if subset.additional != "any" or subset.all_required:
-        del whole["object"]
+        del holders["object"]
     elif "definitions" in subset.keywords:  # they stay where they are
-        whole["object"] |= {"$defs", "definitions"} & subset.keywords
-    whole[None] = always | ({"anyOf"} & subset.keywords)
-    return whole
+        holders["object"] |= {"$defs", "definitions"} & subset.keywords
+    return Untouched(leaves, holders)

@@ -7,10 +7,13 @@ __all__ = ["pointer", "pointer_steps"]
 
 def pointer(*steps: str | int) -> str:
     """The RFC 6901 pointer that leads down these member names and indices."""
-    return "".join([f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps])
+    path = "".join([f"/{step}" for step in steps])
+    if "~" in path or path.count("/") > len(steps):
+        return "".join([f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps])
+    return path
 
 
 def pointer_steps(pointer: str) -> list[str]:
     """The member names and indices that a pointer, or a local reference (`#/…`), leads down."""
-    steps = pointer.removeprefix("#").split("/")[1:]
+    steps = pointer.split("/")[1:]
     return [step.replace("~1", "/").replace("~0", "~") for step in steps] if "~" in pointer else steps

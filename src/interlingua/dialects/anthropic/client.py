@@ -216,10 +216,7 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("tool_choice_approximated", "/tools", f"left out, not allowed: {', '.join(left_out)}")
 
     def _tool(self, tool: Tool, path: str) -> ToolWire:
-        schema = self.schemas.get(path)
-        return encode_tool(
-            tool, self.names, path, schema=schema, quirks=self.quirks, marks=self.marks, changes=self.changes
-        )
+        return encode_tool(tool, self.names, path, quirks=self.quirks, marks=self.marks, changes=self.changes)
 
     def _opaque_tool(self, tool: OpaqueTool, wires: list[ToolWire], path: str) -> None:
         if tool.kind == MCP_SERVER:

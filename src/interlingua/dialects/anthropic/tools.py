@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_object, merge_members, plain
@@ -14,8 +14,6 @@ from interlingua.types.tool import AllowedTools, NamedTool, OpaqueTool, Tool, em
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from msgspec import Raw
 
     from interlingua.dialects._contract import Quirks
     from interlingua.dialects.anthropic.marks import Marks
@@ -131,18 +129,12 @@ def encode_tool(
     names: Mapping[str, str],
     path: str,
     *,
-    schema: Raw | None = None,
     quirks: Quirks,
     marks: Marks,
     changes: Changes,
 ) -> ToolWire:
-    """One entry of `tools`; `schema` is the JSON text of the parameters of a plain tool."""
-    name = names.get(tool.name, tool.name)
-    if schema is not None:
-        strict = tool.strict if quirks.strict_schemas else None
-        parameters = cast("dict[str, Any]", schema)  # text is written as it is
-        return ToolWire(name=name, description=tool.description, input_schema=parameters, strict=strict)
-    wire = ToolWire(name=name, description=tool.description, input_schema=tool.parameters)
+    """One entry of `tools`."""
+    wire = ToolWire(name=names.get(tool.name, tool.name), description=tool.description, input_schema=tool.parameters)
     if tool.freeform is not None:
         changes.add("freeform_as_function", path, "the dialect has no freeform tools")
         wire.input_schema = FREEFORM_PARAMETERS

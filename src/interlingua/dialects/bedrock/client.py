@@ -206,8 +206,7 @@ class _RequestEncoder(RequestWriter):
                 wires.append(ToolWire())
                 merge_members(wires[-1], tool.raw)
                 continue
-            schema = self.schemas.get(path)
-            wires.append(encode_tool(tool, self.names, path, schema=schema, quirks=self.quirks, changes=self.changes))
+            wires.append(encode_tool(tool, self.names, path, quirks=self.quirks, changes=self.changes))
             if tool.cache is not None and (mark := self.marks.mark(tool.cache, path)) is not None:
                 wires.append(ToolWire(cachePoint=mark))
         return wires

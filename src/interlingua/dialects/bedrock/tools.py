@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import freeform_description, freeform_parameters
@@ -14,8 +14,6 @@ from interlingua.types.tool import NamedTool, OpaqueTool, Tool, empty_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from msgspec import Raw
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
@@ -111,11 +109,9 @@ def decode_choice(choice: dict[str, Any]) -> ToolChoice:
 # Writing
 
 
-def encode_tool(
-    tool: Tool, names: Mapping[str, str], path: str, *, schema: Raw | None, quirks: Quirks, changes: Changes
-) -> ToolWire:
-    """One entry of `tools`, without its mark; `schema` is the JSON text of the parameters of a plain tool."""
-    parameters = tool.parameters if schema is None else cast("dict[str, Any]", schema)  # text is written as it is
+def encode_tool(tool: Tool, names: Mapping[str, str], path: str, *, quirks: Quirks, changes: Changes) -> ToolWire:
+    """One entry of `tools`, without its mark."""
+    parameters = tool.parameters
     if tool.freeform is not None:
         changes.add("freeform_as_function", path, "the dialect has no freeform tools")
         parameters = freeform_parameters()

@@ -199,7 +199,7 @@ class _RequestEncoder(RequestWriter):
                 merge_members(wires[-1], tool.raw)
             else:
                 self._note_tool(tool, path, strict=strict)
-                wires.append(encode_tool(tool, self.names.get(tool.name, tool.name), self.schemas.get(path)))
+                wires.append(encode_tool(tool, self.names.get(tool.name, tool.name)))
         return wires
 
     def leave_out(self, path: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._freeform import freeform_description
 from interlingua.dialects._members import merge_members, plain
@@ -12,8 +12,6 @@ from interlingua.errors import DecodeError
 from interlingua.types.tool import OpaqueTool, Tool, empty_parameters
 
 if TYPE_CHECKING:
-    from msgspec import Raw
-
     from interlingua.types.tool import ToolChoice
 
 __all__ = ["CHOICES", "decode_tool", "encode_tool"]
@@ -47,13 +45,9 @@ def decode_tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
     )
 
 
-def encode_tool(tool: Tool, name: str, schema: Raw | None = None) -> ToolWire:
-    """One entry of `tools`, under its name on the wire; a freeform tool is a function that takes one string.
-
-    `schema` is the JSON text of the parameters, where it was written before.
-    """
-    parameters = tool.parameters if schema is None else cast("dict[str, Any]", schema)
-    function = FunctionWire(name=name, description=freeform_description(tool), parameters=parameters)
+def encode_tool(tool: Tool, name: str) -> ToolWire:
+    """One entry of `tools`, under its name on the wire; a freeform tool is a function that takes one string."""
+    function = FunctionWire(name=name, description=freeform_description(tool), parameters=tool.parameters)
     wire = ToolWire(type="function", function=function)
     if tool.extra:
         merge_members(wire, tool.extra.get(NAME, {}))

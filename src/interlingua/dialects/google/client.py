@@ -210,8 +210,7 @@ class _RequestEncoder(RequestWriter):
                 continue
             if not declarations:
                 wires.append(ToolWire(functionDeclarations=declarations))
-            schema = self.schemas.get(path)
-            declarations.append(encode_tool(tool, self.names, self.quirks, self.changes, path, schema=schema))
+            declarations.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
         return wires
 
     def tool_subset(self, tool: Tool) -> Subset | None:

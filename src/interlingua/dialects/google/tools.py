@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -17,8 +17,6 @@ from interlingua.types.tool import EMPTY_PARAMETERS, AllowedTools, NamedTool, Op
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from msgspec import Raw
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
@@ -115,13 +113,8 @@ def decode_choice(wire: CallingWire, tools: Sequence[Tool | OpaqueTool]) -> tupl
 # Writing
 
 
-def encode_tool(
-    tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str, *, schema: Raw | None = None
-) -> DeclarationWire:
-    """One function declaration; a tool without parameters has none.
-
-    `schema` is the JSON text of the parameters of a plain tool.
-    """
+def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> DeclarationWire:
+    """One function declaration; a tool without parameters has none."""
     members = dict(tool.extra.get(NAME, {}))
     style = members.pop(FIELD, UPPER if quirks.schema_form == "openapi" else None)
     wire = DeclarationWire(name=names.get(tool.name, tool.name), description=freeform_description(tool))
@@ -131,7 +124,7 @@ def encode_tool(
     if style is not None and (FIELD in tool.extra.get(NAME, {}) or parameters.get("properties")):
         wire.parameters = from_json_schema(parameters, style)
     elif style is None and parameters != EMPTY_PARAMETERS:
-        wire.parametersJsonSchema = parameters if schema is None else cast("dict[str, Any]", schema)
+        wire.parametersJsonSchema = parameters
     if tool.cache is not None:
         changes.add("cache_unsupported", f"{path}/cache")
     if tool.extra:

@@ -175,7 +175,7 @@ class _RequestEncoder(RequestWriter):
                 merge_members(wires[-1], tool.raw)
             else:
                 self._note_tool(tool, path)
-                wires.append(encode_tool(tool, self.schemas.get(path)))
+                wires.append(encode_tool(tool))
         return wires
 
     def leave_out(self, path: str) -> None:

@@ -6,7 +6,7 @@ sent whole all the same, since servers differ and ignore what they do not know.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from interlingua.dialects._freeform import freeform_description
 from interlingua.dialects._members import merge_members, plain
@@ -14,9 +14,6 @@ from interlingua.dialects.ollama.parts import NAME
 from interlingua.dialects.ollama.wire import FunctionWire, ToolWire
 from interlingua.errors import DecodeError
 from interlingua.types.tool import OpaqueTool, Tool, empty_parameters
-
-if TYPE_CHECKING:
-    from msgspec import Raw
 
 __all__ = ["decode_tool", "encode_tool"]
 
@@ -52,13 +49,9 @@ def decode_tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
 # Writing
 
 
-def encode_tool(tool: Tool, schema: Raw | None = None) -> ToolWire:
-    """One entry of `tools`; a freeform tool is a function that takes one string.
-
-    `schema` is the JSON text of the parameters, where it was written before.
-    """
-    parameters = tool.parameters if schema is None else cast("dict[str, Any]", schema)
-    function = FunctionWire(name=tool.name, description=freeform_description(tool), parameters=parameters)
+def encode_tool(tool: Tool) -> ToolWire:
+    """One entry of `tools`; a freeform tool is a function that takes one string."""
+    function = FunctionWire(name=tool.name, description=freeform_description(tool), parameters=tool.parameters)
     wire = ToolWire(type="function", function=function)
     if tool.extra:
         merge_members(wire, tool.extra.get(NAME, {}))

@@ -180,8 +180,7 @@ class _RequestEncoder(OpenAIRequestWriter):
                 wires.append(ToolWire())
                 merge_members(wires[-1], tool.raw)
             else:
-                schema = self.schemas.get(path)
-                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path, schema=schema))
+                wires.append(encode_tool(tool, self.names, self.quirks, self.changes, path))
         return wires
 
     def _output(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import as_function, freeform_parameters
@@ -21,8 +21,6 @@ from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from msgspec import Raw
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
@@ -127,16 +125,9 @@ def _grammar(raw: dict[str, Any] | None) -> Freeform | None:
 # Writing
 
 
-def encode_tool(
-    tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str, *, schema: Raw | None = None
-) -> ToolWire:
-    """One entry of `tools`; `schema` is the JSON text of the parameters of a plain tool."""
+def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:
+    """One entry of `tools`."""
     name = names.get(tool.name, tool.name)
-    if schema is not None:
-        strict = tool.strict if quirks.strict_schemas else None
-        parameters = cast("dict[str, Any]", schema)  # text is written as it is
-        function = FunctionWire(name=name, description=tool.description, parameters=parameters, strict=strict)
-        return ToolWire(type="function", function=function)
     if tool.freeform is not None and not quirks.freeform_tools:
         changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
         tool = as_function(tool)

@@ -8,7 +8,7 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import as_function, freeform_parameters
@@ -21,8 +21,6 @@ from interlingua.types.tool import AllowedTools, Freeform, NamedTool, OpaqueTool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from msgspec import Raw
 
     from interlingua.dialects._contract import Quirks
     from interlingua.types.change import Changes
@@ -100,10 +98,8 @@ def _is_hosted(choice: dict[str, Any]) -> bool:
 # Writing
 
 
-def encode_tool(
-    tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str, *, schema: Raw | None = None
-) -> ToolWire:
-    """One entry of `tools`; `schema` is the JSON text of the parameters of a plain tool."""
+def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: Changes, path: str) -> ToolWire:
+    """One entry of `tools`."""
     name = names.get(tool.name, tool.name)
     if tool.freeform is not None and not quirks.freeform_tools:
         changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
@@ -111,8 +107,7 @@ def encode_tool(
     if tool.freeform is not None:
         wire = ToolWire(type="custom", name=name, description=tool.description, format=_grammar(tool.freeform))
     else:
-        parameters = tool.parameters if schema is None else cast("dict[str, Any]", schema)
-        wire = ToolWire(type="function", name=name, description=tool.description, parameters=parameters)
+        wire = ToolWire(type="function", name=name, description=tool.description, parameters=tool.parameters)
         wire.strict = tool.strict or False
         if not quirks.strict_schemas:
             wire.strict = None
