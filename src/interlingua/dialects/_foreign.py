@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
+from interlingua.dialects._logprobs import move_logprobs, without_logprobs
 from interlingua.dialects._members import foreign_extras, is_object
 from interlingua.dialects._seals import note_seal
 
@@ -12,8 +15,9 @@ if TYPE_CHECKING:
 
     from interlingua.types.change import Changes
     from interlingua.types.content import TextPart, ThinkingPart, ToolCall
+    from interlingua.types.response import Alternative, Response
 
-__all__ = ["note_foreign", "note_others"]
+__all__ = ["adopt_answer", "note_foreign", "note_others"]
 
 _UNMISSED: dict[str, frozenset[str]] = {
     "openai-responses": frozenset(
@@ -98,17 +102,55 @@ _NESTED = frozenset({"choice", "candidate", "message"})
 _USUAL: dict[str, Any] = {"caller": {"type": "direct"}}
 """Values of members that say only what is so without them."""
 _NONE: frozenset[str] = frozenset()
+_OF_ANSWER = ("/parts/", "/alternatives/")
+_HAVE_CHOICES = frozenset({"openai-chat", "google"})
+"""The dialects whose answers have further choices."""
+
+
+def adopt_answer(response: Response[Any], changes: Changes) -> Response[Any]:
+    """The answer for a client of another dialect, with an entry for each place with members that only others know.
+
+    Log probabilities of tokens stand in the place that the client's dialect has for them. A stream is adopted at its
+    end, when all of it is known.
+    """
+    response = move_logprobs(response, changes.dialect)
+    _note_choice(changes, response, "")
+    if response.alternatives and changes.dialect in _HAVE_CHOICES:
+        choices = tuple([move_logprobs(one, changes.dialect) for one in response.alternatives])
+        for place, choice in enumerate(choices):
+            _note_choice(changes, choice, f"/alternatives/{place}")
+        response = replace(response, alternatives=choices)
+    return response
+
+
+def _note_choice(changes: Changes, choice: Response[Any] | Alternative, path: str) -> None:
+    note_foreign(changes, choice.extra, path)
+    for place, part in enumerate(choice.parts):
+        if extra := getattr(part, "extra", None):
+            note_foreign(changes, extra, f"{path}/parts/{place}")
 
 
 def note_foreign(changes: Changes, extra: Mapping[str, Any], path: str = "") -> None:
     """Entries for the members in `extra` that only other dialects know.
 
-    Those of an answer, which has no `path`, and of its parts only if somebody could miss one of them.
+    Those of an answer, which has no `path`, of its choices and of its parts only if somebody could miss one of them.
     """
-    for dialect in foreign_extras(extra, changes.dialect) if extra else ():
-        if (not path or path.startswith("/parts/")) and _is_unmissed(extra[dialect], _UNMISSED.get(dialect, _NONE)):
+    if not extra:
+        return
+    of_answer = not path or path.startswith(_OF_ANSWER)
+    if of_answer:
+        extra = without_logprobs(extra, changes.dialect)
+    for dialect in foreign_extras(extra, changes.dialect):
+        if of_answer and _is_unmissed(extra[dialect], _UNMISSED.get(dialect, _NONE)):
             continue
-        changes.add("extra_foreign", f"{path}/extra/{dialect}")
+        place = f"{path}/extra/{dialect}"
+        if not (of_answer and _is_noted(changes, place)):
+            changes.add("extra_foreign", place)
+
+
+def _is_noted(changes: Changes, place: str) -> bool:
+    """Whether there is an entry for a place already: an answer is noted as a whole, and its parts where they differ."""
+    return any([entry.path == place and entry.code == "extra_foreign" for entry in changes.entries])
 
 
 def note_others(

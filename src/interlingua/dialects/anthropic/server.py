@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Facts, Quirks, Target
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import is_object, merge_members, reader_of
 from interlingua.dialects._path import model_in_path
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
@@ -169,6 +170,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     if not context.says_own(NAME) and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
+    response = adopt_answer(response, changes)
     own = context.says_own(NAME)
     wire = ResponseWire(
         id=response.id or (context.make_id() if context.make_id else None),

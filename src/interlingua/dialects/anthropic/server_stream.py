@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import is_object
 from interlingua.dialects._seals import note_seal
 from interlingua.dialects._serve import hand_over
@@ -204,7 +205,7 @@ class MessagesStreamEncoder(ResumingEncoder):
     def _end(self, event: StreamEnd) -> bytes:
         if not self._own and (failed := failed_end(event)):
             return self._error(failed)
-        response = event.response
+        response = adopt_answer(event.response, self.changes)
         settled = self._settle()
         members = dict(response.extra.get(NAME, {}))
         delta: dict[str, Any] = {

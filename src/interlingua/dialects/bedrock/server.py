@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
-from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import is_object, merge_members
 from interlingua.dialects._serve import (
     JSON_HEADERS,
@@ -304,7 +304,7 @@ def reply_members(response: Response[Any], changes: Changes) -> dict[str, Any]:
     """The members of an answer that only pass through; an entry for those of other dialects, and for what is lost."""
     if response.alternatives:
         changes.add("alternatives_unsupported", "/alternatives")
-    note_foreign(changes, response.extra)
+    response = adopt_answer(response, changes)
     return dict(response.extra.get(NAME, {}))
 
 

@@ -317,12 +317,12 @@ class MessageEncoder:
     # Results
 
     def _bare_results(self, parts: Sequence[Part]) -> list[PlainPartWire] | None:
-        """Results that are texts, with no members of this dialect; None where there is anything else."""
+        """Results that are texts, with nothing beside them; None where there is anything else."""
         names, called = self.names, self.called
         unpaired: list[tuple[ToolResult, PlainPartWire]] = []
         wires: list[PlainPartWire] = []
         for part in parts:
-            if type(part) is not ToolResult or type(part.content) is not str or part.cache or NAME in part.extra:
+            if type(part) is not ToolResult or type(part.content) is not str or part.cache or part.extra:
                 return None
             name, call_id = called.get(part.call_id) or part.name or part.call_id, self._turns.call_id(part.call_id)
             response = {"error" if part.is_error else "output": part.content}
@@ -383,6 +383,7 @@ class MessageEncoder:
             wire.parts = shown
         if result.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
+        note_foreign(self.changes, result.extra, path)
         merge_members(part, result.extra.get(NAME, {}))
         if wire.id is None:
             self._unpaired.append((result, part))
@@ -392,8 +393,10 @@ class MessageEncoder:
         """The media of a result's content."""
         if isinstance(part, OpaquePart | ImagePart | AudioPart | DocumentPart):
             return self._turn(path).part(part, path)
-        if isinstance(part, TextPart) and part.cache is not None:
-            self.changes.add("cache_unsupported", f"{path}/cache")
+        if isinstance(part, TextPart):
+            if part.cache is not None:
+                self.changes.add("cache_unsupported", f"{path}/cache")
+            note_foreign(self.changes, part.extra, path)
         return None
 
     def _response(self, result: ToolResult, path: str, *, has_parts: bool) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Target
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
@@ -236,6 +237,7 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     if not context.says_own(NAME) and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
+    response = adopt_answer(response, changes)
     members, choice_extra = reply_members(response.extra) if NAME in response.extra else ({}, {})
     first = Alternative(
         parts=response.parts,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from interlingua.dialects._contract import Target
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
@@ -240,6 +241,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         return last + b"]" if self.context.json_array else last
 
     def _last_frame(self, response: Response[Any]) -> bytes:
+        response = adopt_answer(response, self.changes)
         members, first_extra = reply_members(response.extra)
         first = Alternative(
             parts=response.parts,

@@ -16,7 +16,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
-from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import is_object, merge_members, object_in
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, read_member, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
@@ -246,7 +246,7 @@ def _time(seconds: int) -> str:
 
 def answer_members(response: Response[Any], changes: Changes) -> dict[str, Any]:
     """The members of an answer that only pass through; an entry for those of other dialects."""
-    note_foreign(changes, response.extra)
+    response = adopt_answer(response, changes)
     return {name: value for name, value in response.extra.get(NAME, {}).items() if name != "field"}
 
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
-from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import merge_members, object_in, reader_of
 from interlingua.dialects._openai.calls import decode_choice
 from interlingua.dialects._openai.errors import encode_error_body
@@ -210,7 +210,8 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     if not context.says_own(NAME) and (failure := failure_of(response)):
         return encode_error(failure, context)
     changes = Changes(NAME, "encode_response")
-    members, choice_extra = reply_members(response.extra, changes)
+    response = adopt_answer(response, changes)
+    members, choice_extra = reply_members(response.extra)
     choices = [_choice(response, choice_extra, 0, changes, context)]
     for place, one in enumerate(response.alternatives, 1):
         choices.append(_choice(one, one.extra.get(NAME, {}), place, changes, context))
@@ -238,11 +239,10 @@ def _nulls(choice: ChoiceWire) -> int:
     return (choice.logprobs is None) + (message.content is None) + (message.refusal is None)
 
 
-def reply_members(extra: dict[str, dict[str, Any]], changes: Changes) -> tuple[dict[str, Any], dict[str, Any]]:
+def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The members of the answer as a whole, and those of its first choice and message."""
     if not extra:
         return {}, {}
-    note_foreign(changes, extra)
     members = dict(extra.get(NAME, {}))
     choice = {name: members.pop(name) for name in ("choice", "message") if name in members}
     if "top" in members:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target
-from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import is_list, object_in
 from interlingua.dialects._openai.calls import freeform_input
 from interlingua.dialects._openai.errors import encode_error_body
@@ -253,8 +253,6 @@ class ChatStreamEncoder(ResumingEncoder):
                 return b""
         if isinstance(event.part, OpaquePart | ServerToolPart | ImagePart):
             return self._whole(event, event.part)
-        if event.part.extra:
-            note_foreign(self.changes, event.part.extra, f"/parts/{event.index}")
         match event.part:
             case ToolCall(freeform=True, id=call_id, name=name, arguments_json=text):
                 ordinal = self._choices[event.choice].ordinals[event.index]
@@ -314,7 +312,8 @@ class ChatStreamEncoder(ResumingEncoder):
         return chunks + b"data: " + encode(body) + b"\n\n"
 
     def _last_chunks(self, response: Response[Any]) -> bytes:
-        members, first_extra = reply_members(response.extra, self.changes)
+        response = adopt_answer(response, self.changes)
+        members, first_extra = reply_members(response.extra)
         first = Alternative(
             parts=response.parts,
             finish_reason=response.finish_reason,

@@ -316,6 +316,7 @@ class InputEncoder:
             case TextPart() | ImagePart() | AudioPart() | DocumentPart():
                 if part.cache is not None:
                     self.changes.add("cache_unsupported", f"{path}/cache")
+                note_foreign(self.changes, part.extra, path)
                 return True
             case _:
                 self.changes.add("opaque_part", path, f"the input holds no {type(part).__name__}")
@@ -350,6 +351,7 @@ class InputEncoder:
             self.changes.add("cache_unsupported", f"{path}/cache")
         if result.extra:
             self.is_bare = False
+            note_foreign(self.changes, result.extra, path)
             merge_members(wire, result.extra.get(NAME, {}))
         return wire
 

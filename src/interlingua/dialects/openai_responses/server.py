@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest
+from interlingua.dialects._foreign import adopt_answer
 from interlingua.dialects._members import merge_members, reader_of
 from interlingua.dialects._openai.errors import encode_error_body
 from interlingua.dialects._path import model_in_path
@@ -172,12 +173,12 @@ class _RequestDecoder:
             self.extra["reasoning"] = unread
 
     def _logprobs(self) -> int | None:
-        """How many log probabilities are wanted; `include` stays a member, since it asks for other things too."""
-        include = self.wire.include
-        if include is not None:
+        """How many log probabilities are wanted; an `include` that asks for other things too stays a member."""
+        include, top = self.wire.include, self.wire.top_logprobs
+        has_logprobs = include is not None and LOGPROBS in include
+        if include is not None and include != [LOGPROBS]:
             self.extra["include"] = include
-        top = self.wire.top_logprobs
-        if include is not None and LOGPROBS in include:
+        if has_logprobs:
             return top or 0
         if top is not None:
             self.extra["top_logprobs"] = top
@@ -190,6 +191,7 @@ class _RequestDecoder:
 def encode_response(response: Response[Any], context: ServerContext) -> HttpReply:
     """A whole answer in the client's own form."""
     changes = Changes(NAME, "encode_response")
+    response = adopt_answer(response, changes)
     own = context.source == NAME
     answer_id = response.id or (context.make_id() if context.make_id else None)
     items = None if own else bare_reply(response.parts, ItemIds(answer_id or ""), changes)

@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from msgspec.structs import replace
 
-from interlingua.dialects._members import is_object, merge_members, object_in, plain
+from interlingua.dialects._foreign import adopt_answer
+from interlingua.dialects._logprobs import text_logprobs
+from interlingua.dialects._members import is_list, is_object, merge_members, object_in, plain
 from interlingua.dialects._seals import note_seal, seal_fits
 from interlingua.dialects._serve import hand_over
 from interlingua.dialects._steps import at_home, thinking_events
@@ -33,7 +35,7 @@ from interlingua.dialects.openai_responses.parts import NAME, SPOKEN, write_anno
 from interlingua.dialects.openai_responses.reasons import failure_members
 from interlingua.dialects.openai_responses.repeated import answer_text
 from interlingua.dialects.openai_responses.server import answer_wire
-from interlingua.dialects.openai_responses.wire import ItemWire
+from interlingua.dialects.openai_responses.wire import ItemWire, PartWire
 from interlingua.stream.fold import error_of
 from interlingua.stream.order import InOrder
 from interlingua.types.change import Changes
@@ -230,14 +232,24 @@ class ResponsesStreamEncoder(ResumingEncoder):
         return self._tell(kind.encode(), b'"response":' + answer)
 
     def _end(self, event: StreamEnd) -> bytes:
-        response = event.response
+        response = adopt_answer(event.response, self.changes)
         frames = self._close_message() + self._flush()
+        self._add_logprobs(response)
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")
         wire = answer_wire(response, self._answer_id or response.id, self._done_items(), self.context, self.changes)
         kind = wire.status if wire.status in ("incomplete", "failed") else COMPLETED
         hand_over(self.changes, self.context)
         return frames + self._shown(f"response.{kind}", answer_text(wire, self.context))
+
+    def _add_logprobs(self, response: Response[Any]) -> None:
+        """Log probabilities of another dialect, which are known at the end of its stream, for the answer as a whole."""
+        tokens = None if self._own else next(filter(None, map(text_logprobs, response.parts)), None)
+        for item in self._done_items() if tokens else ():
+            for content in item.content if is_list(item.content) else ():
+                if isinstance(content, PartWire) and content.type == "output_text":
+                    content.logprobs = tokens
+                    return
 
     def _error(self, event: StreamError) -> bytes:
         failure = failure_members(error_of(event))
