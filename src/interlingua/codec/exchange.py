@@ -246,8 +246,8 @@ def bridge(
     without it the client's name of the model goes on. `allow` names what may be let go instead of refused, `history`
     says what becomes of calls and results that do not pair, and `make_id` gives an id to an answer whose service gave
     none: without it such an answer has no id. A bridge reads no clock, so an answer has a time only where its service
-    said it in the client's own dialect. With `call_ids="own"` the client gets ids of ours, of one form whatever the service's look like; the bridge
-    remembers which stands for which, and the service gets its own back.
+    said it in the client's own dialect. With `call_ids="own"` the client gets ids of ours, of one form whatever the
+    service's look like; the bridge remembers which stands for which, and the service gets its own back.
 
     Raises: ConfigError, for a name that is no dialect or provider, and for a dialect that the provider does not speak;
     UsageError, for another word that is not known.
