@@ -56,7 +56,7 @@ def undone(undo: Undo) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in undo.__struct_fields__:
         held: Any = msgspec.to_builtins(getattr(undo, name), enc_hook=repr)
-        if held and name not in {"tool_names", "taken_ids"}:
+        if held and name not in {"tool_names", "history_ids"}:
             found[name] = sorted(held) if name == "freeform" else held
     return found
 

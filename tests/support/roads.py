@@ -216,7 +216,7 @@ def _told(encoded: Any) -> str:
     if isinstance(encoded, tuple):
         return exactly(cast("object", encoded))
     undo = encoded.undo
-    named = [sorted(names) for names in (undo.tool_names, undo.freeform, undo.taken_ids)]
+    named = [sorted(names) for names in (undo.tool_names, undo.freeform, undo.history_ids)]
     rest = (undo.names, undo.first_index, undo.arguments, undo.output, named)
     return exactly((encoded.path, encoded.body, encoded.headers, encoded.changes, rest))
 
@@ -225,7 +225,7 @@ def _context(number: int) -> DecodeContext:
     numbers = iter(range(1_000_000))
     return DecodeContext(
         target=Target(model="m", provider="p"),
-        undo=Undo(tool_names=frozenset({"look"}), taken_ids=frozenset({"call_1"})) if number & 1 else Undo(),
+        undo=Undo(tool_names=frozenset({"look"}), history_ids=frozenset({"call_1"})) if number & 1 else Undo(),
         make_id=(lambda: f"own_{next(numbers)}") if number & 2 else None,
         provider_ids={} if number & 2 else None,
     )

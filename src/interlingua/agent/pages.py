@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from interlingua.agent.events import ApprovalNeeded, RunFinished, StepFinished, ToolFinished, ToolProgress, ToolStarted
 from interlingua.client.web.pages import page_encoder, page_of
-from interlingua.client.web.sse import Teller
+from interlingua.client.web.sse import EventWriter
 from interlingua.errors import UsageError
 from interlingua.types.content import Json
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from interlingua.client.web.chat import WebChat
     from interlingua.types.content import ToolResult
 
-__all__ = ["RunTeller"]
+__all__ = ["RunEventWriter"]
 
 
-class RunTeller(Teller):
+class RunEventWriter(EventWriter):
     """Turns the events of one run into the bytes of a stream."""
 
     def __init__(self, target: str | WebChat) -> None:
-        """A teller of one run, to a page.
+        """A writer of one run, to a page.
 
         Raises: UsageError for a dialect: it tells one answer of a model, and a run has several.
         """

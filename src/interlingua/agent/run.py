@@ -237,12 +237,12 @@ class Run(RunFace[T]):
 
         Raises: UsageError for a dialect, and when something was read already.
         """
-        from interlingua.agent.pages import RunTeller  # only web applications need it
+        from interlingua.agent.pages import RunEventWriter  # only web applications need it
         from interlingua.client.web.sse import SseBody, begun_before  # the same
 
         if self._begun:
             raise begun_before()
-        return SseBody(self, RunTeller(target), lambda: None)
+        return SseBody(self, RunEventWriter(target), lambda: None)
 
     def finish(self) -> Self:
         """The run itself, at its end; what is left of it is carried out first.

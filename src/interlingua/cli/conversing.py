@@ -45,7 +45,7 @@ __all__ = [
     "call_told",
     "converse",
     "counts_told",
-    "failovers_told",
+    "failover_notes",
     "failures_told",
     "manner_arguments",
     "manner_of",
@@ -117,7 +117,7 @@ def converse(model: Model, question: Question, history: Response[Any] | None, ma
 
     Raises: what `generate` and `stream` raise; Error when the model still calls tools after `MAX_STEPS` answers.
     """
-    with warnings.catch_warnings(), failovers_told(model, active=manner.failovers):
+    with warnings.catch_warnings(), failover_notes(model, active=manner.failovers):
         warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
         return _Turn(model, question, manner).run(history)
 
@@ -321,7 +321,7 @@ def counts_told(usage: Usage | None, cost_usd: float | None) -> str:
 
 
 @contextmanager
-def failovers_told(model: Model, *, active: bool = True) -> Generator[None]:
+def failover_notes(model: Model, *, active: bool = True) -> Generator[None]:
     """Each time that a chain goes on to another target is told on one line, as long as the block lasts."""
     if not active or not _is_chain(model):
         yield

@@ -146,13 +146,13 @@ class ModelStream(Generic[T]):
 
         Raises: ConfigError for no dialect; UsageError when something was read already.
         """
-        from interlingua.client.web.sse import SseBody, Teller, begun_before  # only web applications need them
+        from interlingua.client.web.sse import EventWriter, SseBody, begun_before  # only web applications need them
 
         if self._begun:
             raise begun_before()
-        teller = Teller(target, self._job.lanes)
+        writer = EventWriter(target, self._job.lanes)
         self._job = replace(self._job, tool_deltas=True)
-        return SseBody(self, teller, lambda: self.partial)
+        return SseBody(self, writer, lambda: self.partial)
 
     def finish(self) -> Response[T]:
         """The whole response; what is left of the stream is read first.

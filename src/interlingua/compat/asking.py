@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
-__all__ = ["Asked", "Teller", "ask", "body_of", "plain", "whole"]
+__all__ = ["BodyWriter", "PreparedCall", "ask", "body_of", "plain", "whole"]
 
 Members: TypeAlias = dict[str, Any]
 
 
-class Asked(NamedTuple):
+class PreparedCall(NamedTuple):
     """One call, read."""
 
     job: Job
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
     """The changes of reading the body."""
 
 
-def ask(name: str, members: Mapping[str, object], account: Account, output: object = None) -> Asked:
+def ask(name: str, members: Mapping[str, object], account: Account, output: object = None) -> PreparedCall:
     """The call that a body in the dialect `name` asks for, as a value of the type `output` where that is given.
 
     Raises: DecodeError with the place for a bad body; UsageError and its kinds.
@@ -62,7 +62,7 @@ def ask(name: str, members: Mapping[str, object], account: Account, output: obje
     decoded = dialect.decode_request(http, DecodeOptions())
     with_usage = name != "openai-chat" or _asks_for_usage(members)
     context = ServerContext(created=int(time.time()), make_id=answer_ids(name), stream_usage=with_usage)
-    return Asked(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
+    return PreparedCall(account.job(name, decoded.model, decoded.request, output), dialect, context, decoded.changes)
 
 
 def body_of(members: Mapping[str, object]) -> bytes:
@@ -74,7 +74,7 @@ def body_of(members: Mapping[str, object]) -> bytes:
     return encode(body, nulls=len(body))
 
 
-def whole(prepared: Asked, response: Response[Any]) -> tuple[Members, tuple[Change, ...]]:
+def whole(prepared: PreparedCall, response: Response[Any]) -> tuple[Members, tuple[Change, ...]]:
     """The body of a whole answer, and every change on the way there and back."""
     changes: list[Change] = []
     context = msgspec.structs.replace(
@@ -84,11 +84,11 @@ def whole(prepared: Asked, response: Response[Any]) -> tuple[Members, tuple[Chan
     return cast("Members", decode_any(body)), (*prepared.changes, *response.changes, *changes)
 
 
-class Teller:
+class BodyWriter:
     """Turns the events of one answer into the bodies of a stream in the caller's dialect."""
 
-    def __init__(self, prepared: Asked) -> None:
-        """A teller that has told nothing."""
+    def __init__(self, prepared: PreparedCall) -> None:
+        """A writer that has written nothing."""
         self._call = prepared
         self._encoder: StreamEncoder | None = None
         self._frames = SseDecoder()

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace
 
 from interlingua.client.aio.stream import AsyncModelStream
-from interlingua.compat.streams import Told
+from interlingua.compat.streams import BodyStream
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from interlingua.compat.asking import Asked
+    from interlingua.compat.asking import PreparedCall
     from interlingua.compat.body import Body
 
 __all__ = ["AsyncStream"]
@@ -21,10 +21,10 @@ __all__ = ["AsyncStream"]
 B = TypeVar("B", bound="Body")
 
 
-class AsyncStream(Told[B]):
+class AsyncStream(BodyStream[B]):
     """One streamed answer: an asynchronous iterator and context manager."""
 
-    def __init__(self, prepared: Asked, kind: type[B]) -> None:
+    def __init__(self, prepared: PreparedCall, kind: type[B]) -> None:
         """A stream that `open` is still to be awaited of."""
         super().__init__(prepared, kind)
         self._events: AsyncModelStream[Any] = AsyncModelStream(replace(prepared.job, tool_deltas=True))
@@ -42,7 +42,7 @@ class AsyncStream(Told[B]):
 
     async def __anext__(self) -> B:
         while not self._ready:
-            self._ready.extend(self._teller.tell(await anext(self._events)))
+            self._ready.extend(self._writer.tell(await anext(self._events)))
         return self._kind(self._ready.popleft())
 
     async def __aenter__(self) -> Self:

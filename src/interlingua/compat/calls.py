@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from interlingua.compat.account import Account
     from interlingua.compat.answer import Answer
-    from interlingua.compat.asking import Asked
+    from interlingua.compat.asking import PreparedCall
     from interlingua.compat.async_streams import AsyncStream
     from interlingua.compat.body import Body
     from interlingua.types.response import Response
@@ -44,7 +44,7 @@ P = TypeVar("P", bound="ParsedChatCompletion[Any] | ParsedResponse[Any]")
 T = TypeVar("T")
 
 
-def asked_of(name: str, account: Account, members: Mapping[str, Any], output: object = None) -> Asked:
+def asked_of(name: str, account: Account, members: Mapping[str, Any], output: object = None) -> PreparedCall:
     """The call that the arguments of `create` ask for: what is not the body's is taken out of it.
 
     Raises: UsageError and its kinds; DecodeError for a bad body.
@@ -69,38 +69,38 @@ def prepared_body(account: Account, members: Mapping[str, Any]) -> tuple[Account
     return msgspec.structs.replace(account, **own), body
 
 
-def answered(prepared: Asked, kind: type[A]) -> A:
+def answered(prepared: PreparedCall, kind: type[A]) -> A:
     """The whole answer."""
     return _made(prepared, kind, carried_out(call(prepared.job)))
 
 
-async def answered_async(prepared: Asked, kind: type[A]) -> A:
+async def answered_async(prepared: PreparedCall, kind: type[A]) -> A:
     """The whole answer."""
     from interlingua.client.aio.pump import carried_out as carried_out_async  # who blocks needs no event loop
 
     return _made(prepared, kind, await carried_out_async(call(prepared.job)))
 
 
-def _made(prepared: Asked, kind: type[A], response: Response[Any]) -> A:
+def _made(prepared: PreparedCall, kind: type[A], response: Response[Any]) -> A:
     members, changes = whole(prepared, response)
     answer = kind(members)
     answer.behind(response, changes)
     return answer
 
 
-def streamed(prepared: Asked, kind: type[B]) -> Stream[B]:
+def streamed(prepared: PreparedCall, kind: type[B]) -> Stream[B]:
     """The answer as it comes, its first content there."""
     return Stream(prepared, kind)
 
 
-async def streamed_async(prepared: Asked, kind: type[B]) -> AsyncStream[B]:
+async def streamed_async(prepared: PreparedCall, kind: type[B]) -> AsyncStream[B]:
     """The answer as it comes, its first content there."""
     from interlingua.compat.async_streams import AsyncStream  # the same
 
     return await AsyncStream(prepared, kind).open()
 
 
-def parsed_chat(prepared: Asked, output: type[T]) -> ParsedChatCompletion[T]:
+def parsed_chat(prepared: PreparedCall, output: type[T]) -> ParsedChatCompletion[T]:
     """The whole answer with the value of the type `output` that it holds.
 
     Raises: OutputError for an answer that is cut or not of that type.
@@ -108,12 +108,12 @@ def parsed_chat(prepared: Asked, output: type[T]) -> ParsedChatCompletion[T]:
     return _typed_answer(answered(prepared, ParsedChatCompletion[T]), output)
 
 
-async def parsed_chat_async(prepared: Asked, output: type[T]) -> ParsedChatCompletion[T]:
+async def parsed_chat_async(prepared: PreparedCall, output: type[T]) -> ParsedChatCompletion[T]:
     """`parsed_chat`, awaited."""
     return _typed_answer(await answered_async(prepared, ParsedChatCompletion[T]), output)
 
 
-def parsed_response(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
+def parsed_response(prepared: PreparedCall, output: type[T]) -> ParsedResponse[T]:
     """The whole answer with the value of the type `output` that it holds.
 
     Raises: OutputError for an answer that is cut or not of that type.
@@ -121,7 +121,7 @@ def parsed_response(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
     return _typed_answer(answered(prepared, ParsedResponse[T]), output)
 
 
-async def parsed_response_async(prepared: Asked, output: type[T]) -> ParsedResponse[T]:
+async def parsed_response_async(prepared: PreparedCall, output: type[T]) -> ParsedResponse[T]:
     """`parsed_response`, awaited."""
     return _typed_answer(await answered_async(prepared, ParsedResponse[T]), output)
 

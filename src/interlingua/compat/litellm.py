@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from interlingua.compat.account import Account
-    from interlingua.compat.asking import Asked
+    from interlingua.compat.asking import PreparedCall
     from interlingua.compat.async_streams import AsyncStream
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk
     from interlingua.compat.embeddings import CreateEmbeddingResponse
@@ -128,7 +128,7 @@ async def aembedding(model: str, input: object = (), **body: Any) -> CreateEmbed
     return await embeddings_async(_account_of(model, body), {"input": input, **body})
 
 
-def _prepare(model: str, body: dict[str, Any]) -> Asked:
+def _prepare(model: str, body: dict[str, Any]) -> PreparedCall:
     from interlingua.compat.calls import asked_of
 
     account = _account_of(model, body)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from interlingua.compat.account import Account, Key
-    from interlingua.compat.asking import Asked
+    from interlingua.compat.asking import PreparedCall
     from interlingua.compat.async_streams import AsyncStream
     from interlingua.compat.chat import ChatCompletion, ChatCompletionChunk, ParsedChatCompletion
     from interlingua.compat.embeddings import CreateEmbeddingResponse
@@ -353,7 +353,7 @@ class AsyncEmbeddings(_Named):
         return await embeddings_async(self._account, {"model": model, "input": input, **body})
 
 
-def _prepare(name: str, account: Account, members: dict[str, Any], *, stream: bool | None) -> Asked:
+def _prepare(name: str, account: Account, members: dict[str, Any], *, stream: bool | None) -> PreparedCall:
     from interlingua.compat.calls import asked_of
 
     return asked_of(name, account, {**members, "stream": stream})

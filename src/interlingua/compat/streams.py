@@ -13,46 +13,46 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from interlingua.client.stream import ModelStream
-from interlingua.compat.asking import Teller
+from interlingua.compat.asking import BodyWriter
 
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from interlingua.compat.asking import Asked
+    from interlingua.compat.asking import PreparedCall
     from interlingua.compat.body import Body
     from interlingua.types.change import Change
     from interlingua.types.response import Response
 
-__all__ = ["Stream", "Told"]
+__all__ = ["BodyStream", "Stream"]
 
 B = TypeVar("B", bound="Body")
 
 
-class Told(Generic[B]):
+class BodyStream(Generic[B]):
     """The shared half of both faces of a stream."""
 
-    def __init__(self, prepared: Asked, kind: type[B]) -> None:
+    def __init__(self, prepared: PreparedCall, kind: type[B]) -> None:
         """A stream of bodies of that kind."""
         self._kind = kind
-        self._teller = Teller(prepared)
+        self._writer = BodyWriter(prepared)
         self._ready: deque[dict[str, Any]] = deque()
 
     @property
     def interlingua(self) -> Response[Any] | None:
         """The canonical answer: who served, the tries, the cost; None until the stream has come to its end."""
-        return self._teller.response
+        return self._writer.response
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """The changes of translation so far; complete at the end."""
-        return self._teller.changes
+        return self._writer.changes
 
 
-class Stream(Told[B]):
+class Stream(BodyStream[B]):
     """One streamed answer: an iterator and a context manager."""
 
-    def __init__(self, prepared: Asked, kind: type[B]) -> None:
+    def __init__(self, prepared: PreparedCall, kind: type[B]) -> None:
         """A stream whose first content is there.
 
         Raises: whatever goes wrong before the first content.
@@ -66,7 +66,7 @@ class Stream(Told[B]):
 
     def __next__(self) -> B:
         while not self._ready:
-            self._ready.extend(self._teller.tell(next(self._events)))
+            self._ready.extend(self._writer.tell(next(self._events)))
         return self._kind(self._ready.popleft())
 
     def __enter__(self) -> Self:

@@ -39,7 +39,7 @@ def id_source(context: DecodeContext) -> CallIdSource:
     """Ids for the calls of one answer."""
     undo = context.undo
     return CallIdSource(
-        first_index=undo.first_index, used_ids=undo.taken_ids, make=context.make_id, pairs=context.provider_ids
+        first_index=undo.first_index, used_ids=undo.history_ids, make=context.make_id, pairs=context.provider_ids
     )
 
 
@@ -103,7 +103,7 @@ def sound_calls(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]
     undo = context.undo
     if undo.names:
         return None
-    declared, before = undo.tool_names, undo.taken_ids
+    declared, before = undo.tool_names, undo.history_ids
     keeps_ids = context.make_id is None
     used: set[str] = set()
     for call in calls:
@@ -130,7 +130,7 @@ def _renamed(calls: list[ToolCall], context: DecodeContext) -> list[ToolCall]:
     renamed: list[ToolCall] = []
     used_ids: set[str] = set()
     for call in calls:
-        call_id = call.id if make is None else own_id(call.id.strip(), make, undo.taken_ids, pairs, used_ids)
+        call_id = call.id if make is None else own_id(call.id.strip(), make, undo.history_ids, pairs, used_ids)
         used_ids.add(call_id)
         renamed.append(replace(call, id=call_id, freeform=call.freeform or call.name in undo.freeform))
     return renamed

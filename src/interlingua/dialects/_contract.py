@@ -264,7 +264,7 @@ class Undo(msgspec.Struct, frozen=True, kw_only=True):
     """The hidden tool whose arguments are the typed answer; empty where there is none."""
     first_index: int = 0
     """How many calls the history holds."""
-    taken_ids: frozenset[str] = frozenset()
+    history_ids: frozenset[str] = frozenset()
     """Their ids."""
     arguments: dict[str, Conversion] = {}
     """Conversions of a call's arguments, by the caller's own tool name, where a rewritten schema changed them."""

@@ -184,7 +184,7 @@ class RequestWriter:
             tool_names=names,
             freeform=freeform,
             first_index=len(self.calls),
-            taken_ids=frozenset(self.calls) if self.calls else _NO_NAMES,
+            history_ids=frozenset(self.calls) if self.calls else _NO_NAMES,
             arguments=self.arguments,
             output=self.output,
             fenced=self._is_fenced(),

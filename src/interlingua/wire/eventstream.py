@@ -53,8 +53,8 @@ _SIZED = frozenset({6, _TEXT})
 class EventFrame(NamedTuple):
     """One frame of a stream."""
 
-    headers: dict[str, str]
-    """The headers whose values are texts."""
+    headers: Mapping[str, str]
+    """The headers whose values are texts; frames of one stream with equal headers share them."""
     payload: bytes
     """The content of the frame."""
 

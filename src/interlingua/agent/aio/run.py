@@ -196,13 +196,13 @@ class AsyncRun(RunFace[T]):
 
         Raises: UsageError for a dialect, and when something was read already.
         """
-        from interlingua.agent.pages import RunTeller  # only web applications need it
+        from interlingua.agent.pages import RunEventWriter  # only web applications need it
         from interlingua.client.aio.sse import AsyncSseBody  # the same
         from interlingua.client.web.sse import begun_before  # the same
 
         if self._begun:
             raise begun_before()
-        return AsyncSseBody(self, RunTeller(target), lambda: None)
+        return AsyncSseBody(self, RunEventWriter(target), lambda: None)
 
     async def finish(self) -> Self:
         """The run itself, at its end; what is left of it is carried out first.

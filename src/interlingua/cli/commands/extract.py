@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from interlingua.cli.asking import EXIT_CODES, model_arguments, model_of, repair_argument
-from interlingua.cli.conversing import failovers_told
+from interlingua.cli.conversing import failover_notes
 from interlingua.cli.loading import load_schema
 from interlingua.cli.outcome import FAILED, UNFIT
 from interlingua.cli.terminal import note, write
@@ -153,7 +153,7 @@ def _extract(work: Work[Any], items: Iterable[Item[Any]], model: Model, total: i
     if work.is_batched:
         note("by batches: they may take a day, and `il batches` shows how far they are")
         note("Ctrl-C leaves them running; the same command takes their results")
-    with warnings.catch_warnings(), failovers_told(model):
+    with warnings.catch_warnings(), failover_notes(model):
         warnings.simplefilter("ignore", ChangeWarning)  # one for each of thousands of files helps nobody
         try:
             for item in items:

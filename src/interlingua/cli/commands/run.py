@@ -20,7 +20,7 @@ from interlingua.cli.conversing import (
     ask_approval,
     call_told,
     counts_told,
-    failovers_told,
+    failover_notes,
     failures_told,
     manner_arguments,
     manner_of,
@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
         warnings.simplefilter("ignore", ChangeWarning)  # told below, one line each
         manner = manner_of(options, silent=silent)
         work = _Work(options, question, manner)
-        with failovers_told(work.model, active=manner.failovers):
+        with failover_notes(work.model, active=manner.failovers):
             done = work.carried_out()
     if done.steps:
         Conversation().add(question.prompt, done.steps[-1].response)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from interlingua.client.web.sse import Teller
+    from interlingua.client.web.sse import EventWriter
     from interlingua.types.response import Response
 
 __all__ = ["AsyncSseBody"]
@@ -28,9 +28,9 @@ class _Source(Protocol):
 class AsyncSseBody(BodyFace):
     """The bytes of a stream, piece by piece: an async iterator, closed at its end, by cancellation, by `aclose`."""
 
-    def __init__(self, source: _Source, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
+    def __init__(self, source: _Source, writer: EventWriter, partial: Callable[[], Response[Any] | None]) -> None:
         """The bytes of `source`, of which nothing was read yet; a stream's `sse` makes them."""
-        super().__init__(teller, partial)
+        super().__init__(writer, partial)
         self._source = source
 
     def __aiter__(self) -> Self:
@@ -44,7 +44,7 @@ class AsyncSseBody(BodyFace):
 
     async def _piece(self) -> bytes:
         try:
-            return self._teller.tell(await self._source.__anext__())
+            return self._writer.tell(await self._source.__anext__())
         except StopAsyncIteration:
             return self._end()
         except Error as error:

@@ -146,13 +146,13 @@ class AsyncModelStream(Generic[T]):
         Raises: ConfigError for no dialect; UsageError when something was read already.
         """
         from interlingua.client.aio.sse import AsyncSseBody  # only web applications need them
-        from interlingua.client.web.sse import Teller, begun_before  # the same
+        from interlingua.client.web.sse import EventWriter, begun_before  # the same
 
         if self._begun:
             raise begun_before()
-        teller = Teller(target, self._job.lanes)
+        writer = EventWriter(target, self._job.lanes)
         self._job = replace(self._job, tool_deltas=True)
-        return AsyncSseBody(self, teller, lambda: self.partial)
+        return AsyncSseBody(self, writer, lambda: self.partial)
 
     async def finish(self) -> Response[T]:
         """The whole response; what is left of the stream is read first.

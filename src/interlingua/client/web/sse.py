@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from interlingua.types.event import Event
     from interlingua.types.response import Response
 
-__all__ = ["BodyFace", "SseBody", "Teller", "answer_ids", "begun_before", "source_of"]
+__all__ = ["BodyFace", "EventWriter", "SseBody", "answer_ids", "begun_before", "source_of"]
 
 
-class Teller:
+class EventWriter:
     """Turns the events of one answer into the bytes of a stream."""
 
     def __init__(self, target: str | WebChat, lanes: Iterable[Lane] = ()) -> None:
-        """A teller in a dialect, or to a page, of what one of the `lanes` answers.
+        """A writer in a dialect, or to a page, of what one of the `lanes` answers.
 
         Raises: ConfigError for no dialect, with the names there are.
         """
@@ -121,21 +121,21 @@ class _Source(Protocol):
 class BodyFace:
     """The shared face of the blocking and the awaited bytes of a stream."""
 
-    def __init__(self, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
-        """Bytes that `teller` makes; `partial` gives what had come of a stream that broke."""
-        self._teller = teller
+    def __init__(self, writer: EventWriter, partial: Callable[[], Response[Any] | None]) -> None:
+        """Bytes that `writer` makes; `partial` gives what had come of a stream that broke."""
+        self._writer = writer
         self._partial = partial
         self._ended = False
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers of an answer with this body: its media type, and that proxies must not hold it back."""
-        return self._teller.headers
+        return self._writer.headers
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """The changes of the writing so far; those of the translation before it are in the response."""
-        return self._teller.changes
+        return self._writer.changes
 
     def _end(self) -> bytes:
         self._ended = True
@@ -143,15 +143,15 @@ class BodyFace:
 
     def _fail(self, error: Error) -> bytes:
         self._ended = True
-        return self._teller.fail(error, self._partial())
+        return self._writer.fail(error, self._partial())
 
 
 class SseBody(BodyFace):
     """The bytes of a stream, piece by piece: an iterator, closed at its end, by `close`, or when nobody holds it."""
 
-    def __init__(self, source: _Source, teller: Teller, partial: Callable[[], Response[Any] | None]) -> None:
+    def __init__(self, source: _Source, writer: EventWriter, partial: Callable[[], Response[Any] | None]) -> None:
         """The bytes of `source`, of which nothing was read yet; a stream's `sse` makes them."""
-        super().__init__(teller, partial)
+        super().__init__(writer, partial)
         self._source = source
 
     def __iter__(self) -> Self:
@@ -165,7 +165,7 @@ class SseBody(BodyFace):
 
     def _piece(self) -> bytes:
         try:
-            return self._teller.tell(next(self._source))
+            return self._writer.tell(next(self._source))
         except StopIteration:
             return self._end()
         except Error as error:

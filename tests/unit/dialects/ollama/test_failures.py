@@ -110,7 +110,7 @@ def test_id_20_calls_without_ids_get_their_own() -> None:
     }
     first = answer(body)
     assert [call.id for call in first.tool_calls] == ["call_0", "call_1"]
-    later = answer(body, DecodeContext(undo=Undo(first_index=2, taken_ids=frozenset({"call_0", "call_1"}))))
+    later = answer(body, DecodeContext(undo=Undo(first_index=2, history_ids=frozenset({"call_0", "call_1"}))))
     assert [call.id for call in later.tool_calls] == ["call_2", "call_3"]
 
 

@@ -43,7 +43,7 @@ def test_id_02_ids_for_mistral_are_nine_letters_and_digits() -> None:
     assert called[2] == "abcDEF123"
     assert all(len(call_id) == 9 and call_id.isalnum() for call_id in called)
     assert codes(encoded.changes) == ["id_mapped /messages", "id_mapped /messages"]
-    assert encoded.undo.taken_ids == {"call_1", "call_2", "abcDEF123"}
+    assert encoded.undo.history_ids == {"call_1", "call_2", "abcDEF123"}
 
 
 def test_id_03_chunks_without_id_on_index_0_are_one_call() -> None:
@@ -95,7 +95,7 @@ def test_id_09_ids_that_restart_every_turn_are_renamed_with_their_results() -> N
 
 def test_id_09_an_answer_that_restarts_its_ids_gets_new_ones() -> None:
     """The decoder knows the ids of the history."""
-    context = DecodeContext(undo=Undo(first_index=1, taken_ids=frozenset({"call_0"})))
+    context = DecodeContext(undo=Undo(first_index=1, history_ids=frozenset({"call_0"})))
     call = '{"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"look","arguments":"{}"}}]}'
     response = streamed(stream(call), context)
     assert response.parts == (ToolCall("call_1", "look", "{}"),)

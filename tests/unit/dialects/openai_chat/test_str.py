@@ -215,7 +215,7 @@ def test_str_10_parallel_calls_have_indexes_of_their_own() -> None:
 
 def test_str_13_a_call_without_id_gets_one_that_stays() -> None:
     """Counting on from the calls of the history, free of its ids."""
-    undo = Undo(first_index=1, taken_ids=frozenset({"call_1"}))
+    undo = Undo(first_index=1, history_ids=frozenset({"call_1"}))
     raw = stream(
         '{"tool_calls":[{"index":0,"function":{"name":"look","arguments":"{\\"x\\""}}]}',
         '{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}',
