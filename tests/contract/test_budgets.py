@@ -43,7 +43,7 @@ HERE = str(Path(il.__file__).parent)
 BUDGETS = {
     "translated request": 110,
     "translated request, never seen": 170,
-    "translated reply": 56,
+    "translated reply": 66,
     "turn of an agent that marks what is to be cached": 460,
     "library call": 194,
     "library call, awaited": 196,
