@@ -30,6 +30,7 @@ pytestmark = pytest.mark.skipif(not definitions_by_request(), reason=NOT_HERE)
 
 PLACES = {
     "OpenAI tools": "openai-tool",
+    "OpenAI output": "openai-tool",
     "OpenAI strict": "openai-strict",
     "Anthropic strict": "anthropic-strict",
     "Anthropic output": "anthropic-strict",
