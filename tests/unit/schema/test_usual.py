@@ -29,6 +29,10 @@ USUAL = (
     b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{}]}}}',
     b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}],"type":"string"}}}',
     b'{"type":"object","properties":{"a":{"oneOf":[{"const":1},{"allOf":[{"$ref":"#/$defs/A"}]}]}},"$defs":{"A":{}}}',
+    '{"type":"object","properties":{"a":{"default":{"$ref":"1234567é"}}}}'.encode(),  # data, and no reference
+    b'{"type":"object","properties":{"a":{"enum":["\\"$ref\\":\\"#/$defs/A\\""]}}}',
+    b'{"type":"object","properties":{"a":{"\\u0024ref":"#/$defs/A"}},"$defs":{"A":{}}}',
+    b'{"type":"object","properties":{"a":{"$ref" : "#/$defs/A"}},"$defs":{"A":{}}}',
 )
 UNUSUAL = (
     b"",
@@ -51,6 +55,8 @@ UNUSUAL = (
     b'{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}]}},"additionalProperties":{"type":"strin"}}',
     b'{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}}}',
     b'{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"$ref":"#/$defs/A"}}}',
+    b'{"type":"object","properties":{"a":{"\\u0024ref":"#/$defs/A"}}}',
+    b'{"type":"object","properties":{"a":{"$ref" : "#/$defs/A"}}}',
     b'{"type":"object","$ref":"#/$defs/A","$defs":{"A":{"type":"object"}}}',
 )
 
