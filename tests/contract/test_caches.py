@@ -20,6 +20,7 @@ PEERS = frozenset(
         "client.capabilities:_cards",
         "client.capabilities:_unsaid",
         "registry.prices:_models",
+        "dialects._reply_head:_places",
         "dialects._schemas:_verdicts",
         "dialects.anthropic.client_stream:_starts",
         "gateway.calls.replies:_is_kept",
@@ -82,7 +83,6 @@ BOUNDED_OTHERWISE = {
 
 PROGRAM = frozenset(
     {
-        "dialects._reply_head:_places",
         "client.call.transports:_inside",
         "client.call.transports:_inside_async",
         "client.cluster.frames:_index_of",

@@ -6,11 +6,11 @@ of names.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from interlingua.dialects._errors.classes import REQUEST_ID_HEADERS
+from interlingua.wire.cache import ByteCache
 from interlingua.wire.limits import rate_limits, tells_limit
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _NAME = itemgetter(0)
 
 def read_reply_head(headers: Headers) -> tuple[str | None, dict[str, RateLimit]]:
     """The provider's id of the request, and the limits that headers tell of."""
-    places, is_limited = _places(tuple(map(_NAME, headers)))
+    places, is_limited = _places[tuple(map(_NAME, headers))]
     request_id = None
     for place in places:
         if request_id := headers[place][1]:
@@ -32,8 +32,11 @@ def read_reply_head(headers: Headers) -> tuple[str | None, dict[str, RateLimit]]
     return request_id or None, rate_limits(headers) if is_limited else {}
 
 
-@lru_cache(maxsize=256)
-def _places(names: tuple[str, ...]) -> tuple[tuple[int, ...], bool]:
+def _find_places(names: tuple[str, ...]) -> tuple[tuple[int, ...], bool]:
     """Where ids of the request stand, the most telling first, and whether there are limits."""
     places = [names.index(name) for name in REQUEST_ID_HEADERS if name in names]
     return tuple(places), any(map(tells_limit, names))
+
+
+_places = ByteCache(200_000, _find_places)
+"""By the names, which the server chooses."""

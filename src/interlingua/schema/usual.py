@@ -11,14 +11,16 @@ Rules
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from interlingua.wire._depth import is_deeper
 from interlingua.wire.json import exact_reader
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 __all__ = ["MAX_USUAL_BYTES", "MAX_USUAL_DEPTH", "bare_parameters", "is_usual"]
 
@@ -27,8 +29,6 @@ MAX_USUAL_BYTES = 16_384
 MAX_USUAL_DEPTH = 64
 """How deep the objects and arrays of a usual schema nest."""
 
-_REFERENCES = re.compile(rb'"\$ref"\s*:\s*"([^"]*)"').findall
-"""The references in a text, if it writes no letter as a code."""
 _PREFIX = len("#/$defs/")
 _Count: TypeAlias = Annotated[int, Meta(ge=0)] | UnsetType
 _Number: TypeAlias = int | float | UnsetType
@@ -75,6 +75,21 @@ class _Schema(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True
         if self.one_of and self.all_of:
             raise ValueError
 
+    def leads_into(self, names: Container[str]) -> bool:
+        """Whether each reference in it leads to a definition of such a name."""
+        if self.ref and self.ref[_PREFIX:] not in names:
+            return False
+        for schema in self.properties.values() if self.properties else ():
+            if not schema.leads_into(names):
+                return False
+        for schema in (self.any_of or self.one_of or self.all_of) or ():
+            if not schema.leads_into(names):
+                return False
+        if isinstance(self.items, _Schema) and not self.items.leads_into(names):
+            return False
+        free = self.additional_properties
+        return not isinstance(free, _Schema) or free.leads_into(names)
+
 
 class _Root(_Schema):
     """A usual schema with its definitions."""
@@ -120,16 +135,10 @@ def _look_at(text: bytes) -> _Root | None:
     if len(text) > MAX_USUAL_BYTES or is_deeper(text, MAX_USUAL_DEPTH):
         return None
     root = _read(text)
-    if root is None or (b"\\" in text and b"\\u" in text):
-        return None
-    references = _REFERENCES(text)
-    if not references:
+    if root is None or (b"$ref" not in text and b"\\u" not in text):  # no way to write a reference
         return root
     definitions = root.definitions or {}
-    for schema in (root, *definitions.values()):
-        if schema.ref:
-            return None
-    for reference in references:
-        if reference[_PREFIX:].decode() not in definitions:
-            return None
+    schemas = (root, *definitions.values())
+    if any([schema.ref for schema in schemas]) or not all([schema.leads_into(definitions) for schema in schemas]):
+        return None
     return root
