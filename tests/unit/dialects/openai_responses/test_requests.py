@@ -365,7 +365,7 @@ def test_r17_structured_output_is_flat_and_not_strict() -> None:
     assert asked.schema_description == "D"
     assert wire(asked)["text"] == {"format": full}
     silent: dict[str, Any] = {"format": {"type": "json_schema", "name": "n", "schema": {}}}
-    folded = {"type": "object", "properties": {}}
+    folded: dict[str, Any] = {"type": "object", "properties": {}}
     assert wire(request({"input": "Hi", "text": silent}))["text"]["format"] == {**silent["format"], "schema": folded}
     assert request({"input": "Hi", "text": {"format": {"type": "json_object"}}}).json_mode
     assert wire(Request(json_mode=True))["text"] == {"format": {"type": "json_object"}}
