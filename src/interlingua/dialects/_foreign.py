@@ -179,7 +179,9 @@ def _is_unmissed(members: Mapping[str, Any], unmissed: frozenset[str]) -> bool:
     for name, value in members.items():
         if name in unmissed or _is_empty(value) or _USUAL.get(name) == value:
             continue
-        inner = [f"{name}.{one}" for one in value if not _is_empty(value[one])] if name in _NESTED else [name]
+        inner = [name]
+        if name in _NESTED and is_object(value):
+            inner = [f"{name}.{one}" for one in value if not _is_empty(value[one])]
         if not unmissed.issuperset(inner):
             return False
     return True

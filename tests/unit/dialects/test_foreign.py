@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from interlingua.dialects._contract import DecodeContext, ServerContext
-from interlingua.dialects.table import get_dialect
-from interlingua.types.change import Change
+from interlingua.dialects._foreign import adopt_answer
+from interlingua.dialects.table import DIALECTS, get_dialect
+from interlingua.types.change import Change, Changes
+from interlingua.types.content import TextPart
+from interlingua.types.response import Response
 from interlingua.wire.http import HttpReply
 from tests.support.cells import cells
 
@@ -142,3 +145,14 @@ def test_what_could_be_missed_has_an_entry(source: str, members: dict[str, Any])
     """Beside members that nobody misses, too."""
     target = "ollama" if source == "openai-chat" else "openai-chat"
     assert codes(source, {**ANSWERS[source], **members}, target) == [f"extra_foreign /extra/{source}"]
+
+
+@cells("name", sorted({"choice", "candidate", "message"}))
+def test_a_member_with_the_name_of_one_that_holds_others_is_noted_whatever_it_holds(name: str) -> None:
+    """A text under it broke the writers of all other dialects."""
+    for value in ("end_turn", 5, ["x"]):
+        answer = Response(parts=(TextPart("Hi"),), finish_reason="stop", extra={"anthropic": {name: value}})
+        for dialect in sorted(DIALECTS.keys() - {"anthropic", "unified"}):
+            changes = Changes(dialect, "encode_response")
+            adopt_answer(answer, changes)
+            assert [(entry.code, entry.path) for entry in changes.entries] == [("extra_foreign", "/extra/anthropic")]
