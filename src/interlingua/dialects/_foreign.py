@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from interlingua.dialects._logprobs import move_logprobs, without_logprobs
 from interlingua.dialects._members import foreign_extras, is_object
 from interlingua.dialects._seals import note_seal
+from interlingua.types.change import MAX_CHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -149,8 +150,14 @@ def note_foreign(changes: Changes, extra: Mapping[str, Any], path: str = "") -> 
 
 
 def _is_noted(changes: Changes, place: str) -> bool:
-    """Whether there is an entry for a place already: an answer is noted as a whole, and its parts where they differ."""
-    return any([entry.path == place and entry.code == "extra_foreign" for entry in changes.entries])
+    """Whether there is an entry for a place already: an answer is noted as a whole, and its parts where they differ.
+
+    Entries beyond the bound are only counted, and nobody looks through all of them for each part of a long answer.
+    """
+    entries = changes.entries
+    if len(entries) >= MAX_CHANGES:
+        return False
+    return any([entry.path == place and entry.code == "extra_foreign" for entry in entries])
 
 
 def note_others(
