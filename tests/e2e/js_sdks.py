@@ -182,6 +182,9 @@ PAGE = (
     '<!doctype html><link rel="icon" href="data:,"><div id="root"></div><script type="module" src="/page.js"></script>'
 )
 DOT = b64encode(PNG).decode()
+RESUME_ANSWERED = (
+    "performance.getEntriesByType('resource').some(entry => entry.name.endsWith('/stream') && entry.responseEnd)"
+)
 
 
 def _chatting(model: str, script: bytes = b"") -> Any:
@@ -261,6 +264,9 @@ def test_a_page_in_a_browser_sends_approves_and_resumes(monkeypatch: pytest.Monk
         monkeypatch.setenv("LLM_UP", provider("anthropic", address))
         with web(_chatting("up/claude-opus-4-5", script)) as url:
             page = opened.page(f"{url}/#one")
+            # `useChat` is "ready" before its question for a stream to resume is answered: a message sent before that is
+            # answered twice, by its own stream and by the resumed one.
+            page.wait(RESUME_ANSWERED)
             page.wait("document.querySelector('#ready')")
             page.value(
                 f"send('Weather?', [{{type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,{DOT}'}}]); 0"
