@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
@@ -39,6 +40,10 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "authority
 # What a process of a test keeps is not the user's, and what the user keeps (keys!) is no test's.
 _STATE = TemporaryDirectory(prefix="interlingua-tests-", ignore_cleanup_errors=True)
 os.environ["XDG_STATE_HOME"] = _STATE.name
+
+# What a shell starts in the background ignores interrupts, and so would the tests of interrupts and all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples each time, so that a red run is about the change; `thorough` and `make fuzz` look for new ones.
 settings.register_profile(
