@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
-    from interlingua.types.change import Changes
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.types.tool import Tool
@@ -124,20 +123,13 @@ class _RequestEncoder(RequestWriter):
         """Write the messages in the form of the request; the path of that form."""
         encoder = MessageEncoder(self.quirks, self.changes)
         wires = encoder.encode(system, history)
-        if self.request.extra.get(NAME, {}).get("field") == "prompt" and not self.request.tools:
-            return self._form(wires)
-        self.wire.messages = cast("list[MessageWire]", self.placed(wires, is_bare=encoder.is_bare))
-        return CHAT_PATH
-
-    def _form(self, messages: list[MessageWire]) -> str:
-        """Write the messages as one prompt, if they fit into one."""
-        systems = [
-            message for message in messages if message.role == "system" and not (message.images or message.extra)
-        ]
-        users = [message for message in messages if message.role == "user" and not message.extra]
-        fits = len(systems) <= 1 and len(users) <= 1 and messages == [*systems, *users]
-        if not fits:
-            self.wire.messages = messages
+        if self.request.extra.get(NAME, {}).get("field") != "prompt" or self.request.tools:
+            self.wire.messages = cast("list[MessageWire]", self.placed(wires, is_bare=encoder.is_bare))
+            return CHAT_PATH
+        systems = [wire for wire in wires if wire.role == "system" and not (wire.images or wire.extra)]
+        users = [wire for wire in wires if wire.role == "user" and not wire.extra]
+        if len(systems) > 1 or len(users) > 1 or wires != [*systems, *users]:  # they do not fit into one prompt
+            self.wire.messages = wires
             return CHAT_PATH
         self.wire.system = systems[0].content if systems else None
         self.wire.prompt = users[0].content if users else ""
@@ -173,23 +165,20 @@ class _RequestEncoder(RequestWriter):
             if isinstance(tool, OpaqueTool):
                 wires.append(ToolWire())
                 merge_members(wires[-1], tool.raw)
-            else:
-                self._note_tool(tool, path)
-                wires.append(encode_tool(tool))
+                continue
+            if tool.strict:  # False asks for what is done anyway
+                self.changes.add("strict_unsupported", f"{path}/strict")
+            if tool.cache is not None:
+                self.changes.add("cache_unsupported", f"{path}/cache")
+            if tool.freeform is not None:
+                self.changes.add("freeform_as_function", path)
+            note_foreign(self.changes, tool.extra, path)
+            wires.append(encode_tool(tool))
         return wires
 
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out."""
         self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect has no choices")
-
-    def _note_tool(self, tool: Tool, path: str) -> None:
-        if tool.strict:  # False asks for what is done anyway
-            self.changes.add("strict_unsupported", f"{path}/strict")
-        if tool.cache is not None:
-            self.changes.add("cache_unsupported", f"{path}/cache")
-        if tool.freeform is not None:
-            self.changes.add("freeform_as_function", path)
-        note_foreign(self.changes, tool.extra, path)
 
     # Structured output
 
@@ -201,22 +190,19 @@ class _RequestEncoder(RequestWriter):
         if request.output_schema is None and not request.json_mode:
             return system
         if request.tools and not self.quirks.output_schema_with_tools and request.output_schema is not None:
-            return self._beside_tools(system)
+            # No tool would be called under the schema, so it is refused, or told in words alone.
+            why = "the server has no schema together with tools"
+            if "output_schema" not in self.options.allow:
+                self.changes.add("output_schema", "/output_schema", why)
+                return system
+            self.changes.add("output_schema_prompted", "/output_schema", why)
+            return self._prompted(system)
         whole = request.output_schema is not None and self.quirks.output_schema != "json_object"
         self.wire.format = request.output_schema if whole else "json"
         if self.quirks.output_schema == "json_schema":
             return system
         place = "/output_schema" if request.output_schema is not None else "/json_mode"
         self.changes.add("output_schema_prompted", place, "the server may ignore the schema")
-        return self._prompted(system)
-
-    def _beside_tools(self, system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:
-        """A schema together with tools: no tool would be called under it, so it is refused, or told in words alone."""
-        why = "the server has no schema together with tools"
-        if "output_schema" not in self.options.allow:
-            self.changes.add("output_schema", "/output_schema", why)
-            return system
-        self.changes.add("output_schema_prompted", "/output_schema", why)
         return self._prompted(system)
 
     def _prompted(self, system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:
@@ -287,16 +273,12 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     if wire.done is False:
         raise DecodeError("/done: the answer is not finished", path="/done")
     changes = changes_of(NAME, "decode_response", repairs)
-    return _response(wire, message or MessageWire(), context, changes)
-
-
-def _response(wire: ChunkWire, message: MessageWire, context: DecodeContext, changes: Changes) -> Response[Any]:
-    cut_off = wire.done_reason == "length"
+    message, raw = message or MessageWire(), wire.done_reason
     try:
-        parts = tuple(decode_turn(message, id_source(context), CallReader(context.undo, changes), "", cut_off=cut_off))
+        reader = CallReader(context.undo, changes)
+        parts = tuple(decode_turn(message, id_source(context), reader, "", cut_off=raw == "length"))
     except DecodeError as error:
         raise error.under("/message") from None
-    raw = wire.done_reason
     reason = decode_finish(raw, called=bool(message.tool_calls), counted=not raw and is_counted(wire))
     return Response(
         parts=parts,

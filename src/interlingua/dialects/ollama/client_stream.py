@@ -31,7 +31,6 @@ from interlingua.wire.ndjson import NdjsonDecoder
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._streams.templates import Template
-    from interlingua.dialects.ollama.wire import ToolCallWire
     from interlingua.stream.build import Block
     from interlingua.types.event import Event
 
@@ -107,10 +106,18 @@ class OllamaStreamDecoder(BuildingDecoder):
         self._learn(wire)
         if message is not None:
             self._turn(message)
-        if wire.done:
-            self._end(wire)
-        else:
+        if not wire.done:
             self._learn_template(line, wire)
+            return
+        self._template = self._run = None
+        usage = decode_usage(wire)
+        if usage is not None:
+            self.builder.update_usage(usage)
+        reason = decode_finish(wire.done_reason, called=self._called, counted=is_counted(wire))
+        self.builder.finish(reason, wire.done_reason or None)
+        if self._members:
+            self.builder.extra[NAME] = self._members
+        self.builder.end()
 
     def _learn_template(self, line: bytes, wire: ChunkWire) -> None:
         """Take a line that says one piece of text, and nothing else, as the template of those to come."""
@@ -132,9 +139,12 @@ class OllamaStreamDecoder(BuildingDecoder):
             first = {name: members[name] for name in START_MEMBERS if name in members}
             extra = {NAME: first} if first else {}
             self.builder.start(model=wire.model or "", wire_model=wire.model or None, extra=extra)
-        for name in ("logprobs", "message"):
-            if name in members and name in self._members:
-                members[name] = _joined(self._members[name], members[name])
+        for name in ("logprobs", "message"):  # the first of two lines follow each other, the second are merged
+            before, more = self._members.get(name), members.get(name)
+            if is_list(before) and is_list(more):
+                members[name] = [*before, *more]
+            elif is_object(before) and is_object(more):
+                members[name] = {**before, **more}
         self._members.update(members)
 
     def _turn(self, message: MessageWire) -> None:
@@ -146,30 +156,9 @@ class OllamaStreamDecoder(BuildingDecoder):
             for part in decode_images(message.images, self.changes, self.builder.next_path()):
                 self.builder.whole(part, "image")
         for call in message.tool_calls or ():
-            self._call(call)
-
-    def _call(self, wire: ToolCallWire) -> None:
-        name = self._reader.name(wire)
-        self._called = True
-        block = self.builder.open_call(wire.id, name, freeform=self._reader.freeform(name))
-        self.builder.call_arguments(block, self._reader.arguments(wire, block.path))
-        block.extra = self._reader.members(wire)
-        self.builder.close_call(block)
-
-    def _end(self, wire: ChunkWire) -> None:
-        self._template = self._run = None
-        usage = decode_usage(wire)
-        if usage is not None:
-            self.builder.update_usage(usage)
-        reason = decode_finish(wire.done_reason, called=self._called, counted=is_counted(wire))
-        self.builder.finish(reason, wire.done_reason or None)
-        if self._members:
-            self.builder.extra[NAME] = self._members
-        self.builder.end()
-
-
-def _joined(before: Any, more: Any) -> Any:
-    """Log probabilities of two lines follow each other; members of two messages are merged."""
-    if is_list(before) and is_list(more):
-        return [*before, *more]
-    return {**before, **more} if is_object(before) and is_object(more) else more
+            name = self._reader.name(call)
+            self._called = True
+            block = self.builder.open_call(call.id, name, freeform=self._reader.freeform(name))
+            self.builder.call_arguments(block, self._reader.arguments(call, block.path))
+            block.extra = self._reader.members(call)
+            self.builder.close_call(block)

@@ -119,7 +119,11 @@ class _History(MessagesReader[MessageWire]):
         if wire.images:
             images = decode_images(wire.images, self.changes, self.here)
             content = (TextPart(text), *images) if text else tuple(images)
-        self.results.append(ToolResult(call_id, name, content, is_error, None, _naming(wire, wire_name, name)))
+        used = [member for member in ("name", *NAMED_BY) if getattr(wire, member)]  # how the result named its call
+        extra: dict[str, Any] = {"field": " ".join(used), **(wire.extra or {})}
+        if wire_name and wire_name != name:
+            extra["tool_name" if wire.tool_name else "name"] = wire_name
+        self.results.append(ToolResult(call_id, name, content, is_error, None, {NAME: extra}))
 
     def _answered(self, wire_id: str, wire_name: str) -> tuple[str, str]:
         """Id and name of the call that a result is for: by id where both have one, else by name, else by order."""
@@ -136,15 +140,6 @@ def _members(wire: MessageWire) -> dict[str, dict[str, Any]]:
         return {}
     members = {name: value for name in ("name", *NAMED_BY) if (value := getattr(wire, name)) is not None}
     return {NAME: {**members, **(wire.extra or {})}}
-
-
-def _naming(wire: MessageWire, wire_name: str, name: str) -> dict[str, dict[str, Any]]:
-    """How a result named its call, and its unknown members."""
-    used = [member for member in ("name", *NAMED_BY) if getattr(wire, member)]
-    extra: dict[str, Any] = {"field": " ".join(used), **(wire.extra or {})}
-    if wire_name and wire_name != name:
-        extra["tool_name" if wire.tool_name else "name"] = wire_name
-    return {NAME: extra}
 
 
 _read_plain = exact_reader(list[PlainMessageWire], max_depth=MAX_DEPTH - 1)  # they stand in an object
@@ -283,16 +278,13 @@ class MessageEncoder:
                 texts.append(part.text)
             elif isinstance(part, ImagePart):
                 images.append(part.base64)
+            elif isinstance(part, OpaquePart):
+                code = "media_refs" if part.kind == "media_ref" else "opaque_part"
+                self.changes.add(code, f"{path}/{place}", f"{part.kind} of {part.dialect}")
             else:
-                self._refuse(part, f"{path}/{place}")
+                code, kind = MEDIA_CODES.get(type(part), "opaque_part"), type(part).__name__
+                self.changes.add(code, f"{path}/{place}", f"no place for {kind}")
         return "".join(texts), images
-
-    def _refuse(self, part: Part, path: str) -> None:
-        if isinstance(part, OpaquePart):
-            code = "media_refs" if part.kind == "media_ref" else "opaque_part"
-            self.changes.add(code, path, f"{part.kind} of {part.dialect}")
-        else:
-            self.changes.add(MEDIA_CODES.get(type(part), "opaque_part"), path, f"no place for {type(part).__name__}")
 
     def _results(self, message: Message, path: str) -> None:
         results = [(place, part) for place, part in enumerate(message.parts) if type(part) is ToolResult]

@@ -31,17 +31,17 @@ def decode_images(images: Sequence[str], changes: Changes, path: str) -> list[Pa
 
     Raises: DecodeError, with the place inside the message.
     """
-    return [_image(text, changes, path, f"/images/{place}") for place, text in enumerate(images)]
-
-
-def _image(text: str, changes: Changes, path: str, place: str) -> ImagePart:
-    if text.startswith(("http:", "https:")):
-        raise DecodeError("an image is base64; this dialect takes no URL", path=place)
-    parsed = parse_data_url(text, place) if text.startswith("data:") else None
-    if parsed is not None:
-        changes.add("foreign_shape", path, "an image in a data: URL")
-    data = parsed[1] if parsed is not None else text_data(text, place)
-    return ImagePart(data, image_type(data))
+    parts: list[Part] = []
+    for place, text in enumerate(images):
+        within = f"/images/{place}"
+        if text.startswith(("http:", "https:")):
+            raise DecodeError("an image is base64; this dialect takes no URL", path=within)
+        parsed = parse_data_url(text, within) if text.startswith("data:") else None
+        if parsed is not None:
+            changes.add("foreign_shape", path, "an image in a data: URL")
+        data = parsed[1] if parsed is not None else text_data(text, within)
+        parts.append(ImagePart(data, image_type(data)))
+    return parts
 
 
 class PartNotes:

@@ -80,18 +80,14 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     repairs: list[str] = []
     wire = decode_received(http.body, ReceivedWire, ("messages", "tools"), repairs=repairs)
     changes = changes_of(NAME, "decode_request", repairs)
-    request = _RequestDecoder(wire, changes, options, older=_is_generate(http.url, wire)).decode()
+    path = http.url.partition("?")[0].rstrip("/")
+    older = path.endswith("/generate")  # one prompt instead of messages
+    if not path.endswith(("/chat", "/generate")):
+        older = wire.messages in (UNSET, _NULL) and wire.prompt is not None
+    request = _RequestDecoder(wire, changes, options, older=older).decode()
     return DecodedRequest(
         model=wire.model or "", request=request, stream=wire.stream is not False, changes=changes.done()
     )
-
-
-def _is_generate(url: str, wire: ReceivedWire) -> bool:
-    """Whether a request has the older form: one prompt instead of messages."""
-    path = url.partition("?")[0].rstrip("/")
-    if path.endswith(("/chat", "/generate")):
-        return path.endswith("/generate")
-    return wire.messages in (UNSET, _NULL) and wire.prompt is not None
 
 
 class _RequestDecoder:
@@ -114,23 +110,27 @@ class _RequestDecoder:
             system, messages = decode_messages(_text(wire.messages), self.changes)
         messages = paired_history(messages, self.options, self.changes, continues=bool(wire.context))
         self._left_over()
+        stop = self._stop()
+        numbers: dict[str, Any] = {}
+        for member in list(self.settings):  # what is no such number stays an option
+            if member in OPTIONS and _is_number(member, self.settings[member]):
+                numbers[OPTIONS[member]] = self.settings.pop(member)
+        if self.settings:
+            self.extra["options"] = self.settings
         return Request(
             messages=messages,
             system=system,
-            tools=self._tools(),
+            tools=() if self.older else _TOOLS.read(_text(wire.tools), self.changes, self._offered),
             output_schema=wire.format if is_object(wire.format) else None,
             json_mode=wire.format == "json",
-            stop=self._stop(),
+            stop=stop,
             logprobs=(wire.top_logprobs or 0) if wire.logprobs else None,
             effort=cast("Effort", wire.think) if wire.think in EFFORTS else None,
             thinking=wire.think if isinstance(wire.think, bool) else None,
             continues=ServerState(NAME, {"context": wire.context}) if wire.context else None,
-            **self._numbers(),
-            extra=self._extra(),
+            **numbers,
+            extra={NAME: self.extra} if self.extra else {},
         )
-
-    def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        return () if self.older else _TOOLS.read(_text(self.wire.tools), self.changes, self._offered)
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wires = _read_tools(text)
@@ -169,19 +169,6 @@ class _RequestDecoder:
             return ()
         self.settings.pop("stop")
         return tuple(cast("list[str]", texts))
-
-    def _numbers(self) -> dict[str, Any]:
-        """The options that are fields of a request; what is no such number stays an option."""
-        numbers: dict[str, Any] = {}
-        for member in list(self.settings):
-            if member in OPTIONS and _is_number(member, self.settings[member]):
-                numbers[OPTIONS[member]] = self.settings.pop(member)
-        return numbers
-
-    def _extra(self) -> dict[str, dict[str, Any]]:
-        if self.settings:
-            self.extra["options"] = self.settings
-        return {NAME: self.extra} if self.extra else {}
 
 
 def _is_number(member: str, value: object) -> bool:

@@ -134,16 +134,16 @@ class OllamaStreamEncoder(ResumingEncoder):
         members = answer_members(response, self.changes)
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")
-        last = {**self._common, **self._silence(object_in(members, "message"))}
+        last = {**self._common}
+        if self._older:
+            last["response"] = ""
+        else:
+            last["message"] = {"role": "assistant", "content": "", **object_in(members, "message")}
         members.pop("message", None)
         last |= {"done": True, "done_reason": done_reason(response, self.changes, own=self.context.says_own(NAME))}
         last |= {**members, **encode_usage(response.usage, self.changes)}
         hand_over(self.changes, self.context)
         return encode({name: value for name, value in last.items() if value is not None}) + b"\n"
-
-    def _silence(self, members: dict[str, Any]) -> dict[str, Any]:
-        """A message without text, with the members that only pass through."""
-        return {"response": ""} if self._older else {"message": {"role": "assistant", "content": "", **members}}
 
     def _error(self, event: StreamError) -> bytes:
         status, body = encode_error_body(error_of(event))
