@@ -108,19 +108,15 @@ def _read(value: object, depth: int) -> ErrorBody:
         return _joined(_read(inside, depth + 1), own)
     if isinstance(value, str):
         return _text(value, depth)
-    return _number(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _NOTHING
+    return ErrorBody("", words=(str(value),), status=_status(value))
 
 
 def _base(state: dict[str, Any]) -> ErrorBody:
     """The content of a `base_resp`; its codes mean other things elsewhere, so that the table has them with its name."""
     code, sentence = str(state.get("status_code")), state.get("status_msg")
     return ErrorBody(sentence if isinstance(sentence, str) else "", words=(code, f"{BASE}:{code}"))
-
-
-def _number(value: object) -> ErrorBody:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return _NOTHING
-    return ErrorBody("", words=(str(value),), status=_status(value))
 
 
 def _holds(value: object) -> bool:
@@ -155,20 +151,33 @@ def _joined(inside: ErrorBody, own: ErrorBody) -> ErrorBody:
 
 
 def _members(value: dict[str, Any], depth: int) -> ErrorBody:
-    """The content of one object, by itself."""
+    """The content of one object, by itself, and what a router tells in it of the server behind it."""
     sentence = next((text for name in _SENTENCES if (text := _sentence(value.get(name)))), "")
     inner = _text(sentence, depth)
     details = _details(value.get("details"))
     places = _STATUS_PLACES[: None if depth == 0 else -1]
+    delays = [re.fullmatch(_DELAY, str(detail.get("retryDelay"))) for detail in details]
     own = ErrorBody(
         inner.message,
         _words(value, [*details, value] if depth == 0 else details),
         next((status for name in places if (status := _status(value.get(name))) is not None), None),
-        next((delay for detail in details if (delay := _delay(detail)) is not None), None),
+        next((min(float(delay[1]), MAX_DELAY_S) for delay in delays if delay is not None), None),
         next((request_id for place in (value, *details) if (request_id := _request_id(place))), None),
     )
     own = _joined(inner, own) if inner.words else own
-    return _behind(own, value.get("metadata"), depth)
+    metadata = value.get("metadata")
+    if not is_object(metadata):
+        return own
+    # The server behind a router: its words, its headers, its own sentence.
+    kind = metadata.get("error_type")
+    words = (kind,) if isinstance(kind, str) and kind else ()
+    words += ("flagged_input",) if "flagged_input" in metadata else ()
+    headers = metadata.get("headers")
+    limits = tuple((str(name).lower(), str(text)) for name, text in headers.items()) if is_object(headers) else ()
+    raw = _read(metadata.get("raw"), depth + 1)
+    both = _joined(ErrorBody("", words + raw.words, delay_s=raw.delay_s, headers=limits), own)
+    sentence = raw.message if not raw.message.startswith("{") else ""
+    return both._replace(message=f"{own.message.rstrip('.')}: {sentence}" if sentence else own.message)
 
 
 def _sentence(value: object) -> str:
@@ -208,25 +217,5 @@ def _status(value: object) -> int | None:
     return number if type(number) is int and number in _STATUSES else None
 
 
-def _delay(detail: dict[str, Any]) -> float | None:
-    match = re.fullmatch(_DELAY, str(detail.get("retryDelay")))
-    return min(float(match[1]), MAX_DELAY_S) if match else None
-
-
 def _request_id(place: dict[str, Any]) -> str | None:
     return next((place[name] for name in ("request_id", "requestId") if isinstance(place.get(name), str)), None)
-
-
-def _behind(own: ErrorBody, metadata: object, depth: int) -> ErrorBody:
-    """An error body with what a router tells of the server behind it: its words, its headers, its own sentence."""
-    if not is_object(metadata):
-        return own
-    kind = metadata.get("error_type")
-    words = (kind,) if isinstance(kind, str) and kind else ()
-    words += ("flagged_input",) if "flagged_input" in metadata else ()
-    headers = metadata.get("headers")
-    limits = tuple((str(name).lower(), str(text)) for name, text in headers.items()) if is_object(headers) else ()
-    raw = _read(metadata.get("raw"), depth + 1)
-    both = _joined(ErrorBody("", words + raw.words, delay_s=raw.delay_s, headers=limits), own)
-    sentence = raw.message if not raw.message.startswith("{") else ""
-    return both._replace(message=f"{own.message.rstrip('.')}: {sentence}" if sentence else own.message)

@@ -40,7 +40,6 @@ from interlingua.errors import (
 if TYPE_CHECKING:
     from interlingua.dialects._errors.bodies import ErrorBody
     from interlingua.dialects._errors.classes import ErrorTable
-    from interlingua.types.change import Change
     from interlingua.wire.http import Headers
 
 __all__ = ["encode_error_body", "error_of_body"]
@@ -138,21 +137,15 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     code = error.code if upstream and error.code in CODE_CLASSES else row.code
     if upstream and row.code is None and error.code not in TYPE_CLASSES:
         code = error.code
-    elif isinstance(error, UnsupportedError) and any(_goes_on(change) for change in error.changes):
-        code = NO_PREVIOUS
+    elif isinstance(error, UnsupportedError) and any(
+        change.code == "server_state" and "previous_response_id" in change.detail for change in error.changes
+    ):
+        code = NO_PREVIOUS  # the target would have to know an answer that another one keeps
     elif error.code in NAMELESS_CODES:
         code = None
     status = told_status(error, row)
-    param = _param(error.path) if isinstance(error, DecodeError) and status == 400 else None
+    param = None
+    if isinstance(error, DecodeError) and status == 400:  # clients of this dialect know places as `messages[0].content`
+        steps = [f"[{step}]" if step.isdigit() else f".{step}" for step in error.path.split("/")[1:]]
+        param = "".join(steps).removeprefix(".") or None
     return status, {"error": {"message": error.message, "type": row.word, "param": param, "code": code}}
-
-
-def _goes_on(change: Change) -> bool:
-    """Whether a target would have to know an answer that another one keeps."""
-    return change.code == "server_state" and "previous_response_id" in change.detail
-
-
-def _param(path: str) -> str | None:
-    """A JSON pointer as clients of this dialect know places: `messages[0].content`."""
-    steps = [f"[{step}]" if step.isdigit() else f".{step}" for step in path.split("/")[1:]]
-    return "".join(steps).removeprefix(".") or None

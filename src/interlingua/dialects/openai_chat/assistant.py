@@ -261,15 +261,10 @@ def _annotate(parts: list[Part], message: MessageWire) -> None:
     for place in reversed(range(len(parts))):
         part = parts[place]
         if isinstance(part, TextPart):
-            parts[place] = TextPart(
-                part.text, _citations(message.annotations or ()), part.cache, part.sealed, part.extra
-            )
+            citations = tuple([read_annotation(NAME, annotation) for annotation in message.annotations or ()])
+            parts[place] = TextPart(part.text, citations, part.cache, part.sealed, part.extra)
             message.annotations = None
             return
-
-
-def _citations(annotations: Sequence[dict[str, Any]]) -> tuple[Citation, ...]:
-    return tuple([read_annotation(NAME, annotation) for annotation in annotations])
 
 
 def annotations_of(part: TextPart, changes: Changes, path: str, offset: int) -> list[dict[str, Any]]:
@@ -415,7 +410,8 @@ class AssistantEncoder:
         """Write a sound: in a history its id, where this provider gave it one, or else its words."""
         if self.reply:
             note_audio(part, self.changes, path)
-            self.message.audio = _audio_wire(part)
+            self.message.audio = AudioWire(data=part.base64, transcript=part.transcript)
+            merge_members(self.message.audio, audio_members(part))
             return
         members = part.extra.get(NAME, {})
         issuer, provider = members.get(ISSUER), self.target.provider
@@ -442,21 +438,22 @@ class AssistantEncoder:
             note_seal(self.changes, part.sealed, path)
         self.content.append(part)
         if part.annotations:
-            listed = self.message.annotations or []
-            listed += self._annotations(part, f"{path}/annotations")
+            listed, place = self.message.annotations or [], f"{path}/annotations"
+            if self.reply:
+                listed += annotations_of(part, self.changes, place, self._text_length)
+            else:
+                listed += own_values(part.annotations, NAME, self.changes, place)
             self.message.annotations = listed
         self._text_length += len(part.text)
-
-    def _annotations(self, part: TextPart, path: str) -> list[dict[str, Any]]:
-        if not self.reply:
-            return own_values(part.annotations, NAME, self.changes, path)
-        return annotations_of(part, self.changes, path, self._text_length)
 
     def _thinking(self, part: ThinkingPart, path: str) -> None:
         members = part.extra.get(NAME, {})
         quirks = self.target.quirks
         if quirks.reasoning_field == "none":
-            self._leave_out(part, path)
+            if part.text:
+                self.changes.add("thinking_unsupported", path)
+            if part.sealed is not None:
+                note_seal(self.changes, part.sealed, path)
             return
         sealed = self._seal(part.sealed, path)
         field = (
@@ -474,13 +471,6 @@ class AssistantEncoder:
             merge_members(self.message, {name: text for name, text in members.items() if name in REASONING_FIELDS})
             self.reasoning_field = field
 
-    def _leave_out(self, part: ThinkingPart, path: str) -> None:
-        """Note thinking that has no member here, neither its text nor its seal."""
-        if part.text:
-            self.changes.add("thinking_unsupported", path)
-        if part.sealed is not None:
-            note_seal(self.changes, part.sealed, path)
-
     def _seal(self, sealed: Sealed | None, path: str) -> bool:
         """Send sealed state back to its issuer; whether it was."""
         if sealed is None:
@@ -488,14 +478,12 @@ class AssistantEncoder:
         if not seal_fits(sealed, NAME, self.target):
             note_seal(self.changes, sealed, path)
             return False
-        merge_members(self.message, self._joined(sealed.data))
-        return True
-
-    def _joined(self, data: dict[str, Any]) -> dict[str, Any]:
+        data = sealed.data
         details = data.get("reasoning_details")
-        if not is_list(details):
-            return data
-        return {**data, "reasoning_details": [*(self.message.reasoning_details or []), *details]}
+        if is_list(details):
+            data = {**data, "reasoning_details": [*(self.message.reasoning_details or []), *details]}
+        merge_members(self.message, data)
+        return True
 
     def _finish_thinking(self) -> None:
         text = "\n\n".join([text for text in self.thinking if text]) if self.thinking else ""
@@ -539,11 +527,7 @@ class AssistantEncoder:
     def _unread(self, part: ServerToolPart | OpaquePart, path: str) -> None:
         if isinstance(part, ServerToolPart):
             self._step(part, path)
-        else:
-            self._opaque(part, path)
-
-    def _opaque(self, part: OpaquePart, path: str) -> None:
-        if part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {"audio"}:
+        elif part.dialect == NAME and is_object(part.raw) and part.raw.keys() == {"audio"}:
             merge_members(self.message, part.raw)
         elif part.dialect == NAME:
             self.content.append(part)
@@ -555,18 +539,15 @@ class AssistantEncoder:
         if part.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         if at_home(part, NAME, self.target):
-            self._hosted(part.raw.get(CALLS))
+            calls = part.raw.get(CALLS)
+            for call in calls if is_list(calls) else ():  # among the others
+                wire = ToolCallWire()
+                merge_members(wire, call)
+                self.message.tool_calls = [*(self.message.tool_calls or []), wire]
         elif self.reply:
             self._thinking(answer_thinking(part, self.changes, path), path)
         else:
             self._text(history_text(part, self.changes, path), path)
-
-    def _hosted(self, calls: Any) -> None:
-        """Calls that their server ran, among the others."""
-        for call in calls if is_list(calls) else ():
-            wire = ToolCallWire()
-            merge_members(wire, call)
-            self.message.tool_calls = [*(self.message.tool_calls or []), wire]
 
 
 _EMPTY: dict[str, Any] = {"null": None, "empty": "", "omit": UNSET}
@@ -592,9 +573,3 @@ def note_audio(part: AudioPart, changes: Changes, path: str) -> None:
     """An entry for a type that the first bytes do not show, since an answer does not say what its audio is."""
     if audio_type(stored_data(part)) != part.media_type:
         changes.add("media_type_unsaid", f"{path}/media_type", f"the bytes are not known as {part.media_type}")
-
-
-def _audio_wire(part: AudioPart) -> AudioWire:
-    wire = AudioWire(data=part.base64, transcript=part.transcript)
-    merge_members(wire, audio_members(part))
-    return wire

@@ -47,8 +47,6 @@ from interlingua.wire.json import decode_wire, encode_exact, exact_reader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from msgspec import Raw
-
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.dialects.openai_chat.wire import ChunkChoiceWire, ChunkWire, PlainChoiceWire
     from interlingua.errors import Error
@@ -131,7 +129,9 @@ class _RequestEncoder(OpenAIRequestWriter):
         self._knobs()
         self._reasoning()
         if self.options.stream:
-            self._stream()
+            self.wire.stream = True
+            if self.options.stream_usage and self.quirks.stream_usage:
+                self.wire.stream_options = {"include_usage": True}
         if request.continues is not None:
             self.set_state(self.wire)
         if request.cache is not None:
@@ -153,24 +153,20 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)
-        tools = self._written()
+        quirks = self.quirks
+        ways = (quirks.strict_schemas, quirks.cache_marks, quirks.freeform_tools)
+        tools = self._offered() if self.must_filter() else self.written_tools(ways, self._offered)
         parallel = self.request.parallel_tool_calls
         if tools:
             self.wire.tools = cast("list[ToolWire]", tools)  # text is written as it is
-            parallel = True if parallel is None and self.quirks.parallel_explicit else parallel
-        if parallel and not self.quirks.parallel_calls:
+            parallel = True if parallel is None and quirks.parallel_explicit else parallel
+        if parallel and not quirks.parallel_calls:
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "an answer holds one call at most")
         elif parallel is not None and self.takes_choice("parallel_tool_calls", tools=bool(tools)):
             self.wire.parallel_tool_calls = parallel
         choice = self.sayable_choice(tools=bool(tools))
         if choice is not None:
             self.wire.tool_choice = encode_choice(choice, self.names, self.freeform_names())
-
-    def _written(self) -> Raw | list[ToolWire]:
-        """The tools; as text where all of them were written before in the same way."""
-        quirks = self.quirks
-        ways = (quirks.strict_schemas, quirks.cache_marks, quirks.freeform_tools)
-        return self._offered() if self.must_filter() else self.written_tools(ways, self._offered)
 
     def _offered(self) -> list[ToolWire]:
         """The tools, all or the allowed ones."""
@@ -210,18 +206,14 @@ class _RequestEncoder(OpenAIRequestWriter):
         if request.seed is not None and self.takes("seed"):
             setattr(wire, self.quirks.seed_field, self.bounded("seed", request.seed))
         if request.stop:
-            wire.stop = self._stops()
+            calls = wire.tools and request.tool_choice != "none"
+            if self.quirks.stop_in_json or not (calls or wire.response_format):
+                wire.stop = self.told_stops()
+            else:
+                self.changes.add("parameter_unsupported", "/stop", "it would break the JSON of the answer")
         if request.logprobs is not None and self.takes("logprobs"):
             wire.logprobs = True
             wire.top_logprobs = self.bounded("logprobs", request.logprobs) or None
-
-    def _stops(self) -> list[str] | None:
-        """The sequences that end the answer, where they hold."""
-        calls = self.wire.tools and self.request.tool_choice != "none"
-        if not self.quirks.stop_in_json and (calls or self.wire.response_format):
-            self.changes.add("parameter_unsupported", "/stop", "it would break the JSON of the answer")
-            return None
-        return self.told_stops()
 
     def takes_tools(self) -> bool:
         """Whether the model takes tools here; a family that refuses them beside reasoning takes them without it."""
@@ -266,11 +258,6 @@ class _RequestEncoder(OpenAIRequestWriter):
             merge_members(self.wire, SWITCHES[field][on])
         return on is False
 
-    def _stream(self) -> None:
-        self.wire.stream = True
-        if self.options.stream_usage and self.quirks.stream_usage:
-            self.wire.stream_options = {"include_usage": True}
-
     def _extra(self) -> None:
         own = self.own_members()
         if own.get("reasoning") == {} and self.wire.reasoning is None:  # it only says where the effort stood
@@ -300,8 +287,9 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
     nothing = wire.object == "error" and not wire.choices
     if wire.error or nothing or is_bare_error(wire) or failed_base(wire.extra):
         raise decode_error(reply, context)
-    if not wire.choices:
-        raise _no_choice(wire)
+    if not wire.choices:  # without one, nothing says how the answer ended
+        is_answer = any(member is not None for member in (wire.choices, wire.id, wire.object, wire.usage))
+        raise no_answer("choices", "choice", in_dialect=is_answer)
     changes = changes_of(NAME, "decode_response", repairs)
     ids = id_source(context)
     first, *others = [_choice(choice, ids, context, changes, place) for place, choice in enumerate(wire.choices)]
@@ -371,12 +359,6 @@ def failed_choice(wire: ChoiceWire | ChunkChoiceWire) -> Error | None:
     return error_of_body(error_body({"error": error}), None)
 
 
-def _no_choice(wire: ResponseWire) -> Error:
-    """The error for an answer without a choice, which is where it would say how it ended."""
-    is_answer = wire.choices is not None or wire.id is not None or wire.object is not None or wire.usage is not None
-    return no_answer("choices", "choice", in_dialect=is_answer)
-
-
 def is_bare_error(wire: ResponseWire | ChunkWire) -> bool:
     """Whether a body is no answer and no chunk at all, but the bare body of an error."""
     return wire.id is None and not wire.choices and wire.usage is None and is_complaint(wire.extra)
@@ -408,12 +390,6 @@ def _choice(wire: ChoiceWire, ids: CallIdSource, context: DecodeContext, changes
     if not (word or parts):
         reason = "error"  # an answer of nothing that does not say why
     settled = finish_of(reason, word, parts, changes, f"{prefix}/finish_reason")
-    extra = _beside(wire, message)
-    return Alternative(parts=parts, finish_reason=settled, finish_reason_raw=word, extra={NAME: extra} if extra else {})
-
-
-def _beside(wire: ChoiceWire, message: MessageWire) -> dict[str, Any]:
-    """The members of a choice and of its message that only pass through."""
     extra: dict[str, Any] = {}
     if choice := choice_members(wire):
         extra["choice"] = choice
@@ -421,7 +397,7 @@ def _beside(wire: ChoiceWire, message: MessageWire) -> dict[str, Any]:
         extra["message"] = members
     if message.extra:
         extra["message"] = {**members, **message.extra}
-    return extra
+    return Alternative(parts=parts, finish_reason=settled, finish_reason_raw=word, extra={NAME: extra} if extra else {})
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

@@ -345,23 +345,19 @@ class MessageEncoder:
                     self.changes.add(code, path, f"{kind} of {dialect}")
                 return dialect == NAME
             case TextPart() | ImagePart() | AudioPart() | DocumentPart():
-                self._note_losses(part, path)
+                if part.cache is not None and encode_cache(part.cache, self.quirks) is None:
+                    self.changes.add("cache_unsupported", f"{path}/cache")
+                if isinstance(part, TextPart) and part.annotations:
+                    self.changes.add("annotation_unsupported", f"{path}/annotations")
+                if isinstance(part, TextPart | ImagePart) and part.sealed is not None:
+                    note_seal(self.changes, part.sealed, path)
+                if isinstance(part, ImagePart) and part.detail is not None and self.quirks.image_url_string:
+                    self.changes.add("detail_unsupported", f"{path}/detail")
+                note_foreign(self.changes, part.extra, path)
                 return True
             case _:
                 self.changes.add("opaque_part", path, f"a prompt holds no {type(part).__name__}")
                 return False
-
-    def _note_losses(self, part: TextPart | ImagePart | AudioPart | DocumentPart, path: str) -> None:
-        """An entry for everything that a part says and a prompt of this server has no place for."""
-        if part.cache is not None and encode_cache(part.cache, self.quirks) is None:
-            self.changes.add("cache_unsupported", f"{path}/cache")
-        if isinstance(part, TextPart) and part.annotations:
-            self.changes.add("annotation_unsupported", f"{path}/annotations")
-        if isinstance(part, TextPart | ImagePart) and part.sealed is not None:
-            note_seal(self.changes, part.sealed, path)
-        if isinstance(part, ImagePart) and part.detail is not None and self.quirks.image_url_string:
-            self.changes.add("detail_unsupported", f"{path}/detail")
-        note_foreign(self.changes, part.extra, path)
 
     def _results(self, message: Message, path: str) -> None:
         moved: list[Part] = []

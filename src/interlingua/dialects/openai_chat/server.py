@@ -38,16 +38,13 @@ from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_received, encode_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects.openai_chat.wire import FunctionWire, MessageWire, ResponseFormatWire, UsageWire
+    from interlingua.dialects.openai_chat.wire import MessageWire, ResponseFormatWire, UsageWire
     from interlingua.errors import Error
     from interlingua.types.capability import Effort
-    from interlingua.types.content import Part
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
-    from interlingua.types.usage import Usage
     from interlingua.wire.http import HttpRequest
 
 __all__ = [
@@ -116,8 +113,10 @@ class _RequestDecoder:
             self._reasoning(fields)
         tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered)
         choice = wire.tool_choice
-        if wire.functions is not None:
-            tools += self._functions(wire.functions)
+        if wire.functions is not None:  # the older form
+            self.changes.add("functions_deprecated", "/tools")
+            for place, function in enumerate(wire.functions):
+                tools += (decode_tool(ToolWire(function=function), self.changes, f"/functions/{place}"),)
         if wire.function_call is not None and choice is None:
             self.changes.add("functions_deprecated", "/tool_choice")
             choice = wire.function_call
@@ -132,12 +131,6 @@ class _RequestDecoder:
             extra=self._extra(),
             **fields,
         )
-
-    def _functions(self, functions: Sequence[FunctionWire]) -> tuple[Tool | OpaqueTool, ...]:
-        """The tools in the older form."""
-        self.changes.add("functions_deprecated", "/tools")
-        wires = [ToolWire(function=function) for function in functions]
-        return tuple([decode_tool(wire, self.changes, f"/functions/{place}") for place, wire in enumerate(wires)])
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wire = read_member(b"tools", text, ToolsWire)
@@ -221,16 +214,13 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         created=context.created or None,
         model=context.model or response.wire_model or response.model,
         choices=choices,
-        usage=_usage(response.usage, changes, own=context.says_own(NAME)) if response.usage is not None else None,
     )
+    if response.usage is not None:  # plain members are written as they are
+        wire.usage = cast("UsageWire", encode_usage(response.usage, changes, own=context.says_own(NAME)))
     if members:
         merge_members(wire, members)
     meant = sum([_nulls(choice) for choice in choices])
     return whole_reply(encode_wire(wire, nulls=meant), changes, context)
-
-
-def _usage(usage: Usage, changes: Changes, *, own: bool) -> UsageWire:
-    return cast("UsageWire", encode_usage(usage, changes, own=own))  # plain members are written as they are
 
 
 def _nulls(choice: ChoiceWire) -> int:
@@ -260,8 +250,15 @@ def _choice(
     encoder = AssistantEncoder(_AS_READ if context.source == NAME else _PLAIN, changes)
     plain = None if extra else encoder.plain(choice.parts, path, reply=True)
     message = encoder.encode(choice.parts, path, reply=True) if plain is None else cast("MessageWire", plain)
-    if plain is None:
-        _complete(message, own=context.source == NAME)
+    if plain is None:  # strict clients insist on every member
+        if not isinstance(message.refusal, str):
+            message.refusal = None
+        message.annotations = message.annotations or []
+        audio = message.audio
+        if type(audio) is AudioWire and context.source != NAME:  # it cannot be asked for again: no id, and expired
+            audio.id = audio.id or ""
+            audio.expires_at = audio.expires_at or 0
+            audio.transcript = audio.transcript or ""
     if "message" in extra:
         merge_members(message, object_in(extra, "message"))
     word = finish_word(choice, changes, path, own=context.says_own(NAME))
@@ -272,18 +269,6 @@ def _choice(
         members.pop("message", None)
         merge_members(wire, members)
     return wire
-
-
-def _complete(message: MessageWire, *, own: bool) -> None:
-    """Strict clients insist on every member; audio that cannot be asked for again has no id and has expired."""
-    if not isinstance(message.refusal, str):
-        message.refusal = None
-    message.annotations = message.annotations or []
-    audio = message.audio
-    if type(audio) is AudioWire and not own:
-        audio.id = audio.id or ""
-        audio.expires_at = audio.expires_at or 0
-        audio.transcript = audio.transcript or ""
 
 
 def finish_word(choice: Response[Any] | Alternative, changes: Changes, path: str, *, own: bool) -> str | None:
@@ -298,12 +283,8 @@ def finish_word(choice: Response[Any] | Alternative, changes: Changes, path: str
         return None
     if reason in ("pause", "other"):
         changes.add("finish_reason_approximated", f"{path}/finish_reason", f"{reason} is sent as stop")
-    return encode_finish(reason, refused=reason == "refusal" and _has_refusal(choice.parts))
-
-
-def _has_refusal(parts: Sequence[Part]) -> bool:
-    """Whether the model refused in its own words."""
-    return RefusalPart in {type(part) for part in parts}
+    in_own_words = reason == "refusal" and RefusalPart in {type(part) for part in choice.parts}
+    return encode_finish(reason, refused=in_own_words)
 
 
 def encode_error(error: Error, context: ServerContext) -> HttpReply:

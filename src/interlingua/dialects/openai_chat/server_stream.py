@@ -99,9 +99,14 @@ class ChatStreamEncoder(ResumingEncoder):
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
         if type(event) is TextDelta:
-            head = self._text_heads.get(event.choice)
+            choice = event.choice
+            head = self._text_heads.get(choice)
             try:
-                return self._text(event) if head is None else head + write_text(event.text) + _STRING_END
+                if head is not None:
+                    return head + write_text(event.text) + _STRING_END
+                chunk = self._string("content", event.text, choice)
+                self._text_heads[choice] = self._heads[choice, "content"]  # it is the same for all texts that follow
+                return chunk
             except UnicodeEncodeError:
                 return encode_text(event.text)  # says what is wrong with it
         write = self._writers.get(type(event))
@@ -155,12 +160,6 @@ class ChatStreamEncoder(ResumingEncoder):
         self._choices[choice] = _Choice()
         return self._head + _OPENING % choice
 
-    def _text(self, event: TextDelta) -> bytes:
-        """The first text of a choice; what stands before it is the same for all that follow."""
-        chunk = self._string("content", event.text, event.choice)
-        self._text_heads[event.choice] = self._heads[event.choice, "content"]
-        return chunk
-
     def _string(self, member: str, text: str, choice: int) -> bytes:
         head = self._heads.get((choice, member))
         if head is None:
@@ -176,7 +175,10 @@ class ChatStreamEncoder(ResumingEncoder):
         opening = self._opening(event.choice)
         state = self._choices[event.choice]
         if event.block == "thinking":
-            state.reasoning_field = self._reasoning_field(event)
+            # Where it was read, for a client of the server that said it; details have their text in them.
+            read = event.extra.get(NAME, {}).get("field")
+            is_ours = isinstance(read, str) and (self.context.source == NAME or read == "reasoning_details")
+            state.reasoning_field = str(read) if is_ours else "reasoning_content"
         if event.block == "audio":
             state.audio.add(event.index)
         if event.block != "tool_call":
@@ -188,12 +190,6 @@ class ChatStreamEncoder(ResumingEncoder):
         function = {"name": event.name, "arguments": ""}
         call = {"index": ordinal, "id": event.id, "type": "function", "function": function}
         return opening + self._chunk(event.choice, {"tool_calls": [call]})
-
-    def _reasoning_field(self, event: BlockStart) -> str:
-        """Where it was read, for a client of the server that said it; details have their text in them."""
-        read = event.extra.get(NAME, {}).get("field")
-        is_ours = isinstance(read, str) and (self.context.source == NAME or read == "reasoning_details")
-        return str(read) if is_ours else "reasoning_content"
 
     def _audio(self, event: DataDelta) -> bytes:
         """A piece of audio; other media go out whole, when their block ends."""
@@ -320,7 +316,12 @@ class ChatStreamEncoder(ResumingEncoder):
             finish_reason_raw=response.finish_reason_raw,
             extra={NAME: first_extra},
         )
-        pieces = [self._finish(part, place) for place, part in enumerate((first, *response.alternatives))]
+        pieces: list[bytes] = []
+        for place, choice in enumerate((first, *response.alternatives)):
+            path = f"/alternatives/{place - 1}" if place else ""
+            word = finish_word(choice, self.changes, path, own=self.context.says_own(NAME))
+            extra = choice.extra.get(NAME, {})
+            pieces.append(self._chunk(place, object_in(extra, "message"), word, object_in(extra, "choice")))
         members.pop("created", None)
         if self._provider is not None and members.get("provider") == self._provider:
             del members["provider"]  # every chunk has it
@@ -330,12 +331,6 @@ class ChatStreamEncoder(ResumingEncoder):
             usage = encode(encode_usage(response.usage, self.changes, own=self.context.says_own(NAME)))
             pieces.append(self._head + b',"choices":[],"usage":' + usage + b"}\n\n")
         return b"".join(pieces)
-
-    def _finish(self, alternative: Alternative, place: int) -> bytes:
-        extra = alternative.extra.get(NAME, {})
-        path = f"/alternatives/{place - 1}" if place else ""
-        word = finish_word(alternative, self.changes, path, own=self.context.says_own(NAME))
-        return self._chunk(place, object_in(extra, "message"), word, object_in(extra, "choice"))
 
     _writers: ClassVar[dict[type[Any], Callable[[ChatStreamEncoder, Any], bytes]]] = {
         ThinkingDelta: _thinking,
