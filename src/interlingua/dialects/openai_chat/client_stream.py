@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext
     from interlingua.dialects._streams.templates import Template
     from interlingua.dialects.openai_chat.slots import Slot
-    from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire, PartWire
+    from interlingua.dialects.openai_chat.wire import AudioWire, ChunkChoiceWire
     from interlingua.stream.build import Block
     from interlingua.types.content import Part
     from interlingua.types.event import BlockKind, Event
@@ -104,7 +104,13 @@ class ChatStreamDecoder(BuildingDecoder):
 
     def _read(self, data: bytes) -> list[Event]:
         try:
-            self._feed(data)
+            for event in self._framing.feed(data):
+                template, block = self._template, self._block
+                text = None if template is None else template.text_in(event.data)
+                if text and block is not None:
+                    self.builder.grow(block, text)
+                else:
+                    self._event(event.data)
         except Error as error:
             self._abort(error)
         return self.builder.take()
@@ -113,15 +119,6 @@ class ChatStreamDecoder(BuildingDecoder):
         self._template = self._run = None
         self._flush()
         self.builder.fail(error)
-
-    def _feed(self, data: bytes) -> None:
-        for event in self._framing.feed(data):
-            template, block = self._template, self._block
-            text = None if template is None else template.text_in(event.data)
-            if text and block is not None:
-                self.builder.grow(block, text)
-            else:
-                self._event(event.data)
 
     def _close(self) -> None:
         for event in self._framing.close():
@@ -209,8 +206,13 @@ class ChatStreamDecoder(BuildingDecoder):
             if number >= MAX_CHOICES:
                 raise LimitExceededError(f"the answer has a choice {number}, beyond the {MAX_CHOICES} that are read")
             choice = self._choices[number] = _Choice(number)
-            self._start(chunk)
-            delta = delta or _whole_message(wire)
+            if self.builder.start_event is None:  # from here on the time and the name of the answer are known
+                created = {"created": chunk.created} if chunk.created is not None else {}
+                self._members.update(created)
+                extra, model = {NAME: created} if created else {}, chunk.model
+                self.builder.start(model=model or "", wire_model=model or None, id=chunk.id or None, extra=extra)
+            if delta is None and is_object(wire.message):  # a whole answer that came in place of a stream
+                delta = decode_wire(encode(wire.message), DeltaWire)
         if delta is not None:
             self._delta(delta, choice)
         self._choice_members(wire, number)
@@ -218,15 +220,6 @@ class ChatStreamDecoder(BuildingDecoder):
             self.builder.finish(decode_finish(word), word, number)
         if wire.extra and (failure := failed_choice(wire)):
             raise failure
-
-    def _start(self, chunk: ChunkWire) -> None:
-        """The first content: from here on the time and the name of the answer are known."""
-        if self.builder.start_event is not None:
-            return
-        created = {"created": chunk.created} if chunk.created is not None else {}
-        self._members.update(created)
-        extra = {NAME: created} if created else {}
-        self.builder.start(model=chunk.model or "", wire_model=chunk.model or None, id=chunk.id or None, extra=extra)
 
     def _choice_members(self, wire: ChunkChoiceWire, number: int) -> None:
         fields = choice_members(wire)
@@ -243,8 +236,11 @@ class ChatStreamDecoder(BuildingDecoder):
     def _delta(self, delta: DeltaWire, choice: _Choice) -> None:
         if delta.reasoning_details or delta.reasoning_content or delta.reasoning:
             self._reasoning(delta, choice)
-        if delta.content:
-            self._content(delta.content, choice)
+        if delta.content and isinstance(delta.content, str):
+            self._text(delta.content, choice)
+        elif delta.content:
+            for part in decode_content(delta.content):
+                self._part(part, choice)
         if delta.refusal:
             self._seal(choice)
             self.builder.refusal(delta.refusal, choice.number)
@@ -262,13 +258,6 @@ class ChatStreamDecoder(BuildingDecoder):
                 field, text = "reasoning_details", reasoning_text(delta.reasoning_details)
         extra = {NAME: {"field": field}} if field and field != REASONING_FIELDS[0] else None
         choice.thinking = self.builder.thinking(text, choice.number, extra)
-
-    def _content(self, content: str | list[PartWire], choice: _Choice) -> None:
-        if isinstance(content, str):
-            self._text(content, choice)
-            return
-        for part in decode_content(content):
-            self._part(part, choice)
 
     def _part(self, part: Part, choice: _Choice) -> None:
         if not isinstance(part, ThinkingPart):
@@ -305,7 +294,11 @@ class ChatStreamDecoder(BuildingDecoder):
 
     def _rare(self, delta: DeltaWire, choice: _Choice) -> None:
         for annotation in delta.annotations or ():
-            self._annotation(annotation, choice)
+            block = self.builder.open_prose(choice.number)
+            if block is not None and block.kind == "text":
+                self.builder.annotate(block, read_annotation(NAME, annotation))
+            else:
+                choice.annotations.append(annotation)  # it comes before its text and waits for it
         if delta.audio is not None:
             self._audio(delta.audio, choice)
         for image in delta.images or ():
@@ -316,14 +309,6 @@ class ChatStreamDecoder(BuildingDecoder):
             for name, value in delta.extra.items():
                 previous = message.get(name)
                 message[name] = [*previous, *value] if isinstance(previous, list) and isinstance(value, list) else value
-
-    def _annotation(self, annotation: dict[str, Any], choice: _Choice) -> None:
-        """Hang an annotation on the open text; one that comes before its text waits for it."""
-        block = self.builder.open_prose(choice.number)
-        if block is not None and block.kind == "text":
-            self.builder.annotate(block, read_annotation(NAME, annotation))
-        else:
-            choice.annotations.append(annotation)
 
     def _audio(self, audio: AudioWire, choice: _Choice) -> None:
         self._seal(choice)
@@ -365,15 +350,12 @@ class ChatStreamDecoder(BuildingDecoder):
             slot.custom = True
         slot.was_object = slot.was_object or was_object
         slot.learn(call_id, name)
-        self._call_members(wire, slot)
-        if fragment and not slot.is_repeat(fragment):
-            self._grow(slot, fragment, choice)
-
-    def _call_members(self, wire: ToolCallWire, slot: Slot) -> None:
         if wire.extra_content:
             slot.extra_content = wire.extra_content
         if wire.extra:
             slot.extra.update(wire.extra)
+        if fragment and not slot.is_repeat(fragment):
+            self._grow(slot, fragment, choice)
 
     def _grow(self, slot: Slot, fragment: str, choice: _Choice) -> None:
         if slot.block is not None and not slot.custom:
@@ -411,7 +393,10 @@ class ChatStreamDecoder(BuildingDecoder):
         undo = self.context.undo
         inner = inner_calls(slot.name, slot.text, undo)
         if not inner:
-            self._decode_twice(slot, choice)
+            text = None if slot.custom else decoded_twice(slot.text)
+            if text is not None:
+                slot.pieces = [text]
+                self.changes.add("arguments_twice", f"{self.builder.next_path(choice.number)}/arguments_json")
             self._open(slot, choice)
             return
         detail = f"{slot.name} with {len(inner)} calls"
@@ -421,13 +406,6 @@ class ChatStreamDecoder(BuildingDecoder):
             block = self.builder.open_call(call_id, call.name, choice.number, freeform=call.name in undo.freeform)
             self.builder.call_arguments(block, call.arguments_json)
             slot.block = slot.block or block
-
-    def _decode_twice(self, slot: Slot, choice: _Choice) -> None:
-        """Take the arguments of a call that is whole for the object that they are the text of."""
-        text = None if slot.custom else decoded_twice(slot.text)
-        if text is not None:
-            slot.pieces = [text]
-            self.changes.add("arguments_twice", f"{self.builder.next_path(choice.number)}/arguments_json")
 
     def _open_earlier(self, choice: _Choice, slot: Slot | None) -> None:
         """Open the calls before this one, or all of them, so that the order of the blocks is the order of the calls."""
@@ -481,11 +459,6 @@ class ChatStreamDecoder(BuildingDecoder):
         self.builder.end()
 
 
-def _whole_message(wire: ChunkChoiceWire) -> DeltaWire | None:
-    """The message of a whole answer that came in place of a stream."""
-    return decode_wire(encode(wire.message), DeltaWire) if is_object(wire.message) else None
-
-
 def _joined_logprobs(first: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
     """Log probabilities of two chunks: lists follow each other, anything else is replaced."""
     if first is None:
@@ -502,10 +475,14 @@ def _joined_details(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> 
     joined = list(first)
     for detail in more:
         last = joined[-1] if joined else None
-        if last is not None and _continues(last, detail):
-            joined[-1] = _joined_detail(last, detail)
-        else:
+        if last is None or not _continues(last, detail):
             joined.append(detail)
+            continue
+        both = {**last, **{name: value for name, value in detail.items() if value is not None}}
+        for name in ("text", "summary"):
+            if isinstance(last.get(name), str) and isinstance(detail.get(name), str):
+                both[name] = last[name] + detail[name]
+        joined[-1] = both
     return joined
 
 
@@ -513,11 +490,3 @@ def _continues(last: dict[str, Any], detail: dict[str, Any]) -> bool:
     same_kind = last.get("type") == detail.get("type") and detail.get("type") != "reasoning.encrypted"
     same_place = last.get("index") == detail.get("index")
     return same_kind and same_place and detail.get("id") in (None, last.get("id"))
-
-
-def _joined_detail(last: dict[str, Any], detail: dict[str, Any]) -> dict[str, Any]:
-    joined = {**last, **{name: value for name, value in detail.items() if value is not None}}
-    for name in ("text", "summary"):
-        if isinstance(last.get(name), str) and isinstance(detail.get(name), str):
-            joined[name] = last[name] + detail[name]
-    return joined

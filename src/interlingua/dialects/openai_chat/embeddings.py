@@ -46,7 +46,7 @@ from interlingua.wire.json import WireStruct, decode_wire, encode
 
 if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions, ServerContext
-    from interlingua.types.vectors import EmbedInput, InputType, Packed
+    from interlingua.types.vectors import InputType, Packed
     from interlingua.wire.http import HttpRequest
 
 __all__ = [
@@ -129,21 +129,16 @@ def encode_request(request: EmbedRequest, options: EncodeOptions) -> Encoded:
             changes.add("parameter_unsupported", "/dimensions", "the server has no member for it")
         else:
             setattr(wire, quirks.embed_dimensions, request.dimensions)
-    _write_input_type(request, quirks.embed_input_type, wire, changes)
+    if request.input_type is not None:
+        word = _WORDS.get(quirks.embed_input_type, {}).get(request.input_type)
+        if word is None:
+            changes.add("parameter_unsupported", "/input_type", f"the server has no word for {request.input_type}")
+        else:
+            setattr(wire, quirks.embed_input_type, word)
     members = foreign_noted(request.extra, NAME, changes)
     is_voyages = quirks.embed_input_type == "input_type"
     merge_members(wire, members if is_voyages else without_truncation(members, changes))
     return sent(PATH, wire, changes, options)
-
-
-def _write_input_type(request: EmbedRequest, member: str, wire: RequestWire, changes: Changes) -> None:
-    if request.input_type is None:
-        return
-    word = _WORDS.get(member, {}).get(request.input_type)
-    if word is None:
-        changes.add("parameter_unsupported", "/input_type", f"the server has no word for {request.input_type}")
-    else:
-        setattr(wire, member, word)
 
 
 def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
@@ -153,31 +148,25 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:
     """
     repairs: list[str] = []
     wire = decode_wire(reply.body, ReplyWire, repairs=repairs)
-    vectors = in_order([(each.index, _vector(each, place)) for place, each in enumerate(wire.data)], "/data")
+    vectors: list[tuple[int | None, Packed]] = []
+    for place, each in enumerate(wire.data):
+        path, vector = f"/data/{place}/embedding", each.embedding
+        if vector is None:
+            raise DecodeError(f"{path}: there is no vector", path=path)
+        vectors.append((each.index, read_base64(vector, path) if isinstance(vector, str) else vector))
+    packed = in_order(vectors, "/data")
     usage: dict[str, Any] = wire.usage if is_object(wire.usage) else {}
+    counts = [usage.get(name) for name in ("prompt_tokens", "total_tokens")]  # some servers count the total alone
     extra: dict[str, Any] = wire.extra or {}
     members = {name: value for name, value in extra.items() if name not in _SILENT}
     return Embeddings(
-        packed=vectors,
-        usage=read_usage(_tokens(usage)),
+        packed=packed,
+        usage=read_usage(next((count for count in counts if type(count) is int and count >= 0), None)),
         model=wire.model or context.target.model,
         wire_model=wire.model,
         changes=changes_of(NAME, "decode_response", repairs).done(),
         extra=extra_of(NAME, members),
     )
-
-
-def _vector(wire: VectorWire, place: int) -> Packed:
-    path = f"/data/{place}/embedding"
-    if wire.embedding is None:
-        raise DecodeError(f"{path}: there is no vector", path=path)
-    return read_base64(wire.embedding, path) if isinstance(wire.embedding, str) else wire.embedding
-
-
-def _tokens(usage: dict[str, Any]) -> int | None:
-    """The tokens that were read; some servers count the total alone."""
-    counts = [usage.get(name) for name in ("prompt_tokens", "total_tokens")]
-    return next((count for count in counts if type(count) is int and count >= 0), None)
 
 
 # The server's role
@@ -204,10 +193,14 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
     dimensions = wire.output_dimension if wire.dimensions is None else wire.dimensions
     if dimensions is not None and dimensions < 1:
         raise DecodeError("/dimensions: a vector has at least one number", path="/dimensions")
+    inputs = as_inputs(wire.input, NAME, "/input")
+    if "" in inputs:  # no service takes a text without a letter
+        path = f"/input/{inputs.index('')}"
+        raise DecodeError(f"{path}: a text is empty", path=path)
     return DecodedEmbed(
         model=wire.model or model_in_path(http.url),
         request=EmbedRequest(
-            inputs=_checked(as_inputs(wire.input, NAME, "/input")),
+            inputs=inputs,
             dimensions=dimensions,
             input_type=kinds[0] if kinds else None,
             user=wire.user,
@@ -215,17 +208,6 @@ def decode_request(http: HttpRequest) -> DecodedEmbed:
         ),
         form="base64" if form == "base64" else "float",
     )
-
-
-def _checked(inputs: tuple[EmbedInput, ...]) -> tuple[EmbedInput, ...]:
-    """The inputs of a client.
-
-    Raises: DecodeError for a text without a letter, which no service takes.
-    """
-    if "" in inputs:
-        path = f"/input/{inputs.index('')}"
-        raise DecodeError(f"{path}: a text is empty", path=path)
-    return inputs
 
 
 def encode_response(embeddings: Embeddings, decoded: DecodedEmbed, context: ServerContext) -> HttpReply:

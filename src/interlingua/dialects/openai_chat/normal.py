@@ -123,15 +123,14 @@ def choices(body: JsonObject) -> JsonObject:
     """A choice is known by its place; a `delta` in a whole reply is its message; empty reasoning in it is none."""
     if not isinstance(body.get("choices"), list):
         return body
-    body["choices"] = [_choice(choice, place) for place, choice in enumerate(body["choices"])]
+    whole: list[JsonObject] = []
+    for place, choice in enumerate(body["choices"]):
+        message: JsonObject = choice.get("message") or choice.get("delta") or {}
+        members = {name: value for name, value in message.items() if value or name not in SAYING}
+        rest = without(choice, ("message", "delta"))
+        whole.append({**rest, "index": place, "message": _message({"role": "assistant", **members})})
+    body["choices"] = whole
     return body
-
-
-def _choice(choice: JsonObject, place: int) -> JsonObject:
-    message: JsonObject = choice.get("message") or choice.get("delta") or {}
-    members = {name: value for name, value in message.items() if value or name not in SAYING}
-    rest = without(choice, ("message", "delta"))
-    return {**rest, "index": place, "message": _message({"role": "assistant", **members})}
 
 
 def usage(body: JsonObject) -> JsonObject:
@@ -148,35 +147,24 @@ def usage(body: JsonObject) -> JsonObject:
 
 def _message(message: JsonObject) -> JsonObject:
     message = {name: value for name, value in message.items() if not (name in HOLLOW and _is_hollow(value))}
-    message = _calls(_reasoning(dict(message)))
-    for name in ("annotations", "tool_calls", "refusal", "images"):
-        if message.get(name) in ([], ""):
-            del message[name]
-    content = _content(message.get("content"))
-    message["content"] = [*message.pop("thinking_first", []), *content]
-    audio = message.get("audio")
-    if is_object(audio) and "data" in audio:
-        message["audio"] = {**audio, "data": same_bytes(audio["data"])}
-    return message
-
-
-def _reasoning(message: JsonObject) -> JsonObject:
-    """Readable reasoning is the same under each of its names, and as a chunk of the content."""
+    # Readable reasoning is the same under each of its names, and as a chunk of the content.
     texts = [message.pop(name) for name in REASONING if isinstance(message.get(name), str) and message[name]]
-    if texts:
-        message["thinking_first"] = [{"type": "thinking", "text": texts[0]}]
-        if len(set(texts)) > 1:
-            message["thinking_second"] = texts[1]
-    return message
-
-
-def _calls(message: JsonObject) -> JsonObject:
-    """A call is a function call and known by its place; the deprecated single call is a list of one."""
+    thinking = [{"type": "thinking", "text": texts[0]}] if texts else []
+    if len(set(texts)) > 1:
+        message["thinking_second"] = texts[1]
+    # A call is a function call and known by its place; the deprecated single call is a list of one.
     if isinstance(message.get("function_call"), dict):
         call = {"id": "call_0", "type": "function", "function": message.pop("function_call")}
         message["tool_calls"] = [*message.get("tool_calls", []), call]
     if isinstance(message.get("tool_calls"), list):
         message["tool_calls"] = [_call(call) for call in message["tool_calls"]]
+    for name in ("annotations", "tool_calls", "refusal", "images"):
+        if message.get(name) in ([], ""):
+            del message[name]
+    message["content"] = [*thinking, *_content(message.get("content"))]
+    audio = message.get("audio")
+    if is_object(audio) and "data" in audio:
+        message["audio"] = {**audio, "data": same_bytes(audio["data"])}
     return message
 
 

@@ -102,19 +102,21 @@ def decode_images(images: Sequence[PartWire | str]) -> list[Part]:
 
     Raises: DecodeError for broken base64.
     """
-    return [part for place, image in enumerate(images) for part in _decode_image(image, f"/images/{place}")]
-
-
-def _decode_image(image: PartWire | str, path: str) -> list[Part]:
-    if isinstance(image, str) and not _URL.match(image):
-        data = text_data(image, path)
-        return [ImagePart(data, image_type(data))]
-    wire = PartWire(type="image_url", image_url={"url": image}) if isinstance(image, str) else image
-    try:
-        part = _decode_part(wire)
-    except DecodeError as error:
-        raise error.under(path) from None
-    return [] if part is None else [part]
+    parts: list[Part] = []
+    for place, image in enumerate(images):
+        path = f"/images/{place}"
+        if isinstance(image, str) and not _URL.match(image):
+            data = text_data(image, path)
+            parts.append(ImagePart(data, image_type(data)))
+            continue
+        wire = PartWire(type="image_url", image_url={"url": image}) if isinstance(image, str) else image
+        try:
+            part = _decode_part(wire)
+        except DecodeError as error:
+            raise error.under(path) from None
+        if part is not None:
+            parts.append(part)
+    return parts
 
 
 _URL = re.compile(r"(data|https?|gs|file):", re.IGNORECASE)
@@ -281,7 +283,11 @@ def _bare(part: Part, quirks: Quirks) -> PartWire:
             kind = FORMATS_BY_TYPE.get(plain, plain.removeprefix("audio/"))
             return PartWire(type="input_audio", input_audio={"data": part.base64, "format": kind})
         case DocumentPart(media_type=media_type, name=name):
-            return _document(data_url(part.base64, media_type_of(media_type)), name, quirks)
+            url = data_url(part.base64, media_type_of(media_type))
+            if quirks.document_part == "document_url":
+                named = {"document_name": name} if name else {}
+                return PartWire(type="document_url", extra=Extra({"document_url": url, **named}))
+            return PartWire(type="file", file={**({"filename": name} if name else {}), "file_data": url})
         case RefusalPart(text=text):
             return PartWire(type="refusal", refusal=text)
         case OpaquePart(raw=raw):
@@ -290,13 +296,6 @@ def _bare(part: Part, quirks: Quirks) -> PartWire:
             return wire
         case _:
             raise TypeError(f"{type(part).__name__} has no place in content")
-
-
-def _document(url: str, name: str | None, quirks: Quirks) -> PartWire:
-    if quirks.document_part == "document_url":
-        named = {"document_name": name} if name else {}
-        return PartWire(type="document_url", extra=Extra({"document_url": url, **named}))
-    return PartWire(type="file", file={**({"filename": name} if name else {}), "file_data": url})
 
 
 def thinking_chunk(part: ThinkingPart) -> PartWire:

@@ -38,7 +38,6 @@ from interlingua.wire.http import HttpReply
 from interlingua.wire.json import decode_received, encode_wire
 
 if TYPE_CHECKING:
-
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.dialects.openai_chat.wire import MessageWire, ResponseFormatWire, UsageWire
     from interlingua.errors import Error

@@ -96,9 +96,14 @@ def _freeform(wire: ToolWire, custom: CustomWire, path: str) -> Tool:
         raise DecodeError(f"{path}/custom/name: a tool must have a name", path=f"{path}/custom/name")
     cache, extra = _beside(wire)
     members = dict(custom.extra or {})
-    freeform = _grammar(custom.format)
-    if freeform is None:
-        members["format"] = custom.format
+    freeform = Freeform()
+    match custom.format:
+        case None | {"type": "text"}:
+            pass
+        case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
+            freeform = Freeform(syntax, definition)
+        case other:  # a format that we cannot say stays a member
+            members["format"] = other
     if members:
         extra["custom"] = members
     return Tool(
@@ -106,20 +111,9 @@ def _freeform(wire: ToolWire, custom: CustomWire, path: str) -> Tool:
         description=custom.description,
         parameters=freeform_parameters(),
         cache=cache,
-        freeform=freeform or Freeform(),
+        freeform=freeform,
         extra={NAME: extra} if extra else {},
     )
-
-
-def _grammar(raw: dict[str, Any] | None) -> Freeform | None:
-    """The grammar that binds the text; None for a format that we cannot say, which stays a member."""
-    match raw:
-        case None | {"type": "text"}:
-            return Freeform()
-        case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
-            return Freeform(syntax, definition)
-        case _:
-            return None
 
 
 # Writing
@@ -133,7 +127,11 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
         tool = as_function(tool)
     strict = tool.strict if quirks.strict_schemas and tool.freeform is None else None
     if tool.freeform is not None:
-        wire = _encode_freeform(tool, tool.freeform, name)
+        form: dict[str, Any] | None = None
+        if tool.freeform.syntax != "text":
+            grammar = {"syntax": tool.freeform.syntax, "definition": tool.freeform.definition}
+            form = {"type": "grammar", "grammar": grammar}
+        wire = ToolWire(type="custom", custom=CustomWire(name=name, description=tool.description, format=form))
     else:
         function = FunctionWire(name=name, description=tool.description, parameters=tool.parameters, strict=strict)
         wire = ToolWire(type="function", function=function)
@@ -147,13 +145,6 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
         note_foreign(changes, tool.extra, path)
         merge_members(wire, tool.extra.get(NAME, {}))
     return wire
-
-
-def _encode_freeform(tool: Tool, freeform: Freeform, name: str) -> ToolWire:
-    form: dict[str, Any] | None = None
-    if freeform.syntax != "text":
-        form = {"type": "grammar", "grammar": {"syntax": freeform.syntax, "definition": freeform.definition}}
-    return ToolWire(type="custom", custom=CustomWire(name=name, description=tool.description, format=form))
 
 
 def encode_choice(choice: ToolChoice, names: Mapping[str, str], freeform: frozenset[str]) -> str | dict[str, Any]:
