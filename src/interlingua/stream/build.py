@@ -416,27 +416,26 @@ class StreamBuilder:
         return block
 
     def _close(self, block: Block, *, cut_off: bool) -> None:
-        self._end_block(block, self._make_part(block, cut_off=cut_off))
+        part: Part
+        match block.kind:
+            case "thinking":
+                part = ThinkingPart(block.content, block.sealed, block.extra)
+            case "refusal":
+                part = RefusalPart(block.content, block.extra)
+            case "tool_call":
+                part = self._call_part(block, cut_off=cut_off)
+            case "audio":
+                data = b"".join(block.data)
+                part = AudioPart(data, audio_type(data), block.content or None, extra=block.extra)
+            case _:
+                part = TextPart(block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra)
+        self._end_block(block, part)
 
     def _end_block(self, block: Block, part: Part) -> None:
         block.part = part
         self._events.append(BlockEnd(block.index, part, block.choice))
         if type(part) is ToolCall:
             self._events.append(ToolCallReady(block.index, part, block.choice))
-
-    def _make_part(self, block: Block, *, cut_off: bool) -> Part:
-        match block.kind:
-            case "thinking":
-                return ThinkingPart(block.content, block.sealed, block.extra)
-            case "refusal":
-                return RefusalPart(block.content, block.extra)
-            case "tool_call":
-                return self._call_part(block, cut_off=cut_off)
-            case "audio":
-                data = b"".join(block.data)
-                return AudioPart(data, audio_type(data), block.content or None, extra=block.extra)
-            case _:
-                return TextPart(block.content, tuple(block.annotations), sealed=block.sealed, extra=block.extra)
 
     def _call_part(self, block: Block, *, cut_off: bool) -> ToolCall | BrokenToolCall:
         if not cut_off and not block.pieces and is_empty_arguments(block.pending):
@@ -456,7 +455,9 @@ class StreamBuilder:
             for block in still_open:
                 if cut and block.kind == "tool_call":
                     self._tell_held(block)
-                    self._end_block(block, _cut_call(block))
+                    # Nobody knows whether a call that was open when the stream broke is whole, so it is never run.
+                    call = BrokenToolCall(block.id, block.name, block.content, "cut_off", block.freeform, block.extra)
+                    self._end_block(block, _broken(call, block))
                 else:
                     is_last = block is state.blocks[-1]
                     self._close(block, cut_off=block.cut_off or (is_last and state.finish == "length"))
@@ -467,6 +468,9 @@ class StreamBuilder:
         named = self._named or started
         number = 1 + max(self._choices, default=0)
         first, *others = [self._alternative(place, unsaid) for place in range(number)]
+        extra = {dialect: dict(members) for dialect, members in first.extra.items()}
+        for dialect, members in self.extra.items():
+            extra.setdefault(dialect, {}).update(members)
         return Response(
             parts=first.parts,
             finish_reason=first.finish_reason,
@@ -477,7 +481,7 @@ class StreamBuilder:
             id=started.id or named.id,
             alternatives=tuple(others),
             changes=self.changes.done(),
-            extra=_merge_extra(first.extra, self.extra),
+            extra=extra,
         )
 
     def _alternative(self, number: int, unsaid: FinishReason) -> Alternative:
@@ -497,11 +501,6 @@ def _path(choice: int, index: int) -> str:
     return f"{head}/parts/{index}"
 
 
-def _cut_call(block: Block) -> BrokenToolCall:
-    """A call that was open when the stream broke: nobody knows whether it is whole, so it is never run."""
-    return _broken(BrokenToolCall(block.id, block.name, block.content, "cut_off", block.freeform, block.extra), block)
-
-
 def _broken(call: BrokenToolCall, block: Block) -> BrokenToolCall:
     """A broken call, with what a whole one is sealed with among its members."""
     return call if block.broken_extra is None else msgspec.structs.replace(call, extra=block.broken_extra)
@@ -518,10 +517,3 @@ def stream_error(error: Error, partial: Response[Any] | None) -> StreamError:
         error.request_id,
         partial,
     )
-
-
-def _merge_extra(first: dict[str, dict[str, Any]], second: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    merged = {dialect: dict(members) for dialect, members in first.items()}
-    for dialect, members in second.items():
-        merged.setdefault(dialect, {}).update(members)
-    return merged

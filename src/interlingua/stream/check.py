@@ -160,17 +160,16 @@ class Checker:
         last = events[-1] if events else None
         if not self._terminal:
             self.broken.append("L2: no terminal event")
-        if isinstance(last, StreamEnd):
-            for choice, index in self.blocks.keys() - self.closed:
-                self.broken.append(f"L3: block {index} of choice {choice} never closes")
-            if not self.broken:  # only a lawful stream can be folded
-                self._check_fold(events, last)
-
-    def _check_fold(self, events: Sequence[Event], end: StreamEnd) -> None:
+        if not isinstance(last, StreamEnd):
+            return
+        for choice, index in self.blocks.keys() - self.closed:
+            self.broken.append(f"L3: block {index} of choice {choice} never closes")
+        if self.broken:  # only a lawful stream can be folded
+            return
         folder = Folder()
         for event in events:
             folder.feed(event)
-        if folder.response() != end.response:
+        if folder.response() != last.response:
             self.broken.append("L8: the events do not fold to the response of the end")
 
 

@@ -196,16 +196,12 @@ class Changes:
         change = Change(action or row.action, code, path, self.dialect, self.stage, detail)
         if len(self.entries) < MAX_CHANGES:
             self.entries.append(change)
-        else:
-            self._count(change)
-
-    def _count(self, change: Change) -> None:
-        """Count an entry beyond the bound; the first refusal is kept, since it forbids sending."""
-        entries = self.entries
+            return
+        # Entries beyond the bound are counted; the first refusal is kept, since it forbids sending.
         if change.action == "refused" and not self.refused():
-            entries[MAX_CHANGES - 1] = change
+            self.entries[MAX_CHANGES - 1] = change
         self._uncounted += 1
-        entries[MAX_CHANGES:] = [_more(self._uncounted, self.dialect, self.stage)]
+        self.entries[MAX_CHANGES:] = [_more(self._uncounted, self.dialect, self.stage)]
 
     def repaired(self, codes: Iterable[str]) -> None:
         """Record what a parser repaired, as `code` or `code detail`; what each event of a stream needs is told once."""

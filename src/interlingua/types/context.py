@@ -40,13 +40,10 @@ def wanted_context(annotation: object) -> WantedContext | None:
     if typing.get_origin(annotation) is Annotated:
         kind, *marks = typing.get_args(annotation)
         marked = any(isinstance(mark, ContextMark) for mark in marks)
-        return WantedContext(kind, optional=_takes_none(kind)) if marked else None
+        takes_none = kind is Any or type(None) in typing.get_args(kind)
+        return WantedContext(kind, optional=takes_none) if marked else None
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         arms = typing.get_args(annotation)
         context = next((of_arm for arm in arms if (of_arm := wanted_context(arm))), None)
         return context and WantedContext(context.kind, optional=context.optional or type(None) in arms)
     return None
-
-
-def _takes_none(kind: Any) -> bool:
-    return kind is Any or type(None) in typing.get_args(kind)

@@ -26,7 +26,7 @@ from interlingua.types.request import Request
 from interlingua.types.response import Response
 from interlingua.types.run import Recorded, RunRecord, Step
 from interlingua.types.shared import owned_tool
-from interlingua.types.tool import OpaqueTool, Tool
+from interlingua.types.tool import OpaqueTool
 from interlingua.wire.arguments import are_sound, check_arguments
 from interlingua.wire.json import MAX_DEPTH, decode, encode
 
@@ -141,30 +141,22 @@ def _document(value: object) -> tuple[str, msgspec.Struct]:
         case _ if isinstance(record := getattr(value, "record", None), RunRecord):
             return "run", _stored(record)
         case _:
-            return _sequence(value)
-
-
-def _stored(record: RunRecord) -> RunRecord:
-    steps = tuple([Step(_without_code(step.response), step.results) for step in record.steps])
-    return msgspec.structs.replace(record, steps=steps)
-
-
-def _sequence(value: object) -> tuple[str, msgspec.Struct]:
+            pass
     items = tuple(cast("Iterable[object]", value)) if isinstance(value, Iterable) else (value,)
     if isinstance(value, Iterable) and all(isinstance(item, Message) for item in items):
         return "messages", _Messages(cast("tuple[Message, ...]", items))
     if isinstance(value, Iterable) and all(isinstance(item, _EVENTS) for item in items):
         return "events", _Events(tuple([_event(item) for item in cast("tuple[Event, ...]", items)]))
+    stranger = next((item for item in items if not isinstance(item, Message)), items[0])
     raise UsageError(
-        f"il.dump takes messages, a Request, a Response, a run or events, not {_named(items)}; "
+        f"il.dump takes messages, a Request, a Response, a run or events, not {type(stranger).__name__}; "
         "one message alone is [message]"
     )
 
 
-def _named(items: tuple[object, ...]) -> str:
-    """The first item that is no message."""
-    stranger = next((item for item in items if not isinstance(item, Message)), items[0])
-    return type(stranger).__name__
+def _stored(record: RunRecord) -> RunRecord:
+    steps = tuple([Step(_without_code(step.response), step.results) for step in record.steps])
+    return msgspec.structs.replace(record, steps=steps)
 
 
 def _event(event: Event) -> Event:
@@ -183,11 +175,8 @@ def _without_code(response: Response[Any]) -> Response[Any]:
 
 
 def _without_handlers(request: Request) -> Request:
-    tools = [_without_handler(owned_tool(tool)) for tool in request.tools]
+    tools = [
+        tool if isinstance(tool, OpaqueTool) or tool.handler is None else msgspec.structs.replace(tool, handler=None)
+        for tool in map(owned_tool, request.tools)
+    ]
     return msgspec.structs.replace(request, tools=tuple(tools))
-
-
-def _without_handler(tool: Tool | OpaqueTool) -> Tool | OpaqueTool:
-    if isinstance(tool, OpaqueTool) or tool.handler is None:
-        return tool
-    return msgspec.structs.replace(tool, handler=None)

@@ -67,7 +67,15 @@ def _check(part: Any, where: str) -> None:
         raise UsageError(f"{where} holds {kind_of(part)}, which is no part; il.user(…) and il.assistant(…) take texts")
     match part:
         case ToolCall():
-            _check_call(part, where)
+            text = part.arguments_json
+            what = f"{where}: the arguments_json of the call {part.id!r} (tool {part.name})"
+            _expect(text, str, what)
+            if text in _SOUND:
+                return
+            if fault := check_arguments(text):
+                sentence = f"{what} is not one JSON object ({fault}); il.BrokenToolCall holds what is broken"
+                raise HistoryError(sentence, code="arguments_broken")
+            _SOUND.put(text, None)
         case ToolResult():
             check_result(part, where)
         case TextPart():
@@ -83,15 +91,3 @@ def _check(part: Any, where: str) -> None:
 def _expect(value: object, kind: type, what: str) -> None:
     if not isinstance(value, kind):
         raise UsageError(f"{what} is {kind_of(value)}, not {kind.__name__}")
-
-
-def _check_call(call: ToolCall, where: str) -> None:
-    text = call.arguments_json
-    what = f"{where}: the arguments_json of the call {call.id!r} (tool {call.name})"
-    _expect(text, str, what)
-    if text in _SOUND:
-        return
-    if fault := check_arguments(text):
-        sentence = f"{what} is not one JSON object ({fault}); il.BrokenToolCall holds what is broken"
-        raise HistoryError(sentence, code="arguments_broken")
-    _SOUND.put(text, None)

@@ -38,19 +38,20 @@ def parts_of(content: tuple[Content, ...]) -> tuple[Part, ...]:
 
     Raises: UsageError for anything else.
     """
-    return tuple([_part(item) for item in content if item != ""])
+    parts: list[Part] = []
+    for item in content:
+        if isinstance(item, str):
+            if item:
+                parts.append(TextPart(item))
+        elif isinstance(item, _PARTS):
+            parts.append(item)
+        else:
+            # A list in place of its items is what people write most.
+            raise UsageError(f"a message is made of texts and parts, one after the other, not of {kind_of(item)}")
+    return tuple(parts)
 
 
 _PARTS = get_args(Part)
-
-
-def _part(item: Content) -> Part:
-    if isinstance(item, str):
-        return TextPart(item)
-    if isinstance(item, _PARTS):
-        return item
-    # A list in place of its items is what people write most.
-    raise UsageError(f"a message is made of texts and parts, one after the other, not of {kind_of(item)}")
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True, gc=False):

@@ -40,7 +40,12 @@ Packed: TypeAlias = list[float] | bytes
 
 def floats_of(packed: Packed) -> list[float]:
     """The numbers of a vector."""
-    return packed if isinstance(packed, list) else _array_of(packed).tolist()
+    if isinstance(packed, list):
+        return packed
+    numbers = array("f", packed)
+    if byteorder == "big":
+        numbers.byteswap()
+    return numbers.tolist()
 
 
 def packed_of(vector: Packed) -> bytes:
@@ -51,13 +56,6 @@ def packed_of(vector: Packed) -> bytes:
     if byteorder == "big":
         numbers.byteswap()
     return numbers.tobytes()
-
-
-def _array_of(packed: bytes) -> array[float]:
-    numbers = array("f", packed)
-    if byteorder == "big":
-        numbers.byteswap()
-    return numbers
 
 
 class EmbedRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True):
