@@ -46,9 +46,9 @@ class Desk(NamedTuple):
 def answer_calls(desk: Desk, state: RunState, calls: Sequence[Call]) -> LoopSteps[None]:
     """The steps that give every call its result; the run stops where one waits or a bound is hit."""
     step = len(state.steps)
-    refused, over = _beyond_bounds(desk, state, calls)
+    results, over = _beyond_bounds(desk, state, calls)
     to_approve = [
-        call for call in calls if call.id not in refused and isinstance(call, ToolCall) and call.name in desk.names
+        call for call in calls if call.id not in results and isinstance(call, ToolCall) and call.name in desk.names
     ]
     for call in to_approve:
         yield from _decide(desk, state, call)
@@ -58,10 +58,11 @@ def answer_calls(desk: Desk, state: RunState, calls: Sequence[Call]) -> LoopStep
         if any(call.id not in state.decisions for call in waiting):
             state.stop("approval", ", ".join([call.name for call in waiting]))
             return
-    denied = {
-        call.id: _denied(call, state.decisions[call.id]) for call in to_approve if not state.decisions[call.id].approved
-    }
-    results = refused | denied
+    for call in to_approve:
+        decision = state.decisions[call.id]
+        if not decision.approved:
+            why = f": {decision.why}" if decision.why else ""
+            results[call.id] = error_result(call, f"the call of {call.name} was not approved{why}")
     if results:
         yield [ToolFinished(call, results[call.id], step) for call in calls if call.id in results]
     in_time = yield from _run(desk, state, [call for call in calls if call.id not in results], results)
@@ -112,10 +113,6 @@ def _decide(desk: Desk, state: RunState, call: ToolCall) -> LoopSteps[None]:
             pass
 
 
-def _denied(call: ToolCall, decision: Decision) -> ToolResult:
-    return error_result(call, f"the call of {call.name} was not approved{f': {decision.why}' if decision.why else ''}")
-
-
 def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, ToolResult]) -> LoopSteps[bool]:
     """Run calls and put their results down; whether all of them came in time."""
     if not calls:
@@ -126,8 +123,10 @@ def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, 
         yield list[LoopEvent](started)
     yield Begin(tuple(calls))
     open_calls = {call.id: call for call in calls}
+    most = desk.limits.max_time_s
     while open_calls:
-        notice: Notice | None = yield Next(_time_left(desk, state))
+        left = None if most is None else max(0.0, most - state.elapsed_s)
+        notice: Notice | None = yield Next(left)
         if notice is None:
             break
         if isinstance(notice, Finished):
@@ -144,11 +143,6 @@ def _run(desk: Desk, state: RunState, calls: Sequence[Call], results: dict[str, 
         results.update(late)
         yield [ToolFinished(call, late[call.id], step) for call in open_calls.values()]
     return not late
-
-
-def _time_left(desk: Desk, state: RunState) -> float | None:
-    most = desk.limits.max_time_s
-    return None if most is None else max(0.0, most - state.elapsed_s)
 
 
 def _conclude(desk: Desk, state: RunState, over: StopReason | None) -> None:

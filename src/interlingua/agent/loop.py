@@ -150,7 +150,9 @@ def _model_answer(work: Work, state: RunState) -> LoopSteps[Response[Any] | None
         yield from stream(job, outcome)
         return outcome.whole(ended=True)
     except APITimeoutError as error:
-        if error.phase != "total" or not _is_late(work, state):
+        most = work.desk.limits.max_time_s
+        is_late = most is not None and state.elapsed_s >= most
+        if error.phase != "total" or not is_late:
             raise
         state.stop("max_time_s", error.message)
         return None
@@ -159,8 +161,9 @@ def _model_answer(work: Work, state: RunState) -> LoopSteps[Response[Any] | None
             error.args = (f"{error.message}; these are messages that the compactor gave: calls go with their results",)
         raise
     except Error as error:
-        broken = _malformed(error)
-        if broken is None or broken.response is None:
+        # A broken call may also be the error of the last target of a chain.
+        broken = error.__cause__ if isinstance(error, ChainExhaustedError) else error
+        if not isinstance(broken, MalformedArgumentsError) or broken.response is None:
             raise
         return msgspec.structs.replace(broken.response, attempts=error.attempts)
 
@@ -174,17 +177,6 @@ def _timed(work: Work, state: RunState) -> Job:
     total = settings.timeouts.total_s
     timeouts = msgspec.structs.replace(settings.timeouts, total_s=left if total is None else min(left, total))
     return msgspec.structs.replace(work.job, settings=msgspec.structs.replace(settings, timeouts=timeouts))
-
-
-def _is_late(work: Work, state: RunState) -> bool:
-    most = work.desk.limits.max_time_s
-    return most is not None and state.elapsed_s >= most
-
-
-def _malformed(error: Error) -> MalformedArgumentsError | None:
-    """The error of a broken call, also where it was the last target's of a chain."""
-    cause = error.__cause__ if isinstance(error, ChainExhaustedError) else error
-    return cause if isinstance(cause, MalformedArgumentsError) else None
 
 
 # The end

@@ -201,22 +201,19 @@ class Run(RunFace[T]):
         while True:
             for event in self._ready:
                 return event
-            self._ready = self._pulled()
-
-    def _pulled(self) -> Iterator[RunEvent]:
-        self._begun = True
-        try:
-            with self._watched():
-                batch = cast("list[RunEvent] | None", self._pump.pull())
-        except Error as error:
-            error.run = self
-            self._tell(RunFinished("error", len(self.steps)))
-            raise
-        if batch is None:
-            raise StopIteration
-        for event in batch:
-            self._tell(event)
-        return iter(batch)
+            self._begun = True
+            try:
+                with self._watched():
+                    batch = cast("list[RunEvent] | None", self._pump.pull())
+            except Error as error:
+                error.run = self
+                self._tell(RunFinished("error", len(self.steps)))
+                raise
+            if batch is None:
+                raise StopIteration
+            for event in batch:
+                self._tell(event)
+            self._ready = iter(batch)
 
     def _tell(self, event: RunEvent) -> None:
         for observe in self._observers:

@@ -120,7 +120,10 @@ class Setup(Generic[T]):
         tools = options.get("tools", self.model.settings.request.tools)
         self.box: Toolbox | AsyncToolbox = tools if hasattr(tools, "execute") else box(tools)
         """Its tools."""
-        self._approve = _approver(options.get("approve", "auto"))
+        approve: object = options.get("approve", "auto")
+        if not callable(approve) and approve not in APPROVALS:
+            raise UsageError(f"approve takes {', '.join(APPROVALS)} or a function, not {approve!r:.60}")
+        self._approve = cast("Callable[[ToolCall], object] | str", approve)
         self.final_tool: str | None = final_tool
         """The tool whose result is its answer."""
         if final_tool is not None and output is not None:
@@ -173,7 +176,10 @@ class Setup(Generic[T]):
         Raises: UsageError for a run that has ended with the model's own answer, and for approvals that it does not
         wait for; DecodeError for a text that is none of a run.
         """
-        record = _record(stored)
+        value = load(stored) if isinstance(stored, str | bytes) else stored
+        record: object = getattr(value, "record", value)
+        if not isinstance(record, RunRecord):
+            raise UsageError(f"resume takes a run or what il.dump wrote of one, not {kind_of(record)}")
         if record.stop_reason in _ENDED_BY_THE_MODEL or not record.messages:
             raise UsageError(
                 f"this run has ended with the model's answer ({record.stop_reason}); "
@@ -181,7 +187,9 @@ class Setup(Generic[T]):
             )
         work, state = self.begin((), record, live=live, before=record)
         state.pending = tuple([call for call in unanswered(state.messages) if isinstance(call, ToolCall)])
-        for call_id, verdict in _verdicts(approvals, state.pending).items():
+        if isinstance(approvals, bool):
+            approvals = dict.fromkeys([call.id for call in state.pending], approvals)
+        for call_id, verdict in (approvals or {}).items():
             why = verdict if isinstance(verdict, str) else ""
             state.decide(call_id, Decision(approved=verdict is True, why=why))
         return work, state
@@ -216,23 +224,3 @@ _ELSEWHERE = {
     "system_prompt": "the system text is system",
 }
 """Names that other libraries taught, and what stands for them here."""
-
-
-def _approver(value: object) -> Callable[[ToolCall], object] | str:
-    if callable(value) or value in APPROVALS:
-        return cast("Callable[[ToolCall], object] | str", value)
-    raise UsageError(f"approve takes {', '.join(APPROVALS)} or a function, not {value!r:.60}")
-
-
-def _record(stored: object) -> RunRecord:
-    value = load(stored) if isinstance(stored, str | bytes) else stored
-    record: object = getattr(value, "record", value)
-    if not isinstance(record, RunRecord):
-        raise UsageError(f"resume takes a run or what il.dump wrote of one, not {kind_of(record)}")
-    return record
-
-
-def _verdicts(approvals: Approvals | None, pending: Iterable[ToolCall]) -> Mapping[str, bool | str]:
-    if approvals is None:
-        return {}
-    return dict.fromkeys([call.id for call in pending], approvals) if isinstance(approvals, bool) else approvals

@@ -160,22 +160,19 @@ class AsyncRun(RunFace[T]):
         while True:
             for event in self._ready:
                 return event
-            self._ready = await self._pulled()
-
-    async def _pulled(self) -> Iterator[RunEvent]:
-        self._begun = True
-        try:
-            with self._watched():
-                batch = cast("list[RunEvent] | None", await self._pump.pull())
-        except Error as error:
-            error.run = self
-            await self._tell(RunFinished("error", len(self.steps)))
-            raise
-        if batch is None:
-            raise StopAsyncIteration
-        for event in batch:
-            await self._tell(event)
-        return iter(batch)
+            self._begun = True
+            try:
+                with self._watched():
+                    batch = cast("list[RunEvent] | None", await self._pump.pull())
+            except Error as error:
+                error.run = self
+                await self._tell(RunFinished("error", len(self.steps)))
+                raise
+            if batch is None:
+                raise StopAsyncIteration
+            for event in batch:
+                await self._tell(event)
+            self._ready = iter(batch)
 
     async def _tell(self, event: RunEvent) -> None:
         for observe in self._observers:
