@@ -97,7 +97,10 @@ class Bridge:
         decoded = self._source.decode_request(
             HttpRequest(url=url, body=encode(body)), DecodeOptions(history=self._history)
         )
-        with_usage = not self._source.service.usage_if_asked or _asks_for_usage(body)
+        options: object = body.get("stream_options")
+        with_usage = not self._source.service.usage_if_asked or (
+            isinstance(options, dict) and cast("JsonObject", options).get("include_usage") is True
+        )
         encoded = self._encode(decoded, with_usage=with_usage)
         self._server = ServerContext(
             model=decoded.model,
@@ -211,11 +214,6 @@ def _encode_events(
                 sent = stream_error(error, event.response if keeps_broken else None)
         if data := encoder.encode(sent):
             yield data
-
-
-def _asks_for_usage(body: JsonObject) -> bool:
-    options: object = body.get("stream_options")
-    return isinstance(options, dict) and cast("JsonObject", options).get("include_usage") is True
 
 
 def _events(decoder: StreamDecoder, chunks: Iterable[bytes]) -> Iterator[Event]:

@@ -119,7 +119,8 @@ def encode_result(
     Raises: HistoryError, for two results of one call; UnsupportedError, for content that the dialect cannot take;
     UsageError, for what is no content at all; ConfigError for an unknown dialect or provider.
     """
-    answers = _several(results)
+    several = not isinstance(results, ToolResult | dict | str) and hasattr(results, "__iter__")
+    answers = tuple(cast("Iterable[ToolResult]", results)) if several else (cast("ToolResult", results),)
     service = service_of(dialect, provider, model)
     if not answers:
         return []
@@ -140,7 +141,9 @@ def encode_result(
         raise _of_results(error) from None
     collect(changes, encoded.changes, _RESULTS)
     history = cast("list[JsonObject]", body_of(encoded)[history_of(service.dialect)])
-    last = max(place for place, entry in enumerate(history) if _is_asking(entry))
+    last = max(
+        place for place, entry in enumerate(history) if entry.get("role") in _SPEAKERS or entry.get("type") in _CALLS
+    )
     return history[last + 1 :]
 
 
@@ -152,16 +155,6 @@ def _of_results(error: UsageError) -> UsageError:
         collect(changes, error.changes, _RESULTS)
         error.changes = tuple(changes)
     return error
-
-
-def _several(results: ToolResult | Iterable[ToolResult]) -> tuple[ToolResult, ...]:
-    """One result or several, in a tuple."""
-    several = not isinstance(results, ToolResult | dict | str) and hasattr(results, "__iter__")
-    return tuple(cast("Iterable[ToolResult]", results)) if several else (cast("ToolResult", results),)
-
-
-def _is_asking(entry: JsonObject) -> bool:
-    return entry.get("role") in _SPEAKERS or entry.get("type") in _CALLS
 
 
 def _encode_tools(tools: tuple[Tool | OpaqueTool, ...], service: Service) -> Encoded:

@@ -81,16 +81,13 @@ def service_of(dialect: str | None, provider: str | Provider | None, model: str 
         dialect, provider = "openai-chat", provider or "openai-chat"
     if provider is not None:
         row = _row(provider)
-        return _at(row, _spoken(row, dialect, model), model)
+        name = _spoken(row, dialect, model)
+        return Service(get_dialect(name), target_of(row, name, model), row)
     if dialect is None:
         raise UsageError("name a dialect, such as 'anthropic', or a provider, such as provider='groq'")
     alone = get_dialect(dialect)
     vendor = alone.service.vendor or alone.name
     return Service(alone, Target(model=model, facts=facts_for(vendor, alone.name, model)))
-
-
-def _at(row: Provider, dialect: str, model: str) -> Service:
-    return Service(get_dialect(dialect), target_of(row, dialect, model), row)
 
 
 def _spoken(row: Provider, dialect: str | None, model: str) -> str:

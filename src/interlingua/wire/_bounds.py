@@ -38,7 +38,10 @@ def bounded(data: JsonText, max_bytes: int, max_depth: int) -> bytes:
         raise _too_large(max_bytes)
     if not body.isascii():
         body = body.removeprefix(_BOM)
-        _check_utf8(body)
+        try:
+            body.decode()
+        except UnicodeDecodeError as error:
+            raise DecodeError(f"the JSON text is not UTF-8 at byte {error.start}") from None
     if size > 2 * max_depth and is_deeper(body, max_depth):
         raise too_deep(max_depth)
     return body
@@ -54,7 +57,10 @@ def _as_bytes(data: JsonText, max_bytes: int) -> bytes:
     if isinstance(data, str):
         if len(data) > max_bytes:
             raise _too_large(max_bytes)
-        return _utf8(data)
+        try:
+            return data.encode()
+        except UnicodeEncodeError as error:
+            raise DecodeError(f"the JSON text holds half of a surrogate pair at character {error.start}") from None
     if len(memoryview(data) if isinstance(data, msgspec.Raw) else data) > max_bytes:
         raise _too_large(max_bytes)
     return bytes(data)
@@ -62,17 +68,3 @@ def _as_bytes(data: JsonText, max_bytes: int) -> bytes:
 
 def _too_large(max_bytes: int) -> LimitExceededError:
     return LimitExceededError(f"the JSON text is larger than {max_bytes:,} bytes")
-
-
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise DecodeError(f"the JSON text holds half of a surrogate pair at character {error.start}") from None
-
-
-def _check_utf8(body: bytes) -> None:
-    try:
-        body.decode()
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"the JSON text is not UTF-8 at byte {error.start}") from None

@@ -38,14 +38,10 @@ def is_deeper(text: bytes, limit: int) -> bool:
         pairs = pairs.replace(b"{}", b"")
         if not pairs:
             return False
-    return _depth(text) > limit
-
-
-def _depth(text: bytes) -> int:
-    """The greatest nesting outside strings."""
+    # The greatest nesting outside strings.
     if b"\\" in text:
         text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = text.translate(_UNIFY, _BRACKETS_AND_QUOTES).replace(b'""', b"")
     if b'"' in marks:
         marks = b"".join(marks.split(b'"')[::2])
-    return max(accumulate(memoryview(marks.translate(_STEPS)).cast("b")), default=0)
+    return max(accumulate(memoryview(marks.translate(_STEPS)).cast("b")), default=0) > limit

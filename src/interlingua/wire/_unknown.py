@@ -112,12 +112,8 @@ def _along(text: bytes, shape: Shape | None, turn: _Turn, repairs: list[str] | N
     if opener == b"{" and isinstance(shape, Values):
         members = cast("dict[str, msgspec.Raw]", parse(_MEMBERS, text, repairs))
         return {name: _along(bytes(member), shape.value, turn, repairs) for name, member in members.items()}
-    if opener == b"{" and isinstance(shape, Members) and not turn.is_settled(text, shape.kind):
-        return _along_members(text, shape, turn, repairs)
-    return msgspec.Raw(text)
-
-
-def _along_members(text: bytes, shape: Members, turn: _Turn, repairs: list[str] | None) -> dict[str, object]:
+    if opener != b"{" or not isinstance(shape, Members) or turn.is_settled(text, shape.kind):
+        return msgspec.Raw(text)
     members = cast("dict[str, Any]", parse(_MEMBERS, text, repairs))
     for name in shape.children.keys() & members.keys():
         child, kind = shape.children[name]

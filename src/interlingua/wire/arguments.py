@@ -15,7 +15,7 @@ from interlingua.wire._prefix import completions
 from interlingua.wire.json import MAX_BODY_BYTES, MAX_DEPTH, JsonValue, decode_any, encode, parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 __all__ = ["ArgumentsFault", "are_sound", "check_arguments", "parse_arguments", "parse_unique"]
 
@@ -119,21 +119,17 @@ def _repeated_key(text: str | bytes) -> str | None:
 
     def note(pairs: list[tuple[str, object]]) -> None:
         nonlocal repeated
-        if repeated is None and len(dict(pairs)) != len(pairs):
-            repeated = _first_repeated([name for name, _ in pairs])
+        if repeated is not None or len(dict(pairs)) == len(pairs):
+            return
+        visited: set[str] = set()  # each name is looked up once, since a hostile object can have a million
+        for name, _ in pairs:
+            if name in visited:
+                repeated = name
+                return
+            visited.add(name)
 
     json.loads(text, object_pairs_hook=note)
     return repeated
-
-
-def _first_repeated(names: Iterable[str]) -> str | None:
-    """The first name that came before; each is looked up once, since a hostile object can have a million."""
-    visited: set[str] = set()
-    for name in names:
-        if name in visited:
-            return name
-        visited.add(name)
-    return None
 
 
 def _fault(text: str | bytes, *, ended_early: bool) -> ArgumentsFault:

@@ -393,7 +393,8 @@ def _check_names(body: Body, rules: BodyRules) -> None:
     if max(map(len, names), default=0) > _SHORT_NAME:
         for name in names:
             if len(name.encode()) > MAX_NAME_BYTES:
-                raise _name_too_long(body.value, rules, name)
+                steps = next(steps for steps, node in _objects(body.value, rules.data) if name in node)
+                raise _refusal(steps, f"the object has a name of more than {MAX_NAME_BYTES} bytes", "name_too_long")
     all_names = "\n".join(names)
     if all_names.casefold() != all_names:
         _check_twins(body.value, rules)
@@ -450,12 +451,6 @@ def _check_numbers(value: dict[str, Any], rules: BodyRules) -> None:
 def _too_many(steps: tuple[str | int, ...]) -> DecodeError:
     """The error of an object with too many members that are not known."""
     return _refusal(steps, f"the object has more than {MAX_UNKNOWN_MEMBERS:,} unknown members", "too_many_members")
-
-
-def _name_too_long(value: dict[str, Any], rules: BodyRules, name: str) -> DecodeError:
-    """The error of a name beyond the bound, with the place of its object."""
-    steps = next(steps for steps, node in _objects(value, rules.data) if name in node)
-    return _refusal(steps, f"the object has a name of more than {MAX_NAME_BYTES} bytes", "name_too_long")
 
 
 def _objects(value: object, data: frozenset[str]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:

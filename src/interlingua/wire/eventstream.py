@@ -84,21 +84,17 @@ class EventStreamDecoder(Feed[EventFrame]):
             length, header_bytes = _lengths(data, start, self.max_event_bytes)
             if start + length > size:
                 break
-            whole.append(self._frame(data, start, length, header_bytes))
+            end = start + length - _CHECKSUM.size
+            if crc32(data[start:end]) != _CHECKSUM.unpack_from(data, end)[0]:
+                raise DecodeError("the stream holds a frame with another checksum")
+            payload = start + _PRELUDE.size + header_bytes
+            head = data[start + _PRELUDE.size : payload]
+            if head != self._head:  # most frames of a stream repeat the headers of the one before
+                self._head, self._headers = head, _headers(head)
+            whole.append(EventFrame(self._headers, data[payload:end]))
             start += length
         self._needed = length
         self._data = bytearray(data[start:])
-
-    def _frame(self, data: bytes, start: int, length: int, header_bytes: int) -> EventFrame:
-        """The frame in `data` at `start`. Most frames of a stream repeat the headers of the one before."""
-        end = start + length - _CHECKSUM.size
-        if crc32(data[start:end]) != _CHECKSUM.unpack_from(data, end)[0]:
-            raise DecodeError("the stream holds a frame with another checksum")
-        payload = start + _PRELUDE.size + header_bytes
-        head = data[start + _PRELUDE.size : payload]
-        if head != self._head:
-            self._head, self._headers = head, _headers(head)
-        return EventFrame(self._headers, data[payload:end])
 
     def _end(self, whole: list[EventFrame]) -> None:
         del whole
@@ -140,7 +136,13 @@ def _headers(data: bytes) -> dict[str, str]:
     while place < len(data):
         name_end = place + 1 + data[place]
         kind = data[name_end] if name_end < len(data) else -1
-        start, end = _value(data, name_end + 1, kind)
+        start, size = name_end + 1, _SIZES.get(kind)
+        if kind in _SIZED and start + _LENGTH.size <= len(data):
+            (size,) = _LENGTH.unpack_from(data, start)
+            start += _LENGTH.size
+        if size is None or start + size > len(data):
+            raise DecodeError("the stream holds a frame whose headers cannot be read")
+        end = start + size
         if kind == _TEXT:
             try:
                 headers[data[place + 1 : name_end].decode()] = data[start:end].decode()
@@ -150,17 +152,6 @@ def _headers(data: bytes) -> dict[str, str]:
     return headers
 
 
-def _value(data: bytes, start: int, kind: int) -> tuple[int, int]:
-    """Where the value of a header begins and ends."""
-    size = _SIZES.get(kind)
-    if kind in _SIZED and start + _LENGTH.size <= len(data):
-        (size,) = _LENGTH.unpack_from(data, start)
-        start += _LENGTH.size
-    if size is None or start + size > len(data):
-        raise DecodeError("the stream holds a frame whose headers cannot be read")
-    return start, start + size
-
-
 def encode_event_frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     """The bytes of one frame, whose headers are texts."""
     return frame_of(encode_headers(headers), payload)
@@ -168,7 +159,11 @@ def encode_event_frame(headers: Mapping[str, str], payload: bytes) -> bytes:
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:
     """The bytes of headers that are texts."""
-    return b"".join([_header(name.encode(), value.encode()) for name, value in headers.items()])
+    encoded = bytearray()
+    for name, value in headers.items():
+        label, text = name.encode(), value.encode()
+        encoded += b"%c%b%c%b%b" % (len(label), label, _TEXT, _LENGTH.pack(len(text)), text)
+    return bytes(encoded)
 
 
 def frame_of(head: bytes, payload: bytes) -> bytes:
@@ -176,7 +171,3 @@ def frame_of(head: bytes, payload: bytes) -> bytes:
     prelude = _LENGTHS.pack(_AROUND + len(head) + len(payload), len(head))
     frame = b"%b%b%b%b" % (prelude, _CHECKSUM.pack(crc32(prelude)), head, payload)
     return frame + _CHECKSUM.pack(crc32(frame))
-
-
-def _header(name: bytes, value: bytes) -> bytes:
-    return b"%c%b%c%b%b" % (len(name), name, _TEXT, _LENGTH.pack(len(value)), value)

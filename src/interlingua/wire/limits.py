@@ -63,20 +63,16 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _limit(words: dict[str, str], headers: Headers) -> RateLimit:
+    seconds = _seconds(words.get("reset"), headers)
     return RateLimit(
         limit=_count(words.get("limit")),
         remaining=_count(words.get("remaining")),
-        reset_s=_bounded(_seconds(words.get("reset"), headers)),
+        reset_s=None if seconds is None else min(seconds, _FIRST_TIME_S),  # a clock may be put on by no more
     )
 
 
 def _count(text: str | None) -> int | None:
     return int(text) if text is not None and len(text) <= _MOST_DIGITS and text.isdecimal() else None
-
-
-def _bounded(seconds: float | None) -> float | None:
-    """Seconds that a clock may be put on by."""
-    return None if seconds is None else min(seconds, _FIRST_TIME_S)
 
 
 def _seconds(text: str | None, headers: Headers) -> float | None:

@@ -130,7 +130,16 @@ class JsonArrayDecoder(Feed[bytes]):
                 self._in_string = not token["closed"]
             else:
                 done = self._bracket(sign, data, done, token.start(), whole)
-        self._keep(data, done, position)
+        rest = data[done:]
+        if self._depth == self._floor:
+            self._check_gap(rest)
+            return
+        # A part of an object has come, perhaps with a part of an escape at its end.
+        if self._in_string and data[position : position + 1] == b"\\":
+            self._escape = data[position:]
+            rest = data[done:position]
+        self._object += rest
+        self._bound(len(self._object))
 
     def _bracket(self, sign: bytes, data: bytes, done: int, at: int, whole: list[bytes]) -> int:
         """The end of what was given on after the bracket at `at`."""
@@ -160,18 +169,6 @@ class JsonArrayDecoder(Feed[bytes]):
             self._ended = True
             return at + 1
         raise DecodeError(f"the stream is not one JSON array of objects: {sign.decode()!r} between two of them")
-
-    def _keep(self, data: bytes, done: int, position: int) -> None:
-        """Remember the part of an object that has come."""
-        rest = data[done:]
-        if self._depth == self._floor:
-            self._check_gap(rest)
-            return
-        if self._in_string and data[position : position + 1] == b"\\":
-            self._escape = data[position:]
-            rest = data[done:position]
-        self._object += rest
-        self._bound(len(self._object))
 
     def _check_gap(self, gap: bytes) -> None:
         if gap.strip(_GAP):

@@ -145,11 +145,18 @@ class JsonReader:
 
     def _at_value(self) -> bool:
         sign = self._text[self._at]
-        if sign in "{[":
-            return self._open({} if sign == "{" else [])
-        if self._is_quote(sign):
-            return self._begin(sign, is_key=False)
-        return self._word()
+        if sign not in "{[":
+            return self._begin(sign, is_key=False) if self._is_quote(sign) else self._word()
+        if len(self.path) >= MAX_DEPTH:
+            return self._break()
+        container: dict[str, Any] | list[Any] = {} if sign == "{" else []
+        if self.path:
+            self.path[-1].put(container)
+        else:
+            self.root = container
+        self.path.append(Open(container))
+        self.growth += 1
+        return self._go("first_key" if sign == "{" else "first_item", self._at + 1)
 
     def _at_first_item(self) -> bool:
         return self._shut() if self._text[self._at] == "]" else self._at_value()
@@ -226,17 +233,6 @@ class JsonReader:
         self._state = "colon"
         return True
 
-    def _open(self, container: dict[str, Any] | list[Any]) -> bool:
-        if len(self.path) >= MAX_DEPTH:
-            return self._break()
-        if self.path:
-            self.path[-1].put(container)
-        else:
-            self.root = container
-        self.path.append(Open(container))
-        self.growth += 1
-        return self._go("first_key" if isinstance(container, dict) else "first_item", self._at + 1)
-
     def _shut(self) -> bool:
         self.path.pop()
         self.growth += 1
@@ -285,7 +281,10 @@ class JsonReader:
             return False
         unicode = _UNICODE.match(self._text, self._at)
         if unicode is None:
-            return self._short_escape()
+            sign = self._text[self._at + 1]
+            if sign not in _ESCAPES or (sign == "'" and not self._lenient):
+                return self._break()
+            return self._character(ord(_ESCAPES[sign]), self._at + 2)
         if not _HIGH.match(self._text, self._at):
             return self._character(_code(unicode), unicode.end())
         low = _LOW.match(self._text, unicode.end())
@@ -294,12 +293,6 @@ class JsonReader:
         if unicode.end() == len(self._text) or _BEGUN_UNICODE.match(self._text, unicode.end()):
             return False
         return self._character(_code(unicode), unicode.end())
-
-    def _short_escape(self) -> bool:
-        sign = self._text[self._at + 1]
-        if sign not in _ESCAPES or (sign == "'" and not self._lenient):
-            return self._break()
-        return self._character(ord(_ESCAPES[sign]), self._at + 2)
 
     def _character(self, code: int, to: int) -> bool:
         return self._grow("\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code), to)

@@ -82,7 +82,23 @@ class SseDecoder(Feed[SseEvent]):
 
     def _take(self, data: bytes, whole: list[SseEvent]) -> None:
         self.is_between = False
-        self._take_lines(data, whole)
+        if self._after_cr and data:
+            self._after_cr = False
+            data = data.removeprefix(b"\n")
+        if b"\r" in data:
+            self._after_cr = data.endswith(b"\r")
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        lines = data.split(b"\n")
+        rest = lines.pop()
+        if lines and self._line:
+            lines[0] = bytes(self._line) + lines[0]
+            self._line.clear()
+        for line in lines:
+            self._take_line(line, whole)
+        if rest:
+            self._line += rest
+            if len(self._line) > self.max_event_bytes:
+                self._bound(len(self._line) - _overhead(self._line))
         waits = self._line or self._after_cr or self._event or self._id or self._data is not None
         self.is_between = not waits
 
@@ -103,25 +119,6 @@ class SseDecoder(Feed[SseEvent]):
                 return None
             events.append(event)
         return events
-
-    def _take_lines(self, data: bytes, whole: list[SseEvent]) -> None:
-        if self._after_cr and data:
-            self._after_cr = False
-            data = data.removeprefix(b"\n")
-        if b"\r" in data:
-            self._after_cr = data.endswith(b"\r")
-            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        lines = data.split(b"\n")
-        rest = lines.pop()
-        if lines and self._line:
-            lines[0] = bytes(self._line) + lines[0]
-            self._line.clear()
-        for line in lines:
-            self._take_line(line, whole)
-        if rest:
-            self._line += rest
-            if len(self._line) > self.max_event_bytes:
-                self._bound(len(self._line) - _overhead(self._line))
 
     def _take_line(self, line: bytes, whole: list[SseEvent]) -> None:
         if self._at_start:
@@ -182,9 +179,11 @@ class SseDecoder(Feed[SseEvent]):
         if self._line:
             self._take_line(bytes(self._line), whole)
             self._line.clear()
-        if self._data and not _is_complete(bytes(self._data)):
-            self.cut = True
-            self._data = None
+        if self._data:
+            data = bytes(self._data)
+            if data.strip() != DONE and not is_whole_json(data):
+                self.cut = True
+                self._data = None
         self._dispatch(whole)
 
 
@@ -209,10 +208,6 @@ def _overhead(line: bytearray) -> int:
     if line.startswith(b"data: ", start):
         return start + 6
     return start + 5 if line.startswith(b"data:", start) else start
-
-
-def _is_complete(data: bytes) -> bool:
-    return data.strip() == DONE or is_whole_json(data)
 
 
 def encode_event(data: bytes, *, event: str | None = None, id: str | None = None) -> bytes:
@@ -265,19 +260,14 @@ def sniff(content_type: str | None, head: bytes) -> BodyKind:
         return "sse"
     if head.startswith(b"<"):
         return "html"
-    claimed = _claimed((content_type or "").lower())
+    label = (content_type or "").lower()
+    kinds: list[BodyKind] = [kind for part, kind in _BY_TYPE if part in label]
+    claimed = kinds[0] if kinds else "other"
     if head.startswith(b"["):
         return "json-array"
     if head.startswith(b"{"):
         return "ndjson" if claimed == "ndjson" or _has_second_object(head) else "json"
     return claimed
-
-
-def _claimed(content_type: str) -> BodyKind:
-    for part, kind in _BY_TYPE:
-        if part in content_type:
-            return kind
-    return "other"
 
 
 def _has_second_object(head: bytes) -> bool:
