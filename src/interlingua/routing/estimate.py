@@ -37,8 +37,6 @@ from interlingua.types.tool import Tool
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from interlingua.types.content import Part
     from interlingua.types.request import Request
     from interlingua.types.tool import OpaqueTool
@@ -124,7 +122,8 @@ def estimate_tokens(request: Request, model: str = "") -> int:
     tokens = family.base + family.message * len(request.messages)
     tokens += family.text * sum(estimate_text(part.text) for part in request.system)
     tokens += sum(_part(part, family) for message in request.messages for part in message.parts)
-    tokens += _tools(request.tools, family)
+    if request.tools:
+        tokens += family.tools + sum([_tool(tool, family) for tool in request.tools])
     if request.output_schema is not None and family.schema:
         tokens += family.schema + family.json * _bytes(request.output_schema)
     return max(1, round(tokens))
@@ -160,11 +159,6 @@ def _file(text: bytes) -> float:
     return len(data) * 3 / 4 / (DOCUMENT_BYTES if data.startswith(_PDF) else AUDIO_BYTES)
 
 
-def _tools(tools: Iterable[Tool | OpaqueTool], family: _Family) -> float:
-    each = [_tool(tool, family) for tool in tools]
-    return family.tools + sum(each) if each else 0.0
-
-
 def _tool(tool: Tool | OpaqueTool, family: _Family) -> float:
     if not isinstance(tool, Tool):
         return HOSTED_TOOL_TOKENS
@@ -195,8 +189,10 @@ def _media(part: Part, family: _Family) -> float:
             return _image(data, family)
         case AudioPart():
             return part.size_bytes / AUDIO_BYTES
-        case DocumentPart(data=data, media_type=media_type):
-            return _document(data, media_type, family)
+        case DocumentPart(data=data, media_type=media_type) if media_type.startswith("text/"):
+            return family.text * estimate_text(data.decode(errors="replace"))
+        case DocumentPart(data=data):
+            return max(PAGE_TOKENS, len(data) / DOCUMENT_BYTES)
         case _:
             return 0.0  # thinking
 
@@ -209,12 +205,6 @@ def _image(data: bytes, family: _Family) -> float:
     if header is None or not header.width:
         return most
     return min(most, least + header.width * header.height / pixels)
-
-
-def _document(data: bytes, media_type: str, family: _Family) -> float:
-    if media_type.startswith("text/"):
-        return family.text * estimate_text(data.decode(errors="replace"))
-    return max(PAGE_TOKENS, len(data) / DOCUMENT_BYTES)
 
 
 def _bytes(value: object) -> int:

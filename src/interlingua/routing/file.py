@@ -150,7 +150,11 @@ class FileHealth:
         try:
             standings, changed = self._stepped(connection, operations)
             for target, mark in changed.items():
-                _write(connection, target, mark)
+                if mark is None:
+                    connection.execute("DELETE FROM health WHERE target = ?", (target,))
+                else:
+                    row = (target, encode(mark), expires_s(mark))
+                    connection.execute("INSERT OR REPLACE INTO health (target, mark, expires_s) VALUES (?, ?, ?)", row)
             connection.execute("DELETE FROM health WHERE expires_s <= ?", (self._clock(),))
             connection.execute("COMMIT")
         except BaseException:
@@ -205,14 +209,6 @@ def _read(connection: sqlite3.Connection, target: str) -> Mark | None:
     with closing(connection.execute("SELECT mark FROM health WHERE target = ?", (target,))) as cursor:
         row = cursor.fetchone()
     return None if row is None else _mark(row[0])
-
-
-def _write(connection: sqlite3.Connection, target: str, mark: Mark | None) -> None:
-    if mark is None:
-        connection.execute("DELETE FROM health WHERE target = ?", (target,))
-    else:
-        row = (target, encode(mark), expires_s(mark))
-        connection.execute("INSERT OR REPLACE INTO health (target, mark, expires_s) VALUES (?, ?, ?)", row)
 
 
 def _mark(text: object) -> Mark | None:

@@ -27,7 +27,7 @@ Not responsible for: which failure counts as what (`verdict`), which target is t
 from __future__ import annotations
 
 from _thread import allocate_lock  # every call comes by here, and `threading` takes 2 ms to load
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -387,17 +387,11 @@ def _current_mark(mark: Mark | None, now_s: float) -> Mark | None:
     if any([until_s <= now_s for until_s in mark.lacks.values()]):
         mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if until_s > now_s})
     if mark.identities:
-        mark = _with_living(mark, now_s)
+        current = {identity: _current_mark(one, now_s) for identity, one in mark.identities.items()}
+        if any([one is not mark.identities[identity] for identity, one in current.items()]):
+            mark = replace(mark, identities={identity: one for identity, one in current.items() if one is not None})
     end_s = expires_s(mark)
     return None if _is_empty(mark) or (end_s is not None and now_s >= end_s) else mark
-
-
-def _with_living(mark: Mark, now_s: float) -> Mark:
-    """The mark without identities of which nothing is known any more."""
-    now = {identity: _current_mark(one, now_s) for identity, one in mark.identities.items()}
-    if all([one is mark.identities[identity] for identity, one in now.items()]):
-        return mark
-    return replace(mark, identities={identity: one for identity, one in now.items() if one is not None})
 
 
 def _with_identity(mark: Mark, identity: str, own: Mark | None, now_s: float) -> Mark | None:
@@ -496,11 +490,7 @@ def _succeeded(mark: Mark | None, admitted_s: float | None, now_s: float) -> Mar
 def _learned(mark: Mark, learned: Learned, now_s: float) -> Mark | None:
     until_s = now_s + min(max(learned.for_s, 0.0), MAX_LACK_S)
     mark = replace(mark, lacks={**mark.lacks, **dict.fromkeys(learned.lacks, until_s)}, seen_s=now_s)
-    return _without_lacks(mark, learned.takes - learned.lacks)
-
-
-def _without_lacks(mark: Mark, names: Collection[str]) -> Mark | None:
-    """The mark without these; None where nothing is known against the target then."""
+    names = learned.takes - learned.lacks
     mark = replace(mark, lacks={name: until_s for name, until_s in mark.lacks.items() if name not in names})
     return None if _is_empty(mark) else mark
 

@@ -151,7 +151,9 @@ class Gate:
         """
         now_s = self._clock()
         left_s = waiter.deadline_s - now_s
-        ahead_s = self._at_least_s(waiter.tokens, now_s)
+        ahead = sum(other.tokens for other in self.line) if self.allowed.tpm is not None else 0
+        tokens = ahead + waiter.tokens
+        ahead_s = self.ledger.window_s(self.allowed, len(self.line) + 1, tokens, now_s)  # it waits at least that long
         if len(self.line) >= MAX_WAITING:
             raise self._refusal(waiter, f"{len(self.line):,} calls wait already", ahead_s)
         if ahead_s > left_s:
@@ -237,11 +239,6 @@ class Gate:
     def _wake_first(self) -> None:
         if self.line:
             self.line[0].wake()
-
-    def _at_least_s(self, tokens: int, now_s: float) -> float:
-        """How long a call that came now would wait at least."""
-        ahead = sum(waiter.tokens for waiter in self.line) if self.allowed.tpm is not None else 0
-        return self.ledger.window_s(self.allowed, len(self.line) + 1, ahead + tokens, now_s)
 
     def _refusal(self, waiter: Waiter, why: str, wait_s: float | None) -> RateLimitError:
         return RateLimitError(

@@ -154,7 +154,8 @@ class Link(ABC):
             raise LinkGone
 
     def _failed(self, error: Exception) -> LinkGone:
-        self._outage.failed(redact(f"{self.address}: {_reason(error)}"))
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        self._outage.failed(redact(f"{self.address}: {reason}"))
         return LinkGone()
 
     async def _home(self) -> _Home:
@@ -225,7 +226,3 @@ def own_members(url: str, kind: str, timeout_s: float) -> tuple[str, str, float]
         raise ConfigError(f"timeout_s of an address of {kind} is more than 0 and at most 10")
     left = urlencode(members, quote_via=quote)
     return f"{scheme}://{place}{'?' if left else ''}{left}", prefix, timeout_s
-
-
-def _reason(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -81,17 +81,14 @@ def in_order(
         for member in ranking.members
     ]
     if ranking.rule.policy == "prefix":
-        keys = _rendezvous(prefix(), groups)
+        # Each prefix has an order of its own: that of the digests of it and each group.
+        digest = prefix()
+        digests = [sha256(digest + "".join(group[:1]).encode()).digest() for group in groups]
+        keys = [-float(int.from_bytes(one[:6], "big")) for one in digests]
     else:
         keys = _keys(ranking.rule, groups, traffic, chance, now_s)
     places = sorted(range(len(groups)), key=keys.__getitem__)
     return tuple(dict.fromkeys(target for place in places for target in groups[place]))
-
-
-def _rendezvous(prefix: bytes, groups: list[tuple[str, ...]]) -> list[float]:
-    """The sort keys of the groups for a prefix; each prefix has an order of its own."""
-    digests = [sha256(prefix + "".join(group[:1]).encode()).digest() for group in groups]
-    return [-float(int.from_bytes(digest[:6], "big")) for digest in digests]
 
 
 def _keys(

@@ -139,7 +139,8 @@ class PostgresLink(Link):
         try:
             conninfo_to_dict(self._url)
         except psycopg.Error as error:
-            raise ConfigError(f"not an address of Postgres: {self.address}: {redact(_safe(str(error)))}") from None
+            sentence = str(error).partition('"')[0].strip()  # what follows is the address itself
+            raise ConfigError(f"not an address of Postgres: {self.address}: {redact(sentence)}") from None
 
     def _open(self) -> Any:
         return _Pool()
@@ -199,17 +200,12 @@ class PostgresLink(Link):
         for command in commands:
             rows = yield statement(command)
             replies.append(reply(command, rows))
-        for sweep in self._due_sweeps():
-            yield sweep, None
-        return replies
-
-    def _due_sweeps(self) -> tuple[str, ...]:
-        """The statements that delete ended values, about once a minute."""
         now_s = self._clock()
-        if now_s < self._sweep_at_s:
-            return ()
-        self._sweep_at_s = now_s + SWEEP_S
-        return SWEEPS
+        if now_s >= self._sweep_at_s:  # about once a minute, ended values are deleted
+            self._sweep_at_s = now_s + SWEEP_S
+            for sweep in SWEEPS:
+                yield sweep, None
+        return replies
 
     def _drop(self, connection: Any, error: BaseException) -> None:
         """Close a connection at once, whatever it does; tables that are gone are made anew by the next one."""
@@ -217,8 +213,3 @@ class PostgresLink(Link):
             self._has_tables = False
         with suppress(psycopg.Error):
             connection.pgconn.finish()
-
-
-def _safe(message: str) -> str:
-    """The message of libpq about an address, without the address itself."""
-    return message.partition('"')[0].strip()

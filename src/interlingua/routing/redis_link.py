@@ -191,7 +191,11 @@ class RedisLink(Link):
         Raises: ConfigError for an address that is none.
         """
         super().__init__(url, TIMEOUT_S, clock=clock, on_change=on_change)
-        self._check()
+        try:  # a connection that connects to nothing, so that a bad address is an error now
+            client = _blocking.Redis.from_url(self._url, **self._options())
+            client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"not an address of Redis: {self.address}: {redact(str(error))}") from None
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -200,14 +204,6 @@ class RedisLink(Link):
             "max_connections": MAX_CONNECTIONS,
             "protocol": 2,
         }
-
-    def _check(self) -> None:
-        """Make a connection that connects to nothing, so that a bad address is an error now."""
-        try:
-            client = _blocking.Redis.from_url(self._url, **self._options())
-            client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)
-        except (ValueError, TypeError) as error:
-            raise ConfigError(f"not an address of Redis: {self.address}: {redact(str(error))}") from None
 
     def _open(self) -> Any:
         from redis.retry import Retry

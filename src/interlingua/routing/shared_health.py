@@ -109,8 +109,9 @@ class SharedHealth:
                 mark = _read(stored[target])
                 for place in places[target]:
                     mark, standings[place] = step(mark, operations[place][1], self._clock())
-                if (written := _written(mark)) != stored[target]:
-                    swaps[target] = self._swap(target, stored[target], written, mark)
+                after = b"" if mark is None else encode(mark)
+                if after != stored[target]:
+                    swaps[target] = self._swap(target, stored[target], after, mark)
             if not swaps:
                 break
             replies = yield list(swaps.values())
@@ -151,7 +152,3 @@ def _read(value: bytes) -> Mark | None:
         return decode(value, Mark)
     except (DecodeError, LimitExceededError):
         return None
-
-
-def _written(mark: Mark | None) -> bytes:
-    return b"" if mark is None else encode(mark)
