@@ -222,7 +222,12 @@ class _Home:
         except BaseException as error:
             self.pool.give_up(origin, waiter)
             if waiter.future.done() and not waiter.future.cancelled():
-                self._give_back(origin, waiter.future.result().connection)
+                # The slot was handed to somebody who had left.
+                connection = waiter.future.result().connection
+                if connection is None:
+                    self.release(origin)
+                else:
+                    self.leave(connection, keep=True)
             if isinstance(error, TimeoutError):
                 raise deadlines.passed(phase) from None
             raise
@@ -239,13 +244,6 @@ class _Home:
         handed = self.pool.release(connection.origin, connection, now)
         if handed is not None or self.pool.discarded:
             self._hand_over(handed)
-
-    def _give_back(self, origin: Origin, connection: AsyncConnection | None) -> None:
-        """Give back a slot that was handed to somebody who had left."""
-        if connection is None:
-            self.release(origin)
-        else:
-            self.leave(connection, keep=True)
 
     def release(self, origin: Origin) -> None:
         """Give back a slot without a connection, and hand it to whoever waits."""

@@ -82,7 +82,16 @@ class Inflater:
             decompressor = self._decompressor or self._open()
             if decompressor is None:
                 return b""
-            data = self._step(decompressor, limit_bytes)
+            try:
+                data = decompressor.decompress(self._pending, limit_bytes)
+            except zlib.error:
+                sentence = f"{self._peer} sent a body that is not the gzip or deflate it claims"
+                raise APIConnectionError(sentence) from None
+            self._pending = decompressor.unconsumed_tail
+            self._more = bool(self._pending) or len(data) == limit_bytes
+            self._count += len(data)
+            if decompressor.eof:
+                self._next_member(decompressor.unused_data)
             if data:
                 return data
         return b""
@@ -105,18 +114,6 @@ class Inflater:
             wrapped = head[0] & 15 == 8 and (head[0] << 8 | head[1]) % 31 == 0
             self._decompressor = zlib.decompressobj(_ZLIB_WBITS if wrapped else _RAW_WBITS)
         return self._decompressor
-
-    def _step(self, decompressor: _Decompressor, limit_bytes: int) -> bytes:
-        try:
-            data = decompressor.decompress(self._pending, limit_bytes)
-        except zlib.error:
-            raise APIConnectionError(f"{self._peer} sent a body that is not the gzip or deflate it claims") from None
-        self._pending = decompressor.unconsumed_tail
-        self._more = bool(self._pending) or len(data) == limit_bytes
-        self._count += len(data)
-        if decompressor.eof:
-            self._next_member(decompressor.unused_data)
-        return data
 
     def _next_member(self, rest: bytes) -> None:
         self._pending = rest
@@ -238,19 +235,16 @@ class Body:
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
         self.buffered_bytes = 0
-        if self._inflater is not None:
-            data = self._inflated(self._inflater, data)
+        inflater = self._inflater
+        if inflater is not None:
+            if data:
+                inflater.feed(data)
+            data = inflater.read(MAX_READ_BYTES)
+            self._check(self._taken_bytes + len(data))
+            if self._ended and not data:
+                inflater.finish()
+                self._inflater = None
         self._taken_bytes += len(data)
-        return data
-
-    def _inflated(self, source: Inflater, compressed: bytes) -> bytes:
-        if compressed:
-            source.feed(compressed)
-        data = source.read(MAX_READ_BYTES)
-        self._check(self._taken_bytes + len(data))
-        if self._ended and not data:
-            source.finish()
-            self._inflater = None
         return data
 
     def _check(self, count: int) -> None:

@@ -44,7 +44,11 @@ def handed_in(value: object) -> Carrier:
     """
     httpx: Any = sys.modules.get("httpx")
     if httpx is not None and isinstance(value, httpx.Client | httpx.AsyncClient):
-        return _of_client(value, is_blocking=isinstance(value, httpx.Client))
+        from interlingua.transport.library import AsyncLibraryTransport, LibraryTransport
+
+        if isinstance(value, httpx.Client):
+            return _Blocking(LibraryTransport(client=cast("Any", value)))
+        return _Awaited(AsyncLibraryTransport(client=cast("Any", value)), "an httpx.AsyncClient")
     opening = getattr(value, "open", None)
     if isclass(value) or not callable(opening) or not callable(getattr(value, "close", None)):
         raise UsageError(
@@ -63,14 +67,6 @@ def configured(options: HttpOptions) -> Carrier:
         if carrier is None:
             carrier = _configured[options] = _Configured(options)
         return carrier
-
-
-def _of_client(client: Any, *, is_blocking: bool) -> Carrier:
-    from interlingua.transport.library import AsyncLibraryTransport, LibraryTransport
-
-    if is_blocking:
-        return _Blocking(LibraryTransport(client=client))
-    return _Awaited(AsyncLibraryTransport(client=client), "an httpx.AsyncClient")
 
 
 class _Blocking:

@@ -89,14 +89,10 @@ class LatestHead:
         if digits != self._digits:
             if not digits.isdigit():
                 return 0
-            self._tell(digits)
+            text = digits.decode("ascii")
+            self._digits, self.length_bytes = digits, int(text)
+            self.headers = tuple([(name, text if name == "content-length" else value) for name, value in self.headers])
         return end + len(self._behind)
-
-    def _tell(self, digits: bytes) -> None:
-        """Be a head with another length."""
-        text = digits.decode("ascii")
-        self._digits, self.length_bytes = digits, int(text)
-        self.headers = tuple([(name, text if name == "content-length" else value) for name, value in self.headers])
 
 
 def latest_head(head: bytes, parsed: tuple[int, Headers, int]) -> LatestHead | None:

@@ -291,8 +291,14 @@ class ResponseReader:
         """Look at what so many bytes have added to the pieces that were `known`."""
         pieces = self.body.pieces
         if len(pieces) == before:
-            if not self.complete:
-                self._came_silently(count)
+            if self.complete:
+                return
+            if not self.head_done:
+                self._head_left -= count
+                return
+            self._silent_bytes += count
+            if self._silent_bytes > MAX_HEAD_BYTES:
+                raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of framing without a body")
         elif self._is_bodiless:
             pieces.clear()
             self._trail()
@@ -303,14 +309,6 @@ class ResponseReader:
             except LimitExceededError:
                 self.complete = self.reusable = False
                 raise
-
-    def _came_silently(self, count: int) -> None:
-        if not self.head_done:
-            self._head_left -= count
-            return
-        self._silent_bytes += count
-        if self._silent_bytes > MAX_HEAD_BYTES:
-            raise LimitExceededError(f"{self.peer} sent more than {MAX_HEAD_BYTES} bytes of framing without a body")
 
     def _is_for_the_parser(self, data: bytes | memoryview) -> bool:
         """Whether the parser is to read `data` now: not behind the end, and no more of a head than is allowed."""

@@ -88,7 +88,11 @@ class InProcessTransport:
             json_array=decoded.json_array,
             path=path,
         )
-        return _reply(dialect, self._ask(decoded, request), context, stream=decoded.stream)
+        try:
+            answer = self._answer(decoded, request)
+        except (UpstreamError, IncompleteStreamError) as error:
+            answer = error
+        return _reply(dialect, answer, context, stream=decoded.stream)
 
     def _vectors(self, dialect: Dialect, request: HttpRequest, path: str) -> Reply | None:
         """The reply to a request for vectors or an order of documents, made up; None for any other one.
@@ -112,19 +116,14 @@ class InProcessTransport:
             return WholeReply(dialect.encode_error(error, context))
         return None
 
-    def _ask(self, decoded: DecodedRequest, request: HttpRequest) -> Answer:
-        try:
-            return self._answer(decoded, request)
-        except (UpstreamError, IncompleteStreamError) as error:
-            return error
-
     def close(self) -> None:
         """Nothing: there is nothing open."""
 
 
 def _reply(dialect: Dialect, answer: Answer, context: ServerContext, *, stream: bool) -> Reply:
     if stream and isinstance(answer, IncompleteStreamError):
-        answer = _until_the_cut(answer)
+        partial = answer.partial  # what had come before the stream was cut
+        answer = () if partial is None else [event for event in unfold(partial) if not isinstance(event, StreamEnd)]
     if isinstance(answer, Error):
         return _error_reply(dialect, answer, context)
     if stream:
@@ -141,12 +140,6 @@ def _error_reply(dialect: Dialect, error: Error, context: ServerContext) -> Repl
     if not isinstance(error, UpstreamError):
         raise error
     return WholeReply(dialect.encode_error(error, context))
-
-
-def _until_the_cut(error: IncompleteStreamError) -> Iterable[Event]:
-    """The events of what had come before the stream was cut."""
-    partial = error.partial
-    return () if partial is None else [event for event in unfold(partial) if not isinstance(event, StreamEnd)]
 
 
 def _pieces(dialect: Dialect, events: Iterator[Event], context: ServerContext) -> Iterator[bytes]:

@@ -145,7 +145,13 @@ def _translated(error: Exception, deadlines: Deadlines, peer: str, phase: Phase)
         case httpx.TimeoutException():
             return deadlines.passed(phase)
         case httpx.ConnectError():
-            return _unconnected(error, peer)
+            # What the operating system or TLS said, the library keeps as the cause of the cause.
+            system_error: OSError | None = None
+            cause: BaseException | None = error
+            while cause is not None:
+                system_error = cause if isinstance(cause, OSError) else system_error
+                cause = cause.__cause__ or cause.__context__
+            return connecting_failed(system_error or OSError("check its address and the network"), peer)
         case httpx.ProxyError():
             return APIConnectionError(f"the proxy refused to lead to {peer}: check its address and credential")
         case httpx.InvalidURL() | httpx.LocalProtocolError() | httpx.UnsupportedProtocol():
@@ -154,16 +160,6 @@ def _translated(error: Exception, deadlines: Deadlines, peer: str, phase: Phase)
             return APIConnectionError(
                 f"{peer} broke the connection before the reply was whole ({type(error).__name__})"
             )
-
-
-def _unconnected(error: Exception, peer: str) -> APIConnectionError:
-    """Our error for what the operating system or TLS said, which the library keeps as the cause of the cause."""
-    system_error: OSError | None = None
-    cause: BaseException | None = error
-    while cause is not None:
-        system_error = cause if isinstance(cause, OSError) else system_error
-        cause = cause.__cause__ or cause.__context__
-    return connecting_failed(system_error or OSError("check its address and the network"), peer)
 
 
 def _limits(options: HttpOptions) -> httpx.Limits:

@@ -46,7 +46,8 @@ def proxy_for(origin: Origin, environment: Environment) -> Proxy | None:
 
     Raises: ConfigError for a proxy URL that is not `http://[user:password@]host[:port]`.
     """
-    if is_loopback(origin.host) or _excepted(origin, _variable(environment, "NO_PROXY")):
+    exceptions = _variable(environment, "NO_PROXY").lower().replace(",", " ").split()
+    if is_loopback(origin.host) or any(_matches(origin, entry) for entry in exceptions):
         return None
     names = ["ALL_PROXY"]
     if origin.secure:
@@ -100,17 +101,11 @@ def _parse(name: str, value: str) -> Proxy:
         origin = parse_url(f"http://{place}").origin
     except ConfigError:
         raise ConfigError(f"{name}: expected http://[user:password@]host[:port]") from None
-    return Proxy(origin, _basic(credential) if at else None)
-
-
-def _basic(credential: str) -> str:
+    if not at:
+        return Proxy(origin, None)
     user, _, password = credential.partition(":")
     pair = f"{unquote(user)}:{unquote(password)}"
-    return f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
-
-
-def _excepted(origin: Origin, exceptions: str) -> bool:
-    return any(_matches(origin, entry) for entry in exceptions.lower().replace(",", " ").split())
+    return Proxy(origin, f"Basic {base64.b64encode(pair.encode()).decode('ascii')}")
 
 
 def _matches(origin: Origin, entry: str) -> bool:

@@ -45,18 +45,16 @@ class Route:
         """
         headers, method, head = self._latest
         if headers is not request.headers or method != request.method:
-            head = self._head(request)
+            proxy = self.proxy
+            if proxy is None or self.origin.secure:
+                head = encode_head(request, self._target)
+            else:
+                head = encode_head(request, self._target, absolute=True, proxy_authorization=proxy.authorization)
             self._latest = (request.headers, request.method, head)
         body = request.body
         if 0 < len(body) <= _JOIN_BYTES:
             return b"%bcontent-length: %d\r\n\r\n%b" % (head, len(body), body), b""
         return with_length(head, request.method, body), body
-
-    def _head(self, request: HttpRequest) -> bytes:
-        proxy = self.proxy
-        if proxy is None or self.origin.secure:
-            return encode_head(request, self._target)
-        return encode_head(request, self._target, absolute=True, proxy_authorization=proxy.authorization)
 
 
 class Routes(ByteCache[str, Route]):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from interlingua.transport.options import Environment
     from interlingua.transport.proxies import Proxy
     from interlingua.transport.routes import Route
-    from interlingua.transport.sockets import Address, Found
+    from interlingua.transport.sockets import Found
     from interlingua.transport.url import Origin
     from interlingua.wire.http import Headers, HttpRequest
 
@@ -131,10 +131,9 @@ class _Connection:
             sent = self.socket.send(data, _AT_ONCE) if self._is_direct else 0
         except _WAITED:
             sent = 0
-        if sent < len(data):
-            self._send_on(memoryview(data)[sent:], deadlines)
-
-    def _send_on(self, rest: memoryview, deadlines: Deadlines) -> None:
+        if sent >= len(data):
+            return
+        rest = memoryview(data)[sent:]
         at, ends = self._limit("idle", deadlines)
         while rest:
             try:
@@ -464,12 +463,10 @@ class HttpTransport:
             raise connecting_failed(error, route.peer, via=via) from error
         except OSError as error:
             raise connecting_failed(error, route.peer, via=via) from error
-        connection = _Connection(link, route.origin, self._reader(route.origin))
+        reader = ResponseReader(route.origin.peer, max_body_bytes=self._options.max_body_bytes)
+        connection = _Connection(link, route.origin, reader)
         connection.generation = self._generation
         return connection
-
-    def _reader(self, origin: Origin) -> ResponseReader:
-        return ResponseReader(origin.peer, max_body_bytes=self._options.max_body_bytes)
 
     def _link(self, origin: Origin, proxy: Proxy | None, at: float) -> socket.socket:
         link = _dial(proxy.origin if proxy is not None else origin, at, self._network)
@@ -498,22 +495,17 @@ class HttpTransport:
         return self._context
 
 
-def _addresses(origin: Origin, network: Network) -> Sequence[Address]:
-    """Where `origin` is, in the order in which it is tried."""
-    addresses = known_addresses(origin.host, origin.port)
-    if addresses is None:
-        resolve = network.resolve or _resolve
-        addresses = ordered(resolve(origin.host, origin.port))
-    return network.admitted(origin, addresses)
-
-
 def _resolve(host: str, port: int) -> Sequence[Found]:
     return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
 def _dial(origin: Origin, at: float, network: Network) -> socket.socket:
     """A connected socket to the first address of `origin` that answers."""
-    addresses = _addresses(origin, network)
+    addresses = known_addresses(origin.host, origin.port)
+    if addresses is None:
+        resolve = network.resolve or _resolve
+        addresses = ordered(resolve(origin.host, origin.port))
+    addresses = network.admitted(origin, addresses)
     failure: OSError = TimeoutError()
     for place, address in enumerate(addresses):
         link = new_socket(address[0])

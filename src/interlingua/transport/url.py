@@ -76,7 +76,16 @@ def _parse(url: str) -> Target:
         raise ConfigError(f"a transport takes http:// and https:// URLs, not {scheme or 'one without a scheme'}")
     if "@" in parts["authority"]:
         raise ConfigError("a URL holds a credential before the @: send it in a header instead")
-    host, port = _host_and_port(parts["authority"], _PORTS[scheme])
+    authority = parts["authority"]
+    try:
+        ascii_authority = authority if authority.isascii() else authority.encode("idna").decode("ascii")
+    except UnicodeError:
+        raise ConfigError(f"the host of a URL is not a valid name: {authority}") from None
+    place = _AUTHORITY.fullmatch(ascii_authority)
+    port = int(place["port"] or _PORTS[scheme]) if place else 0
+    if place is None or not 0 < port < 65_536:
+        raise ConfigError(f"the host of a URL is not a valid name or port: {authority or '(empty)'}")
+    host = place["host"].lower()
     origin = Origin(scheme, host.strip("[]"), port)
     authority = host if port == _PORTS[scheme] else f"{host}:{port}"
     path = quote(parts["path"], safe=_KEPT)
@@ -84,18 +93,6 @@ def _parse(url: str) -> Target:
 
 
 _parsed = ByteCache(1_000_000, _parse)
-
-
-def _host_and_port(authority: str, default_port: int) -> tuple[str, int]:
-    try:
-        ascii_authority = authority if authority.isascii() else authority.encode("idna").decode("ascii")
-    except UnicodeError:
-        raise ConfigError(f"the host of a URL is not a valid name: {authority}") from None
-    parts = _AUTHORITY.fullmatch(ascii_authority)
-    port = int(parts["port"] or default_port) if parts else 0
-    if parts is None or not 0 < port < 65_536:
-        raise ConfigError(f"the host of a URL is not a valid name or port: {authority or '(empty)'}")
-    return parts["host"].lower(), port
 
 
 def redirected(url: str, status: int, location: str | None) -> str | None:

@@ -65,7 +65,8 @@ class Turn:
         self._members = members
         self._is_stream = is_stream
         items = members.get("input")
-        self._items: list[object] = cast("list[object]", items) if isinstance(items, list) else [_message(items)]
+        message: Members = {"role": "user", "content": items}
+        self._items: list[object] = cast("list[object]", items) if isinstance(items, list) else [message]
         self._places = [
             (place, digest) for place, item in enumerate(self._items) if (digest := _digest(item)) is not None
         ]
@@ -185,10 +186,6 @@ def turn_of(request: HttpRequest) -> Turn | None:
 
 
 # What is compared
-
-
-def _message(text: object) -> Members:
-    return {"role": "user", "content": text}
 
 
 def _digest(item: object) -> bytes | None:
