@@ -164,8 +164,10 @@ def known_capabilities(endpoint: Endpoint, dialect: Dialect, denied: Collection[
     answer = Capabilities() if card is None or time.monotonic() - card.at_s >= CARD_S else card.capabilities
     refused = [name for name in denied if getattr(answer, name) is not False]
     learned: Any = dict.fromkeys(refused, False)
+    declared = endpoint.capabilities
+    origins = {**dict.fromkeys(declared.known(), f"the row of {endpoint.provider}"), **declared.origins}
     capabilities = (
-        _with_origin(endpoint.capabilities, f"the row of {endpoint.provider}")
+        replace(declared, origins=origins)
         .over(Capabilities(**learned).over(Capabilities(), _SAID_ITSELF))
         .over(answer.over(Capabilities(), "the server's own answer"))
         .over(_of_tables(endpoint))
@@ -175,11 +177,6 @@ def known_capabilities(endpoint: Endpoint, dialect: Dialect, denied: Collection[
         origins = {name: origin for name, origin in capabilities.origins.items() if name != "audio_types"}
         capabilities = replace(capabilities, audio_types=None, origins=origins)
     return replace(capabilities, model=endpoint.spec)
-
-
-def _with_origin(capabilities: Capabilities, origin: str) -> Capabilities:
-    """The declared capabilities, with an origin for those that have none."""
-    return replace(capabilities, origins={**dict.fromkeys(capabilities.known(), origin), **capabilities.origins})
 
 
 def _of_tables(endpoint: Endpoint) -> Capabilities:
@@ -250,14 +247,16 @@ def _of_dialect(endpoint: Endpoint, dialect: Dialect) -> Capabilities:
     key = (endpoint.dialect, endpoint.target)
     lacks = _unsaid.get(key)
     if lacks is None:
-        lacks = frozenset[Feature]([feature for feature in _PROBES if _is_unsaid(feature, dialect, endpoint.target)])
+        lacks = frozenset[Feature](
+            [
+                feature
+                for feature, requests in _PROBES.items()
+                if all([_loses(dialect, request, endpoint.target) for request in requests])
+            ]
+        )
         _unsaid.put(key, lacks)
     features: Any = {**dict.fromkeys(lacks, False), "text": True}
     return Capabilities(**features).over(Capabilities(), f"{endpoint.dialect} as it is spoken to {endpoint.provider}")
-
-
-def _is_unsaid(feature: Feature, dialect: Dialect, target: Target) -> bool:
-    return all([_loses(dialect, request, target) for request in _PROBES[feature]])
 
 
 def _loses(dialect: Dialect, request: Request, target: Target) -> bool:

@@ -178,7 +178,10 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         with self._lock:
-            _unlock_file(self._file)
+            if sys.platform != "win32":  # it is unlocked also where a process that was forked meanwhile has it open
+                import fcntl
+
+                fcntl.flock(self._file, fcntl.LOCK_UN)
             os.close(self._file)
 
     def find(self, identity: str, *, failed: bool = True) -> Entry | None:
@@ -228,18 +231,14 @@ class Journal:
                 while rest:
                     rest = rest[os.write(self._file, rest) :]
             except BaseException as error:
-                self._cut(place)
+                try:  # other threads may write behind a line of which a part was written
+                    os.ftruncate(self._file, place)
+                except OSError:
+                    self._is_torn = True
                 if not isinstance(error, OSError):
                     raise
                 raise Error(f"the journal {self._name} cannot be written: {error.strerror}") from None
             self._places[identity] = Known(place, len(line), failed)
-
-    def _cut(self, place: int) -> None:
-        """Cut off a line of which a part was written, since other threads may write behind it."""
-        try:
-            os.ftruncate(self._file, place)
-        except OSError:
-            self._is_torn = True
 
     def _read(self) -> dict[str, Known]:
         """Where every line is; a last line without its end is completed or cut off."""
@@ -321,14 +320,6 @@ def _head(line: bytes) -> _Head | None:
         return decode(line, _Head, max_depth=_MAX_DEPTH)
     except WireError:
         return None
-
-
-def _unlock_file(file: int) -> None:
-    """Unlock a file also where a process that was forked meanwhile has it open."""
-    if sys.platform != "win32":
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _await_lock(file: int, name: str, wait_s: float) -> None:

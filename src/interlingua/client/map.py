@@ -114,7 +114,12 @@ class Work(Generic[T]):
 
         Raises: UsageError and its kinds, for whatever would fail every input alike.
         """
-        _check(terms)
+        if type(terms.concurrency) is not int or not 1 <= terms.concurrency <= MAX_CONCURRENCY:
+            raise UsageError(f"concurrency takes 1 to {MAX_CONCURRENCY:,} calls at once, not {terms.concurrency!r:.60}")
+        if "history" in terms.options:
+            raise UsageError(
+                "map has no history: each input is a conversation of its own, and may be a list of messages"
+            )
         job = job_of(face, "x", None, terms.options, terms.output)
         if terms.batch:
             from interlingua.client.batch.batch import check_batch  # only who batches needs it
@@ -154,7 +159,9 @@ class Work(Generic[T]):
             job = self.job(prompt)
             identity = self._identify([self._face.spec, dump(job.request), *_steering(job.settings)])
         except Exception as error:  # noqa: BLE001 - a file, a key function, an input of no kind: it is this input's alone
-            return self._unreadable(Task(name, "", self._identify(["unreadable", name])), error)
+            task = Task(name, "", self._identify(["unreadable", name]))
+            entry = self._recorded(task.identity, name, again=False)  # the same failure is not written twice
+            return Item(key=name, error=error) if entry is not None else self.fail(task, error)
         return self._recorded(identity, key, again=self._terms.retry_failed) or Task(key, prompt, identity)
 
     def job(self, prompt: Prompt) -> Job:
@@ -187,11 +194,6 @@ class Work(Generic[T]):
         item: Item[T] = Item(key=task.key, response=response, error=error, cost_usd=cost)
         self._record(task, item)
         return item
-
-    def _unreadable(self, task: Task, error: Exception) -> Item[T]:
-        """The item of an input that cannot be asked; the same failure is not written twice."""
-        entry = self._recorded(task.identity, task.key, again=False)
-        return Item(key=task.key, error=error) if entry is not None else self.fail(task, error)
 
     def _identify(self, parts: list[Any]) -> str:
         if self._terms.journal is None:
@@ -340,13 +342,6 @@ class Queue(Generic[S, R]):
         future = self._waiting.popleft() if self._ordered else self._done.get()
         self.length -= 1
         return future.result()
-
-
-def _check(terms: Terms) -> None:
-    if type(terms.concurrency) is not int or not 1 <= terms.concurrency <= MAX_CONCURRENCY:
-        raise UsageError(f"concurrency takes 1 to {MAX_CONCURRENCY:,} calls at once, not {terms.concurrency!r:.60}")
-    if "history" in terms.options:
-        raise UsageError("map has no history: each input is a conversation of its own, and may be a list of messages")
 
 
 def key_of(source: Input, position: int, make: Callable[[Any], str] | None) -> str:

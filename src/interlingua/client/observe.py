@@ -73,8 +73,12 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """One line: the kind, the id, and what is known."""
         hidden = ("id", "tags", *_CONTENT)
         fields = [f"{name}={_short(value)}" for name, value in self._shown_fields() if name not in hidden]
-        tags = [f"[{name}={text}]" for name, text in self.tags.items()]
-        return _printable(" ".join([type(self).__name__, self.id, *fields, *tags]))
+        tags = [f"[{name}={value}]" for name, value in self.tags.items()]
+        text = " ".join([type(self).__name__, self.id, *fields, *tags])
+        if text.isprintable():
+            return text
+        # Parts of it come from servers: nothing may break the line or steer a terminal.
+        return " ".join("".join([c if c.isprintable() else " " for c in text]).split())
 
     def _shown_fields(self) -> list[tuple[str, Any]]:
         pairs = [(name, getattr(self, name)) for name in self.__struct_fields__]
@@ -300,16 +304,8 @@ def _short(value: object) -> str:
         case Usage():
             return f"{value.input_tokens}+{value.output_tokens}"
         case _:
-            return _cut(str(value))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _printable(text: str) -> str:
-    """The text on one line, without what would steer a terminal: parts of it come from servers."""
-    return text if text.isprintable() else " ".join("".join([c if c.isprintable() else " " for c in text]).split())
+            text = str(value)
+            return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 # Who listens

@@ -9,7 +9,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
@@ -290,7 +290,9 @@ def _tools(name: str, value: object) -> _Tools:
     items = tuple(cast("Iterable[object]", source))
     own = [item for item in items if isinstance(item, Tool)]
     if own:  # what is made here is sound
-        _check_schemas(own)
+        from interlingua.schema.validate import check_schemas  # only who has tools pays for it
+
+        check_schemas([tool.parameters for tool in own], where=lambda place: f"tool {own[place].name}")
     tools: _Tools = tuple(own)
     if len(own) < len(items):
         tools = tuple([item if isinstance(item, Tool | OpaqueTool) else _made(item) for item in items])
@@ -302,12 +304,6 @@ def _tools(name: str, value: object) -> _Tools:
     if "" in names:
         raise UsageError("a tool must have a name, and one of them is called ''")
     return tools
-
-
-def _check_schemas(tools: Sequence[Tool]) -> None:
-    from interlingua.schema.validate import check_schemas  # only who has tools pays for it
-
-    check_schemas([tool.parameters for tool in tools], where=lambda place: f"tool {tools[place].name}")
 
 
 def _made(source: object) -> Tool:

@@ -107,17 +107,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """The plan in a few lines."""
-        return "\n".join([*[_line(target) for target in self.targets], *[str(change) for change in self.changes]])
+        targets = [
+            f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}) {_note_of(target)}".rstrip()
+            for target in self.targets
+        ]
+        return "\n".join([*targets, *[str(change) for change in self.changes]])
 
     def _repr_markdown_(self) -> str:
         """The plan as a notebook shows it."""
         rows = [f"- `{target.spec}` {_note_of(target)}".rstrip() for target in self.targets]
         command = ["", "```sh", self.curl(), "```"] if self.http is not None else []
         return "\n".join([*rows, *[f"- {change}" for change in self.changes], *command])
-
-
-def _line(target: PlannedTarget) -> str:
-    return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}) {_note_of(target)}".rstrip()
 
 
 def _note_of(target: PlannedTarget) -> str:

@@ -16,8 +16,6 @@ from interlingua.types.usage import Usage
 
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
-    from interlingua.providers.price import Price
-    from interlingua.registry.endpoint import Endpoint
     from interlingua.types.request import Request
     from interlingua.types.response import Response
 
@@ -38,17 +36,11 @@ def cost_of(job: Job, lane: Lane, response: Response[Any]) -> float | None:
     writes = job.operation == "chat"
     price = price_of(endpoint, names, job.request.service_tier, is_asked=job.with_credential, writes=writes)
     if job.is_batched:
-        return _batch_cost(endpoint, names, price, usage)
-    return None if price is None else cost_usd(price, usage)
-
-
-def _batch_cost(endpoint: Endpoint, names: tuple[str | None, ...], price: Price | None, usage: Usage) -> float | None:
-    """The cost of an answer from a batch: by the list's own price of batches, else a share of the usual one."""
-    listed = batch_price_of(endpoint, names)
-    if listed is not None:
-        return cost_usd(listed, usage)
+        listed = batch_price_of(endpoint, names)
+        if listed is not None:
+            return cost_usd(listed, usage)
     usual = None if price is None else cost_usd(price, usage)
-    return None if usual is None else usual * BATCH_SHARE
+    return usual * BATCH_SHARE if usual is not None and job.is_batched else usual
 
 
 def most_of(job: Job, lane: Lane) -> float | None:

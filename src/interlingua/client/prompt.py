@@ -166,12 +166,9 @@ def _past(history: History) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
             raise UsageError(f"history has {kind}, which is not a message; {way}")
     past = cast("tuple[Message, ...]", messages)
     check_messages(past)
-    return _lifted(past)
-
-
-def _lifted(messages: tuple[Message, ...]) -> tuple[tuple[TextPart, ...], tuple[Message, ...]]:
-    first = messages[0] if messages else None
+    # A system message at the beginning is taken out where it holds nothing but texts.
+    first = past[0] if past else None
     if first is None or first.role != "system" or first.name is not None or first.extra:
-        return (), messages
+        return (), past
     system = tuple([part for part in first.parts if isinstance(part, TextPart)])
-    return (system, messages[1:]) if len(system) == len(first.parts) else ((), messages)
+    return (system, past[1:]) if len(system) == len(first.parts) else ((), past)

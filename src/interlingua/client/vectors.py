@@ -167,17 +167,15 @@ def inputs_of(job: Job) -> tuple[EmbedInput, ...]:
 
 def check_one_model(lanes: Sequence[Lane]) -> None:
     """Raises: ConfigError for a chain that names several models: their vectors do not compare."""
-    names = {_plain_name(lane.endpoint.model): lane.endpoint.spec for lane in lanes}
+    # Names of models without what says where they are: `models/x`, `openai/x` and `x:latest` are `x`.
+    names = {
+        lane.endpoint.model.rpartition("/")[2].lower().removesuffix(":latest"): lane.endpoint.spec for lane in lanes
+    }
     if len(names) > 1:
         raise ConfigError(
             f"vectors of two models do not compare, and {' and '.join(sorted(names.values()))} are two; a chain for "
             "embeddings names one model under several providers"
         )
-
-
-def _plain_name(model: str) -> str:
-    """The name of a model without what says where it is: `models/x`, `openai/x` and `x:latest` are `x`."""
-    return model.rpartition("/")[2].lower().removesuffix(":latest")
 
 
 # In several requests
@@ -224,6 +222,7 @@ def combined(answers: Sequence[Response[Embeddings]]) -> Embeddings:
     for each in answers:
         usage = add_usage(usage, each.usage)
     costs = [each.cost_usd for each in answers]
+    changes = dict.fromkeys([change for each in answers for change in each.changes])  # every request says the same
     last = answers[-1]
     return msgspec.structs.replace(
         last.output,
@@ -231,14 +230,9 @@ def combined(answers: Sequence[Response[Embeddings]]) -> Embeddings:
         usage=usage or Usage(),
         model=last.model,
         cost_usd=sum([cost for cost in costs if cost is not None]) if None not in costs else None,
-        changes=_once([change for each in answers for change in each.changes]),
+        changes=first_changes(tuple(changes)),
         attempts=tuple([attempt for each in answers for attempt in each.attempts]),
     )
-
-
-def _once(changes: list[Change]) -> tuple[Change, ...]:
-    """Each change once: every request of many says the same."""
-    return first_changes(tuple(dict.fromkeys(changes)))
 
 
 # One request to one target
