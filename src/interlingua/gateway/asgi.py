@@ -57,21 +57,18 @@ class GatewayApp:
                 raise UsageError(ONLY_ASYNCIO)
             if not self._is_placed:
                 self._take_place(scope)
-            await self._serve(scope, receive, send)
+            request = _head(scope)
+            length = request.header("content-length") or ""
+            announced_bytes = int(length[:20]) if length.isascii() and length.isdecimal() else 0
+            arriving = Arriving(self.gateway, request, announced_bytes)
+            try:
+                await self._answer(arriving, receive, send)
+            finally:
+                arriving.done()
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "websocket":
             await serve_socket(self.gateway, _head(scope), scope.get("extensions") or {}, receive, send)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = _head(scope)
-        length = request.header("content-length") or ""
-        announced_bytes = int(length[:20]) if length.isascii() and length.isdecimal() else 0
-        arriving = Arriving(self.gateway, request, announced_bytes)
-        try:
-            await self._answer(arriving, receive, send)
-        finally:
-            arriving.done()
 
     async def _answer(self, arriving: Arriving, receive: Receive, send: Send) -> None:
         while arriving.refusal is None:
@@ -112,21 +109,17 @@ class GatewayApp:
                 if not _is_on_asyncio():
                     await send({"type": "lifespan.startup.failed", "message": ONLY_ASYNCIO})
                     return
-                self._begin()
+                before = self.gateway
+                if before.draining:  # it was closed, and takes no more requests
+                    from interlingua.gateway.core import Gateway
+
+                    self.gateway = Gateway(before.settings, registry=before.registry, hooks=before.own_hooks)
                 await send({"type": "lifespan.startup.complete"})
             else:
                 self.gateway.draining = True
                 await self.gateway.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
-
-    def _begin(self) -> None:
-        """Have a gateway that takes requests: not the one that was closed."""
-        before = self.gateway
-        if before.draining:
-            from interlingua.gateway.core import Gateway
-
-            self.gateway = Gateway(before.settings, registry=before.registry, hooks=before.own_hooks)
 
 
 def _is_on_asyncio() -> bool:

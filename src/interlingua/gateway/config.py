@@ -28,7 +28,6 @@ from interlingua.transport.base import Timeouts
 from interlingua.types.capability import Capability
 
 if TYPE_CHECKING:
-    from interlingua.gateway.keys.terms import Budget
     from interlingua.registry.config import ConfigFile, Table
 
 __all__ = ["SERVER_KEYS", "ServerConfig", "read_server_config"]
@@ -151,9 +150,23 @@ def read_server_config(path: str | Path) -> ServerConfig:
         from interlingua.gateway.hooks_config import read_hooks  # who has no hooks pays nothing
 
         hooks = read_hooks(content, file)
+    gateway_keys = _keys(content.get("keys", {}), file)
+    terms_of_teams = {
+        name: _terms(_checked(value, file, "teams", name, _TERMS), file, f"teams.{name}")
+        for name, value in teams.items()
+    }
+    capabilities: tuple[Capability, ...] = get_args(Capability)
+    allow: list[str] = server.get("allow", [])
+    for kind in allow:
+        if kind not in capabilities:
+            file.refuse(f"allow in [server] knows {', '.join(capabilities)}, not {shown(kind)}", "server", "allow")
+    for name, choices in _CHOICES.items():
+        if name in server and server[name] not in choices:
+            listing = ", ".join([f'"{choice}"' for choice in choices])
+            file.refuse(f"{name} in [server] is one of {listing}, not {shown(server[name])}", "server", name)
     settings = GatewaySettings(
-        keys=_keys(content.get("keys", {}), file),
-        teams={name: _team(name, value, file) for name, value in teams.items()},
+        keys=gateway_keys,
+        teams=terms_of_teams,
         key_file=server.get("keys", ""),
         hosts=tuple(server.get("hosts", ())),
         origins=tuple(server.get("origins", ())),
@@ -162,8 +175,8 @@ def read_server_config(path: str | Path) -> ServerConfig:
         shared_ids=frozenset(server.get("shared_ids", ())),
         is_open=server.get("open", False),
         timeouts=Timeouts(**{name: server[key] for key, name in _TIMEOUTS.items() if key in server}),
-        allow=_allowed(server.get("allow", []), file),
-        observing=_observing(server, file),
+        allow=frozenset([kind for kind in capabilities if kind in allow]),
+        observing=Observing(**{name: server[name] for name in _OBSERVING if name in server}),
         hooks=hooks,
         **{name: server[name] for name in _AS_IT_IS if name in server},
     )
@@ -224,18 +237,21 @@ def _key(name: str, value: object, file: ConfigFile) -> GatewayKey:
         file.refuse(f"hash in [keys.{name}] is not `sha256:` and 64 hexadecimal digits", f"keys.{name}", "hash")
     if "models" in table and not any(table["models"]):
         file.refuse(f"models in [keys.{name}] names none; a key without it may ask for any", f"keys.{name}", "models")
+    terms = _terms(table, file, f"keys.{name}")
+    expires_s = None
+    if "expires" in table:
+        try:
+            expires_s = read_end(table["expires"])
+        except ConfigError as error:
+            file.refuse(f"{error.message} in [keys.{name}]", f"keys.{name}", "expires")
     return GatewayKey(
         name=name,
         hash=digest,
         models=tuple(table.get("models", ())),
-        terms=_terms(table, file, f"keys.{name}"),
+        terms=terms,
         team=table.get("team", ""),
-        expires_s=_expires(table["expires"], file, f"keys.{name}") if "expires" in table else None,
+        expires_s=expires_s,
     )
-
-
-def _team(name: str, value: object, file: ConfigFile) -> Terms:
-    return _terms(_checked(value, file, "teams", name, _TERMS), file, f"teams.{name}")
 
 
 def _terms(table: Table, file: ConfigFile, where: str) -> Terms:
@@ -245,37 +261,11 @@ def _terms(table: Table, file: ConfigFile, where: str) -> Terms:
             continue
         try:
             if name == "budget":
-                options["budgets"] = _budgets(table[name])
+                budget: str | list[object] = table[name]
+                texts = budget if isinstance(budget, list) else [budget]
+                options["budgets"] = tuple([read_budget(str(text)) for text in texts])
             else:
                 options[name] = read_count(table[name], name)
         except ConfigError as error:
             file.refuse(f"{error.message} in [{where}]", where, name)
     return Terms(**options)
-
-
-def _budgets(value: object) -> tuple[Budget, ...]:
-    texts = cast("list[object]", value) if isinstance(value, list) else [value]
-    return tuple([read_budget(str(text)) for text in texts])
-
-
-def _expires(value: str | date, file: ConfigFile, where: str) -> float:
-    try:
-        return read_end(value)
-    except ConfigError as error:
-        file.refuse(f"{error.message} in [{where}]", where, "expires")
-
-
-def _observing(server: Table, file: ConfigFile) -> Observing:
-    for name, choices in _CHOICES.items():
-        if name in server and server[name] not in choices:
-            listing = ", ".join([f'"{choice}"' for choice in choices])
-            file.refuse(f"{name} in [server] is one of {listing}, not {shown(server[name])}", "server", name)
-    return Observing(**{name: server[name] for name in _OBSERVING if name in server})
-
-
-def _allowed(kinds: list[str], file: ConfigFile) -> frozenset[Capability]:
-    capabilities: tuple[Capability, ...] = get_args(Capability)
-    for kind in kinds:
-        if kind not in capabilities:
-            file.refuse(f"allow in [server] knows {', '.join(capabilities)}, not {shown(kind)}", "server", "allow")
-    return frozenset([kind for kind in capabilities if kind in kinds])

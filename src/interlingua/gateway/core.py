@@ -323,7 +323,10 @@ class Gateway:
             request.entry.failed(error)
         if request.signed_ids:
             error.args = (self.ids.sign_text(error.message, request), *error.args[1:])
-        _let_go(error)
+        cause: BaseException | None = error
+        while cause is not None and cause.__traceback__ is not None:
+            cause.__traceback__ = None  # its frames hold the body, and some of them the error
+            cause = cause.__context__
         reply = error_reply(dialect, error, path=request.path)
         if error.status == 405:
             allowed = ("allow", ", ".join(methods_of(request.path)))
@@ -347,13 +350,6 @@ async def _guarded(address: str) -> Fetched:
     from interlingua.media.aio.fetch import fetch  # only who is allowed to fetch needs it
 
     return await fetch(address)
-
-
-def _let_go(error: BaseException | None) -> None:
-    """Forget where an error and those before it came from: their frames hold the body, and some of them the error."""
-    while error is not None and error.__traceback__ is not None:
-        error.__traceback__ = None
-        error = error.__context__
 
 
 def _client_id(request: GatewayRequest) -> str:

@@ -112,23 +112,21 @@ def _policy(value: object, file: ConfigFile) -> PolicySettings:
             file.refuse(f"{shown(name)} in [policy] rewrite is not the name of a model", "policy.rewrite", name)
         if target.endswith("*") and not name.endswith("*"):
             file.refuse(f"{shown(name)} in [policy] rewrite has no `*` for that of {target}", "policy.rewrite", name)
-    defaults = {name: _filled(name, target, file) for name, target in table.get("defaults", {}).items()}
+    defaults: dict[str, dict[str, Any]] = {}
+    option_names = tuple([one for one in Request.__struct_fields__ if one not in _NOT_FILLED])
+    for name, entry in table.get("defaults", {}).items():  # members of a request, read as the options of a call are
+        where = f"policy.defaults.{name}"
+        filled = table_of(entry, file, "policy.defaults", name)
+        for option, filling in filled.items():
+            if option not in option_names:
+                hint = instead(option, option_names, _GUIDE)
+                file.refuse(f"unknown key {shown(option)} in [{where}]{hint}", where, option)
+            try:
+                settle(Settings(), {option: filling})
+            except UsageError as error:
+                file.refuse(f"{error.message} in [{where}]", where, option)
+        request = settle(Settings(), filled).request
+        defaults[name] = {option: getattr(request, option) for option in filled}
     lists = {name: tuple(table[name]) for name in ("models", "denied_words") if name in table}
     options: dict[str, Any] = {**table, **lists, "rewrite": rewrite, "defaults": defaults}
     return PolicySettings(**options)
-
-
-def _filled(name: str, value: object, file: ConfigFile) -> dict[str, Any]:
-    """Members of a request, read as the options of a call are."""
-    where = f"policy.defaults.{name}"
-    table = table_of(value, file, "policy.defaults", name)
-    names = tuple([one for one in Request.__struct_fields__ if one not in _NOT_FILLED])
-    for option, filling in table.items():
-        if option not in names:
-            file.refuse(f"unknown key {shown(option)} in [{where}]{instead(option, names, _GUIDE)}", where, option)
-        try:
-            settle(Settings(), {option: filling})
-        except UsageError as error:
-            file.refuse(f"{error.message} in [{where}]", where, option)
-    request = settle(Settings(), table).request
-    return {option: getattr(request, option) for option in table}

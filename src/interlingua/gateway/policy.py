@@ -109,21 +109,25 @@ class Policy(Hook):
         """
         self._weigh(request)
         if self._denied is not None:
-            self._look(request, self._denied)
-        changed = self._defaults(request, context)
+            for path, text in (*_texts(request), *_joined(request), *_offers(request)):
+                if self._denied.search(_plain(text)):
+                    raise ContentPolicyViolationError(
+                        f"{path} holds a word that the policy of this gateway denies", status=400, code="policy_denied"
+                    )
+        changed, defaults = request, self._settings.defaults
+        pattern = best_pattern(defaults, context.model)
+        if pattern is not None:
+            lacking = {
+                name: value
+                for name, value in defaults[pattern].items()
+                if getattr(request, name) == getattr(_NOTHING, name)
+            }
+            changed = replace(request, **lacking) if lacking else request
         most, limit = self._settings.max_tokens, changed.max_tokens
         if most is not None:
             is_within = limit is not None and 0 < limit <= most  # some servers take 0, or less, for no limit
             changed = limited(changed, limit if is_within and limit else most)
         return changed
-
-    def _defaults(self, request: Request, context: HookContext) -> Request:
-        pattern = best_pattern(self._settings.defaults, context.model)
-        if pattern is None:
-            return request
-        defaults = self._settings.defaults[pattern]
-        lacking = {name: value for name, value in defaults.items() if getattr(request, name) == getattr(_NOTHING, name)}
-        return replace(request, **lacking) if lacking else request
 
     def _weigh(self, request: Request) -> None:
         settings = self._settings
@@ -143,13 +147,6 @@ class Policy(Hook):
                 status=400,
                 code="policy_exceeded",
             )
-
-    def _look(self, request: Request, denied: re.Pattern[str]) -> None:
-        for path, text in (*_texts(request), *_joined(request), *_offers(request)):
-            if denied.search(_plain(text)):
-                raise ContentPolicyViolationError(
-                    f"{path} holds a word that the policy of this gateway denies", status=400, code="policy_denied"
-                )
 
 
 def _all_parts(parts: tuple[Part, ...]) -> Iterator[object]:
@@ -195,7 +192,11 @@ def _texts_in(value: object) -> Iterator[str]:
             yield value
         case ToolCall(name=name, arguments_json=written) | BrokenToolCall(name=name, raw_arguments=written):
             yield name
-            yield from _texts_in(_read(written))
+            try:
+                arguments: object = decode_any(written.encode())  # no letter is escaped in a value
+            except (DecodeError, LimitExceededError):
+                arguments = written  # it is no JSON
+            yield from _texts_in(arguments)
         case DocumentPart(data=data, media_type=kind) if kind.startswith(("text/", "application/json")):
             yield value.name or ""
             yield data.decode(errors="replace")
@@ -216,14 +217,6 @@ def _member(value: object, name: str) -> object:
     """A field of a part or a tool; of what single dialects know the members, without the names of the dialects."""
     member: object = getattr(value, name)
     return list(cast("dict[str, object]", member).values()) if name == "extra" else member
-
-
-def _read(written: str) -> object:
-    """The arguments of a call as a value, in which no letter is escaped; the text itself where it is no JSON."""
-    try:
-        return decode_any(written.encode())
-    except (DecodeError, LimitExceededError):
-        return written
 
 
 def _plain(text: str) -> str:

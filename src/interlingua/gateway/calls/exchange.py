@@ -146,7 +146,7 @@ class ClientExchange(msgspec.Struct, eq=False):
         if self._problem is not None:
             raise self._problem
         if self._decoded is None:
-            self._decoded = self._read()
+            self._decoded = self._checked(self.dialect.decode_request(self._request(), self._options()))
         return self._decoded
 
     async def decode(self) -> None:
@@ -183,9 +183,6 @@ class ClientExchange(msgspec.Struct, eq=False):
 
     def _options(self) -> DecodeOptions:
         return _OPTIONS[self.dialect.service.history]
-
-    def _read(self) -> DecodedRequest:
-        return self._checked(self.dialect.decode_request(self._request(), self._options()))
 
     def _checked(self, decoded: DecodedRequest) -> DecodedRequest:
         if self.keeping is not None:
@@ -326,7 +323,10 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
     job = await make_job(exchange)
     if exchange.key is not None:
         await gateway.admission.admit(exchange, exchange.key, job)
-        job = _capped(exchange, job)
+        cap = None if exchange.grant is None else exchange.grant.cap
+        if cap is not None and job.request.messages:  # else it goes out as it came, and is capped there
+            request = job.request
+            job = replace(job, request=limited(request, cap) if request.extra else replace(request, max_tokens=cap))
     if exchange.warms_up:
         return await _warm_up(exchange)
     try:
@@ -341,16 +341,6 @@ async def _converse(dialect: str, gateway: Gateway, http: GatewayRequest) -> Gat
     except BaseException as error:
         await exchange.settle_failed(error)
         raise
-
-
-def _capped(exchange: ClientExchange, job: Job) -> Job:
-    """The job with the cap of its grant in the request, as far as that is translated."""
-    cap = None if exchange.grant is None else exchange.grant.cap
-    if cap is None or not job.request.messages:
-        return job
-    request = job.request
-    capped = limited(request, cap) if request.extra else replace(request, max_tokens=cap)
-    return replace(job, request=capped)
 
 
 async def job_of(exchange: ClientExchange) -> Job:
@@ -523,7 +513,13 @@ def read(gateway: Gateway, http: GatewayRequest, name: str, body: Body | None = 
         raise nothing_said(name)
     exchange = ClientExchange(gateway, http, get_dialect(name), head, key)
     if gateway.guard.lists_models(key):
-        _take_out_other_models(exchange, partial(_may_use, gateway.guard, key, head.model))
+        may_use = partial(_may_use, gateway.guard, key, head.model)
+        exchange.taken_out = other_models(head.body, rules_of(name), name, may_use)
+        if exchange.taken_out:
+            members = frozenset([change.path.rpartition("/")[2] for change in exchange.taken_out])
+            rest = body_without(head.body, members)
+            exchange.http = replace(http, body=rest.text, read=rest)
+            exchange.head = replace(head, body=rest)
     return exchange
 
 
@@ -532,13 +528,3 @@ def _may_use(guard: Guard, key: GatewayKey | None, model: str, other: str) -> bo
     provider, slash, _ = model.partition("/")
     lets = guard.lets
     return "," not in other and (lets(key, other) or (bool(slash) and lets(key, f"{provider}/{other}")))
-
-
-def _take_out_other_models(exchange: ClientExchange, may_use: Callable[[str], bool]) -> None:
-    """Take the members out of a request by which its key could reach models that it may not ask for."""
-    name, body = exchange.dialect.name, exchange.head.body
-    exchange.taken_out = other_models(body, rules_of(name), name, may_use)
-    if exchange.taken_out:
-        body = body_without(body, frozenset([change.path.rpartition("/")[2] for change in exchange.taken_out]))
-        exchange.http = replace(exchange.http, body=body.text, read=body)
-        exchange.head = replace(exchange.head, body=body)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from interlingua.media.fetch import Fetched
     from interlingua.types.content import Part
-    from interlingua.types.message import Message
     from interlingua.types.request import Request
 
 __all__ = ["MAX_REFERENCES", "address_of", "with_media"]
@@ -70,8 +69,13 @@ async def with_media(request: Request, fetch: Callable[[str], Awaitable[Fetched]
     places = {address: place for place, address in reversed(references)}
     parts = await asyncio.gather(*[_fetched(address, places[address], fetch) for address in addresses])
     fetched = dict(zip(addresses, parts, strict=True))
-    messages = tuple([_filled(message, fetched) for message in request.messages])
-    return msgspec.structs.replace(request, messages=messages)
+    messages = [
+        msgspec.structs.replace(message, parts=tuple([_with_content(part, fetched) for part in message.parts]))
+        if any(_addresses(part) for part in message.parts)
+        else message
+        for message in request.messages
+    ]
+    return msgspec.structs.replace(request, messages=tuple(messages))
 
 
 async def _fetched(address: str, place: str, fetch: Callable[[str], Awaitable[Fetched]]) -> Fetched:
@@ -87,12 +91,6 @@ def _addresses(part: Part) -> list[str]:
         inner = part.content if isinstance(part.content, tuple) else ()
     addresses = [address_of(one) for one in inner if isinstance(one, OpaquePart)]
     return [address for address in addresses if address is not None]
-
-
-def _filled(message: Message, fetched: dict[str, Fetched]) -> Message:
-    if not any(_addresses(part) for part in message.parts):
-        return message
-    return msgspec.structs.replace(message, parts=tuple([_with_content(part, fetched) for part in message.parts]))
 
 
 def _with_content(part: Any, fetched: dict[str, Fetched]) -> Any:

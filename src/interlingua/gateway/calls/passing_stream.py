@@ -121,7 +121,8 @@ class PassedStream(Live):
     def fed(self, piece: bytes) -> list[Event]:
         """The events of the frames that a piece completes, or those of the end."""
         if not piece:
-            return self._closed()
+            before = self._rest()
+            return [*before, *self._ended(b"", super().fed(b""))]
         decoder = self.decoder
         assert decoder is not None, "a whole answer is not fed"  # noqa: S101 - an invariant
         if self._odd is not None:
@@ -148,10 +149,6 @@ class PassedStream(Live):
         """The events of a body that broke."""
         before = self._rest()
         return [*before, *self._ended(b"", super().failed(error))]
-
-    def _closed(self) -> list[Event]:
-        before = self._rest()
-        return [*before, *self._ended(b"", super().fed(b""))]
 
     def _rest(self) -> list[Event]:
         """The events of a last frame that nothing ended."""

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import Quirks
     from interlingua.gateway.calls.exchange import ClientExchange
-    from interlingua.gateway.calls.reading import Head
     from interlingua.gateway.settings import GatewaySettings
     from interlingua.registry.endpoint import Endpoint
     from interlingua.registry.ranking import Ranking
@@ -130,13 +129,7 @@ class Plans:
         if plan is not None and plan.settings is settings and plan.lanes is targets.lanes:
             plan.holds = targets.holds
             return plan
-        plan = self._made(targets, settings, model, dialect)
-        self._plans.put(name, plan)
-        return plan
-
-    def _made(self, targets: ResolvedTargets, settings: GatewaySettings, model: str, dialect: str) -> Plan:
-        lanes = targets.lanes
-        passes_all = all([is_same(lane, dialect) for lane in lanes])
+        passes_all = all([is_same(lane, dialect) for lane in targets.lanes])
         job = Job(
             UNREAD,
             Settings(
@@ -147,13 +140,15 @@ class Plans:
                 history_policy=get_service(dialect).history,
                 warns=False,
             ),
-            lanes,
+            targets.lanes,
             self._clock,
             make_id=None if passes_all else self._make_id,
             tool_deltas=True,
             ranking=self._targets.ranking(model),
         )
-        return Plan(targets, settings, dialect, job)
+        plan = Plan(targets, settings, dialect, job)
+        self._plans.put(name, plan)
+        return plan
 
 
 def _plan_bytes(name: tuple[str, str, bool], plan: Plan) -> int:
@@ -345,17 +340,15 @@ def _relayed(exchange: ClientExchange, plan: Plan) -> tuple[Lane, ...]:
     head, own = exchange.head, plan.own
     if not own or head.json_array or (exchange.keeping is not None and exchange.keeping.is_changed):
         return ()
-    fitting = [lane for lane, needs in own if _takes(head, needs)]
+    fitting = [
+        lane
+        for lane, needs in own
+        if needs.members.isdisjoint(head.body.members)
+        and all([words.isdisjoint(head.words(member)) for member, words in needs.words.items()])
+    ]
     if not fitting or not head.is_normal or head.is_ours:
         return ()
     return plan.lanes if len(fitting) == len(plan.lanes) else tuple(fitting)
-
-
-def _takes(head: Head, needs: Needs) -> bool:
-    """Whether a target takes the body as it is."""
-    if not needs.members.isdisjoint(head.body.members):
-        return False
-    return all([words.isdisjoint(head.words(member)) for member, words in needs.words.items()])
 
 
 # The job of one request
@@ -373,7 +366,24 @@ async def make_job(exchange: ClientExchange) -> Job:
     if plan.own and not exchange.relayed:
         exchange.respelled = head.respelled
     await exchange.prepare()
-    return _job(exchange, plan, await _request(exchange, plan))
+    request = await _request(exchange, plan)
+    changed: dict[str, Any] = {}
+    if head.body.is_costly:
+        changed["writer"] = exchange.writer
+    if exchange.http.kept_by or exchange.keeping is not None:
+        changed["lanes"] = exchange.able_lanes(plan.lanes)
+    if request is not UNREAD:
+        changed["request"], changed["provider_ids"] = request, exchange.provider_ids
+    if exchange.keeping is not None:
+        changed["make_id"], changed["provider_ids"] = exchange.gateway.make_id, exchange.provider_ids
+    if exchange.http.header(STRICT) == "1":
+        changed["settings"] = plan.strict
+    if exchange.http.trace_headers:
+        settings = changed.get("settings", plan.job.settings)
+        changed["settings"] = msgspec.structs.replace(settings, headers=exchange.http.trace_headers)
+    if answers_alone():
+        changed["with_credential"] = False
+    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job
 
 
 async def _request(exchange: ClientExchange, plan: Plan) -> Request:
@@ -390,24 +400,3 @@ async def _request(exchange: ClientExchange, plan: Plan) -> Request:
             return _COMMITTED if exchange.head.is_committed else UNREAD
     gateway, request = exchange.gateway, await exchange.whole()
     return await with_media(request, gateway.fetch) if gateway.settings.allow_fetch else request
-
-
-def _job(exchange: ClientExchange, plan: Plan, request: Request) -> Job:
-    """The job of a plan, with what is different for one request, its client, and what stands around its call."""
-    changed: dict[str, Any] = {}
-    if exchange.head.body.is_costly:
-        changed["writer"] = exchange.writer
-    if exchange.http.kept_by or exchange.keeping is not None:
-        changed["lanes"] = exchange.able_lanes(plan.lanes)
-    if request is not UNREAD:
-        changed["request"], changed["provider_ids"] = request, exchange.provider_ids
-    if exchange.keeping is not None:
-        changed["make_id"], changed["provider_ids"] = exchange.gateway.make_id, exchange.provider_ids
-    if exchange.http.header(STRICT) == "1":
-        changed["settings"] = plan.strict
-    if exchange.http.trace_headers:
-        settings = changed.get("settings", plan.job.settings)
-        changed["settings"] = msgspec.structs.replace(settings, headers=exchange.http.trace_headers)
-    if answers_alone():
-        changed["with_credential"] = False
-    return msgspec.structs.replace(plan.job, **changed) if changed else plan.job

@@ -330,18 +330,18 @@ class Head(msgspec.Struct, frozen=True, eq=False):
 
     def words(self, name: str) -> frozenset[str]:
         """The words of a member, gathered the first time that somebody asks."""
-        if name not in self._words:
-            self._words[name] = self._gathered_words(name)
-        return self._words[name]
-
-    def _gathered_words(self, name: str) -> frozenset[str]:
+        if name in self._words:
+            return self._words[name]
         if name in self.body.shaped:
-            return SHAPES[self.dialect][name].words(self.body.shaped[name])
-        if name not in self.body:
-            return frozenset()
-        objects = self.objects(name)
-        values = [node.get(name) for node in objects for name in ("role", "type")]
-        return frozenset([value for value in values if type(value) is str]).union(*objects)
+            words = SHAPES[self.dialect][name].words(self.body.shaped[name])
+        elif name in self.body:
+            objects = self.objects(name)
+            values = [node.get(name) for node in objects for name in ("role", "type")]
+            words = frozenset([value for value in values if type(value) is str]).union(*objects)
+        else:
+            words = frozenset[str]()
+        self._words[name] = words
+        return words
 
     def _says(self, name: str) -> bool:
         """Whether a member holds something."""
@@ -463,8 +463,11 @@ def other_models(body: Body, rules: BodyRules, dialect: str, may_use: Callable[[
         elif name not in data and not is_list_of_models and isinstance(body.get(name), dict | list):
             is_gathered = body.rules is rules and data == rules.data and name in body.objects
             nodes = body.objects[name] if is_gathered else objects_in(body.get(name), data)
-            for each in _tools_in(nodes, data) if name in CONVERSATIONS else (nodes,):
-                _check(each, name, data, may_use)
+            groups = [nodes]
+            if name in CONVERSATIONS:  # the tools that are offered in the middle of one
+                groups = [objects_in(node["tools"], data) for node in nodes if is_list(node.get("tools"))]
+            for group in groups:
+                _check(group, name, data, may_use)
     for place, _, members, _ in overrides(body, service):
         if any([_chooses(name, service) or _names_other(name, value, may_use) for name, value in members.items()]):
             raise PermissionDeniedError(f"{place}: this key may not choose other models", status=403)
@@ -486,11 +489,6 @@ def _may_all(models: object, may_use: Callable[[str], bool]) -> bool:
     listed = models if is_list(models) else [] if models is None else [models]
     names = [model.get("model") if is_object(model) and len(model) == 1 else model for model in listed]
     return all([isinstance(name, str) and may_use(name) for name in names])
-
-
-def _tools_in(nodes: list[dict[str, Any]], data: frozenset[str]) -> list[list[dict[str, Any]]]:
-    """The objects of the tools that are offered in the middle of a conversation."""
-    return [objects_in(node["tools"], data) for node in nodes if is_list(node.get("tools"))]
 
 
 def _check(nodes: list[dict[str, Any]], member: str, data: frozenset[str], may_use: Callable[[str], bool]) -> None:

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from interlingua.dialects._contract import Dialect
-    from interlingua.dialects._service import Phrase
     from interlingua.errors import Error
     from interlingua.gateway.http import GatewayRequest
     from interlingua.types.change import Change
@@ -92,23 +91,20 @@ _UNSAFE = re.compile(r"[^\x20-\x7e]+")
 
 def error_reply(dialect: str, error: Error, *, path: str = "") -> GatewayReply:
     """An error in the body of a dialect, with the tries that led to it and the limits that were hit."""
-    error = _too_much(_common_error(error))
+    error = _common_error(error)
+    if isinstance(error, LimitExceededError) and (error.attempts or error.status == 502):
+        # A target that sent more than we read is at fault itself: a 413 would have the client shorten what it asks.
+        error = DecodeError(error.message, status=502, attempts=error.attempts)
     if isinstance(error, AuthenticationError) and error.attempts:  # else its client thinks that its own key is meant
         error.args = (f"{error.attempts[-1].model} refused the key that this gateway has for it: {error.message}",)
-    reply = get_dialect(dialect).encode_error(_worded(dialect, error), ServerContext(path=path))
+    message, worded = wording(dialect, error), error
+    if message != error.message:
+        worded = copy(error)
+        worded.args = (message, *error.args[1:])
+    reply = get_dialect(dialect).encode_error(worded, ServerContext(path=path))
     changes: tuple[Change, ...] = getattr(error, "changes", ())
     headers = (*limit_headers(dialect, error.rate_limits), *trail_headers(error.attempts, changes))
     return reply_of(reply, headers)
-
-
-def _worded(dialect: str, error: Error) -> Error:
-    """The error in the words of the surface's vendor."""
-    message = wording(dialect, error)
-    if message == error.message:
-        return error
-    worded = copy(error)
-    worded.args = (message, *error.args[1:])
-    return worded
 
 
 def _common_error(error: Error) -> Error:
@@ -133,13 +129,6 @@ def _common_error(error: Error) -> Error:
     )
 
 
-def _too_much(error: Error) -> Error:
-    """A target that sent more than we read is at fault itself: a 413 would have the client shorten what it asks."""
-    if isinstance(error, LimitExceededError) and (error.attempts or error.status == 502):
-        return DecodeError(error.message, status=502, attempts=error.attempts)
-    return error
-
-
 def reply_of(reply: HttpReply, headers: Headers) -> GatewayReply:
     """A dialect's reply with further headers; the upstream's id of the request steps aside for ours."""
     return GatewayReply(status=reply.status, headers=own_headers(reply.headers) + headers, body=reply.body)
@@ -151,18 +140,18 @@ def own_headers(headers: Headers) -> Headers:
 
 
 def _find_own_headers(headers: Headers) -> Headers:
-    return tuple([_header(name, value) for name, value in headers])
+    own: list[tuple[str, str]] = []
+    for name, value in headers:
+        if name in _IDS:
+            own.append((f"x-interlingua-upstream-{name}", value))
+        elif name == "retry-after" and _SECONDS.fullmatch(value):
+            own.append((name, str(ceil(float(value)))))  # HTTP knows whole ones; who came too early would be refused
+        else:
+            own.append((name, value))
+    return tuple(own)
 
 
 _own_headers = ByteCache(500_000, _find_own_headers)
-
-
-def _header(name: str, value: str) -> tuple[str, str]:
-    if name in _IDS:
-        return f"x-interlingua-upstream-{name}", value
-    if name == "retry-after" and _SECONDS.fullmatch(value):
-        return name, str(ceil(float(value)))  # HTTP knows whole ones; who came too early would be refused again
-    return name, value
 
 
 def trail_headers(
@@ -262,20 +251,14 @@ def wording(dialect: str, error: Error) -> str:
         return str(error)
     if phrase is None:
         return error.message
-    message, wait = _phrased(phrase, error), error.retry_after_s
+    message, wait = error.message, error.retry_after_s
+    low = message.lower()
+    is_no_model = isinstance(error, NotFoundError) and ("model" not in low or error.code in _NO_MODELS)
+    if phrase.mark not in low and not is_no_model:
+        message = f"{phrase.sentence} {message}"
     if not phrase.wait or wait is None or "try again in" in message:
         return message
     return f"{message.rstrip('.')}. Please try again in {wait:g}s."
-
-
-def _phrased(phrase: Phrase, error: Error) -> str:
-    message = error.message
-    low = message.lower()
-    if phrase.mark in low:
-        return message
-    if isinstance(error, NotFoundError) and ("model" not in low or error.code in _NO_MODELS):
-        return message
-    return f"{phrase.sentence} {message}"
 
 
 # Refused references to media

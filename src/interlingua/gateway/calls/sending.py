@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._service import Service
     from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.calls.streams import Course
-    from interlingua.gateway.http import GatewayRequest
     from interlingua.types.event import Event
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import Headers, HttpReply
@@ -196,7 +195,12 @@ def _prepared(exchange: ClientExchange, job: Job, lane: Lane) -> Steps[tuple[Job
     Raises: UnsupportedError for a request that has what its target lacks; Unreserved where it does not fit any more.
     """
     if lane.refused_features:
-        lane = _taking(exchange, job, lane)
+        # What goes out as it came may go although its target has said that it lacks something, unless it has just that.
+        with suppress(DecodeError, HistoryError):  # what we cannot read, its provider may
+            error = shortfall(replace(job, request=exchange.decoded.request), lane, lane.refused_features)
+            if error is not None:
+                raise error
+        lane = replace(lane, refused_features=frozenset())
     if job.make_id is not None:
         request, is_own = exchange.request_for(job.request, lane), is_same(lane, exchange.dialect.name)
         job = replace(job, request=request, make_id=None) if is_own else replace(job, request=request)
@@ -214,18 +218,6 @@ def _with_thoughts(exchange: ClientExchange, job: Job, lane: Lane) -> Job:
     if request.thinking_summary is not None or not is_thinking:
         return job
     return replace(job, request=replace(request, thinking_summary="auto"))
-
-
-def _taking(exchange: ClientExchange, job: Job, lane: Lane) -> Lane:
-    """The target, where it takes what goes out as it came although it has said that it lacks something.
-
-    Raises: UnsupportedError for a request that has just that.
-    """
-    with suppress(DecodeError, HistoryError):  # what we cannot read, its provider may
-        error = shortfall(replace(job, request=exchange.decoded.request), lane, lane.refused_features)
-        if error is not None:
-            raise error
-    return replace(lane, refused_features=frozenset())
 
 
 def _note_failure(exchange: ClientExchange, job: Job, lane: Lane, error: Error) -> None:
@@ -273,10 +265,17 @@ def outgoing(exchange: ClientExchange, lane: Lane, *, strict: bool) -> Encoded:
     if _asks_usage(exchange, lane):
         options = body.get("stream_options")
         edits["stream_options"] = encode({**(options if is_object(options) else {}), "include_usage": True})
+    http = exchange.http
+    carried = http.facts.carried
+    if carried is None:
+        own = [pair for pair in http.headers if pair[0] in service.headers]
+        carried = http.facts.carried = (*service.default_headers, *own)
+    if left_out:  # a feature and its member travel together or not at all
+        carried = tuple([pair for pair in carried if pair[0] != service.beta_header])
     return Encoded(
-        path=service.path if service.path and not exchange.http.query else _path(exchange, service, endpoint.model),
+        path=service.path if service.path and not http.query else _path(exchange, service, endpoint.model),
         body=edited_body(body, edits),
-        headers=_headers(exchange.http, service, has_betas=not left_out),
+        headers=carried,
         changes=changes.done(),
         undo=Undo(first_index=body.text.count(_MADE)),
     )
@@ -293,16 +292,6 @@ def _path(exchange: ClientExchange, service: Service, model: str) -> str:
     if service.path_of is not None:
         return service.path_of(http.path, model, exchange.head.stream)
     return f"{service.path}?beta=true" if http.query and "beta=true" in http.query.split("&") else service.path
-
-
-def _headers(http: GatewayRequest, service: Service, *, has_betas: bool) -> Headers:
-    carried = http.facts.carried
-    if carried is None:
-        own = [pair for pair in http.headers if pair[0] in service.headers]
-        carried = http.facts.carried = (*service.default_headers, *own)
-    if not has_betas:  # a feature and its member travel together or not at all
-        return tuple([pair for pair in carried if pair[0] != service.beta_header])
-    return carried
 
 
 # Answers that pause

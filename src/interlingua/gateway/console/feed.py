@@ -27,7 +27,6 @@ from interlingua.gateway.records.record import Record
 if TYPE_CHECKING:
     from interlingua.gateway.console.access import Viewer
     from interlingua.gateway.core import Gateway
-    from interlingua.types.response import Attempt
 
 __all__ = ["KEPT", "KEPT_CONTENTS", "LINGER_S", "MAX_BATCH", "MAX_WATCHERS", "Batch", "Feed", "Glance"]
 
@@ -95,7 +94,12 @@ class Feed:
     def take(self, record: Record) -> None:
         """Keep a request that is over."""
         if not self._watchers and self._gateway.clock() - self._left_s > LINGER_S:
-            self._stop()
+            with self._switching:
+                recorder = self._gateway.recorder
+                recorder.sinks = tuple([sink for sink in recorder.sinks if sink != self.take])
+                recorder.content_sinks = tuple([sink for sink in recorder.content_sinks if sink != self.take])
+                self._records.clear()
+                self._listens = False
             return
         if record.path == "/" or record.path.startswith(_NOT_SHOWN):
             return
@@ -143,8 +147,11 @@ class Feed:
         """A record without content; sentences of errors may repeat what a client or an upstream said."""
         if self.has_content:
             return msgspec.structs.replace(record, content=None)
-        attempts = tuple([_named_alone(attempt) for attempt in record.attempts])
-        return msgspec.structs.replace(record, message="", attempts=attempts, content=None)
+        attempts = [
+            msgspec.structs.replace(attempt, error=in_brief(attempt)) if attempt.error else attempt
+            for attempt in record.attempts
+        ]
+        return msgspec.structs.replace(record, message="", attempts=tuple(attempts), content=None)
 
     def _listen(self) -> None:
         with self._switching:
@@ -156,16 +163,3 @@ class Feed:
             else:
                 recorder.sinks = (*recorder.sinks, self.take)
             self._listens = True
-
-    def _stop(self) -> None:
-        with self._switching:
-            recorder = self._gateway.recorder
-            recorder.sinks = tuple([sink for sink in recorder.sinks if sink != self.take])
-            recorder.content_sinks = tuple([sink for sink in recorder.content_sinks if sink != self.take])
-            self._records.clear()
-            self._listens = False
-
-
-def _named_alone(attempt: Attempt) -> Attempt:
-    """An attempt that says why it did not serve without any sentence."""
-    return msgspec.structs.replace(attempt, error=in_brief(attempt)) if attempt.error else attempt

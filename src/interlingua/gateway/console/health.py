@@ -44,6 +44,12 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     models = known_models(gateway, request)
     specs = dict.fromkeys(endpoint.spec for model in models for endpoint in model.endpoints)
     others = [spec for spec in healths if spec not in specs and (viewer.sees_all or gateway.may_use(request, spec))]
+    shown_targets: list[dict[str, Any]] = []
+    for spec in (*specs, *others):
+        health = healths.get(spec) or _WELL
+        members = cast("dict[str, Any]", msgspec.to_builtins(health))
+        error = health.error.partition(":")[0]
+        shown_targets.append({"spec": spec, "circuit": health.circuit, **members, "error": error})
     specs_of = gateway.registry.aliases()
     aliases = [model for model in models if model.id in specs_of]
     content: dict[str, Any] = {
@@ -57,7 +63,7 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
             }
             for one in (*aliases, *_beginnings(gateway, request))
         ],
-        "targets": [_target_members(spec, healths.get(spec)) for spec in (*specs, *others)],
+        "targets": shown_targets,
         "problem": health_store().problem,
     }
     return GatewayReply(headers=JSON, body=encode(content, nulls=10))
@@ -98,26 +104,15 @@ async def _applied(gateway: Gateway, members: dict[str, Any], operation: Operati
     target = members.get("target")
     if not isinstance(target, str) or not target:
         raise DecodeError("/target: it is missing; name the target", path="/target", status=400)
-    specs = await _specs(gateway, target)
+    try:
+        specs = [lane.endpoint.spec for lane in gateway.targets.lanes(target, DEFAULT_DIALECT, tools=False)]
+    except UsageError:
+        if target not in await health_of_all(gateway.siblings):
+            raise
+        specs = [target]  # only another gateway knows it, and shares its health
     store = health_store()
     await store.apply_async([(spec, operation) for spec in specs])
     await tell_all(gateway.siblings, Change(specs, isinstance(operation, Resume), getattr(operation, "for_s", None)))
     if store.problem:
         raise APIConnectionError(f"only this gateway was changed: {store.problem}")
     return GatewayReply(headers=JSON, body=encode({"targets": specs}))
-
-
-async def _specs(gateway: Gateway, target: str) -> list[str]:
-    """The targets of a name; one that only another gateway knows is meant by its name, where its health is shared."""
-    try:
-        return [lane.endpoint.spec for lane in gateway.targets.lanes(target, DEFAULT_DIALECT, tools=False)]
-    except UsageError:
-        if target not in await health_of_all(gateway.siblings):
-            raise
-        return [target]
-
-
-def _target_members(spec: str, health: TargetHealth | None) -> dict[str, Any]:
-    shown = health or _WELL
-    members = cast("dict[str, Any]", msgspec.to_builtins(shown))
-    return {"spec": spec, "circuit": shown.circuit, **members, "error": shown.error.partition(":")[0]}

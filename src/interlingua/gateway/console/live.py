@@ -61,7 +61,10 @@ async def live(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
 
 
 async def _stream(gateway: Gateway, request: GatewayRequest, viewer: Viewer, feed: Feed) -> AsyncGenerator[bytes]:
-    yield _event("hello", _hello(viewer, feed))
+    from interlingua import __version__
+
+    hello = {"key": viewer.name, "operator": viewer.sees_all, "content": feed.has_content, "version": __version__}
+    yield _event("hello", hello)
     last: dict[int, int] = {}
     before = b""
     while not gateway.draining and _may_look(gateway, request, viewer):
@@ -79,17 +82,6 @@ async def _stream(gateway: Gateway, request: GatewayRequest, viewer: Viewer, fee
 
 def _end_of(record: Record) -> float:
     return record.at + record.total_s
-
-
-def _hello(viewer: Viewer, feed: Feed) -> dict[str, Any]:
-    from interlingua import __version__
-
-    return {
-        "key": viewer.name,
-        "operator": viewer.sees_all,
-        "content": feed.has_content,
-        "version": __version__,
-    }
 
 
 def _may_look(gateway: Gateway, request: GatewayRequest, viewer: Viewer) -> bool:

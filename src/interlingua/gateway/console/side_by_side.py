@@ -56,13 +56,11 @@ async def side_by_side(gateway: Gateway, request: GatewayRequest) -> GatewayRepl
         record = await found_by_all(gateway.feed, gateway.siblings, str(name), viewer)
         if record is None or record.content is None or not gateway.feed.has_content:
             raise NotFoundError("the content of this request is not kept, or not any more", status=404)
-        return _both_sides(record.client, _url_of(record.content), record.content.body, record.content)
+        content = record.content
+        url = f"{content.path}?{content.query}" if content.query else content.path
+        return _both_sides(record.client, url, content.body, content)
     dialect, body = request_in(members)
     return _both_sides(dialect, path_of(dialect, str(members.get("model") or "model")), body, None)
-
-
-def _url_of(content: Content) -> str:
-    return f"{content.path}?{content.query}" if content.query else content.path
 
 
 def _both_sides(dialect: str, url: str, body: bytes, content: Content | None) -> GatewayReply:

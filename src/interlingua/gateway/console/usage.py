@@ -119,14 +119,11 @@ def used_limits(terms: Terms, account: Account | None, now_s: float) -> list[dic
 
 def _usage(rows: list[Row], name: str) -> dict[str, Any]:
     mine = [row for row in rows if row.key == name]
+    models = sorted({row.model for row in mine if row.model})
     return {
         "used": _sums(mine),
-        "models_used": {model: _sums(row for row in mine if row.model == model) for model in _models(mine)},
+        "models_used": {model: _sums(row for row in mine if row.model == model) for model in models},
     }
-
-
-def _models(rows: list[Row]) -> list[str]:
-    return sorted({row.model for row in rows if row.model})
 
 
 def _sums(rows: Iterable[Row]) -> dict[str, Any] | None:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
-    from interlingua.wire.body import Body
     from interlingua.wire.http import Headers, HttpReply
 
 __all__ = ["counting"]
@@ -56,7 +55,14 @@ def counting(dialect: str) -> Callable[[Gateway, GatewayRequest], Awaitable[Gate
                 if reply is not None:
                     return GatewayReply(status=reply.status, headers=_count_headers(lane.endpoint), body=reply.body)
         await exchange.decode()
-        return _estimated(exchange, count, lanes[0].endpoint)
+        endpoint = lanes[0].endpoint
+        tokens = estimate_tokens(exchange.decoded.request, endpoint.model)
+        changes = Changes(dialect, "routing")
+        hooked = "hooks stand before every target"
+        reason = hooked if gateway.hooks else f"{endpoint.spec} does not count in this dialect"
+        changes.add("tokens_estimated", f"/{count.member}", reason)
+        headers = (*_count_headers(endpoint), *trail_headers((), changes.done()))
+        return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))
 
     return handler
 
@@ -66,18 +72,13 @@ async def _read(gateway: Gateway, request: GatewayRequest, dialect: str) -> Clie
     body = await gateway.body_of(request, dialect)
     service = get_service(dialect)
     if service.count is not None and service.count.wrappers:
-        body = _unwrapped(body, service.count.wrappers, dialect)
+        for name in service.count.wrappers:  # around the whole request that a client would send
+            if type(body.get(name)) is dict:
+                body = read_request(bytes(body.members[name]), dialect)
+                break
     elif service.store is not None:
         body = (await gateway.stored.prepare(gateway.ids.owner(request), body)).body
     return read(gateway, msgspec.structs.replace(request, body=body.text), dialect, body)
-
-
-def _unwrapped(body: Body, wrappers: tuple[str, ...], dialect: str) -> Body:
-    """The whole request that a client would send, where it is wrapped."""
-    for name in wrappers:
-        if type(body.get(name)) is dict:
-            return read_request(bytes(body.members[name]), dialect)
-    return body
 
 
 async def _counted(gateway: Gateway, exchange: ClientExchange, endpoint: Endpoint, count: Count) -> HttpReply | None:
@@ -108,13 +109,3 @@ def _says(body: bytes, member: str) -> bool:
 
 def _count_headers(endpoint: Endpoint) -> Headers:
     return (("content-type", "application/json"), ("x-interlingua-target", endpoint.spec))
-
-
-def _estimated(exchange: ClientExchange, count: Count, endpoint: Endpoint) -> GatewayReply:
-    tokens = estimate_tokens(exchange.decoded.request, endpoint.model)
-    changes = Changes(exchange.dialect.name, "routing")
-    hooked = "hooks stand before every target"
-    reason = hooked if exchange.gateway.hooks else f"{endpoint.spec} does not count in this dialect"
-    changes.add("tokens_estimated", f"/{count.member}", reason)
-    headers = (*_count_headers(endpoint), *trail_headers((), changes.done()))
-    return GatewayReply(headers=headers, body=encode({**count.beside, count.member: tokens}))

@@ -31,8 +31,6 @@ from interlingua.types.dump import dump
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from interlingua import Plan, PlannedTarget
-    from interlingua.gateway.calls.exchange import ClientExchange
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.wire.http import HttpRequest
@@ -102,14 +100,25 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     shows_all = sees_all(gateway, gateway.owner(request))
     relayed = {lane.endpoint.spec for lane in exchange.relayed}
     chosen = next((target.spec for target in plan.targets if target.chosen), "")
+    base_url = "" if shows_all else next((target.base_url for target in plan.targets if target.chosen), "")
+    targets: list[dict[str, Any]] = []
+    for target in plan.targets:
+        shown = {**msgspec.to_builtins(target), "relayed": target.spec in relayed}
+        if not shows_all:
+            del shown["base_url"]
+        targets.append(shown)
+    http = None
+    if plan.http is not None:
+        lane = next(lane for lane in job.lanes if lane.endpoint.spec == chosen)
+        is_relayed = lane in exchange.relayed
+        sent = outgoing(exchange, lane, strict=False).body if is_relayed else plan.http.body
+        http = _http(plan.http, sent, base_url)
     content: dict[str, Any] = {
         "dialect": dialect,
         "model": exchange.head.model,
-        "targets": [_target(target, is_relayed=target.spec in relayed, shows_all=shows_all) for target in plan.targets],
+        "targets": targets,
         "request": msgspec.Raw(dump(whole).encode()),
-        "http": None
-        if plan.http is None
-        else _http(plan.http, _body(exchange, job.lanes, chosen, plan), "" if shows_all else _base_of(plan)),
+        "http": http,
         "changes": [*exchange.read_changes, *plan.changes],
         "input_tokens": estimate_tokens(whole, chosen),
     }
@@ -120,26 +129,6 @@ async def _explained(gateway: Gateway, request: GatewayRequest, dialect: str) ->
     if request.signed_ids:
         body = gateway.ids.sign_text(body.decode(), request).encode()
     return GatewayReply(headers=(("content-type", "application/json"),), body=body)
-
-
-def _target(target: PlannedTarget, *, is_relayed: bool, shows_all: bool) -> dict[str, Any]:
-    shown = {**msgspec.to_builtins(target), "relayed": is_relayed}
-    if not shows_all:
-        del shown["base_url"]
-    return shown
-
-
-def _base_of(plan: Plan) -> str:
-    """The base URL of the target that would be asked."""
-    return next((target.base_url for target in plan.targets if target.chosen), "")
-
-
-def _body(exchange: ClientExchange, lanes: tuple[Any, ...], chosen: str, plan: Plan) -> bytes:
-    """The body that the chosen target would get: the client's own words, or the translated ones."""
-    lane = next(lane for lane in lanes if lane.endpoint.spec == chosen)
-    if lane in exchange.relayed:
-        return outgoing(exchange, lane, strict=False).body
-    return b"" if plan.http is None else plan.http.body
 
 
 def _http(sent: HttpRequest, body: bytes, base_url: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from interlingua.wire.json import encode
 if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
-    from interlingua.gateway.settings import GatewayKey
     from interlingua.registry.resolve import Registry
 
 __all__ = ["live", "policy_of", "ready", "served_names", "targets"]
@@ -41,17 +40,16 @@ async def targets(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     registry, key = gateway.registry, gateway.guard.key(request)
     providers, aliases = served_names(registry), registry.aliases()
     if key is not None and key.models and not sees_all(gateway, key.name):
-        lets = gateway.guard.lets
-        providers = [name for name in providers if lets(key, f"{name}/*") or _names_one_of(key, name)]
+        lets, models = gateway.guard.lets, key.models
+        providers = [
+            name
+            for name in providers
+            if lets(key, f"{name}/*") or any([model.startswith(f"{name}/") for model in models])
+        ]
         aliases = {name: elements for name, elements in aliases.items() if lets(key, name)}
     policies = {name: policy_of(registry, name) for name in aliases}
     others = {name: policy for name, policy in policies.items() if policy["policy"] != "ordered"}
     return _json_reply({"providers": providers, "aliases": aliases, "policies": others})
-
-
-def _names_one_of(key: GatewayKey, provider: str) -> bool:
-    """Whether the list of a key has a model of a provider."""
-    return any([model.startswith(f"{provider}/") for model in key.models])
 
 
 def policy_of(registry: Registry, alias: str) -> dict[str, Any]:

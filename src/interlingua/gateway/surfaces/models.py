@@ -140,12 +140,12 @@ def _listed(model: Listed) -> ListedModel:
 
 async def tags(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     """The models, in Ollama's form."""
-    return _json_reply({"models": [_tag(model) for model in known_models(gateway, request)]})
-
-
-def _tag(model: Listed) -> Shown:
-    named = {"name": model.id, "model": model.id, "modified_at": EPOCH, "size": 0, "digest": ""}
-    return {**named, "details": _details(model)}
+    undated = {"modified_at": EPOCH, "size": 0, "digest": ""}
+    models = [
+        {"name": model.id, "model": model.id, **undated, "details": _details(model)}
+        for model in known_models(gateway, request)
+    ]
+    return _json_reply({"models": models})
 
 
 def _details(model: Listed) -> Shown:
@@ -168,16 +168,10 @@ async def show(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
         raise DecodeError("/model: it is missing; name the model", path="/model", status=400)
     model = find_model(gateway, request, name)
     shown = {"modelfile": "", "parameters": "", "template": "", "details": _details(model), "modified_at": EPOCH}
-    return _json_reply(
-        {**shown, "model_info": {"general.architecture": model.owner}, "capabilities": _abilities(model)}
-    )
-
-
-def _abilities(model: Listed) -> list[str]:
-    """The capabilities of a model: everything of which nobody says that it cannot."""
     facts = model.endpoints[0].target.facts
     claims = {"tools": facts.tools, "vision": facts.images, "thinking": facts.thinking != frozenset()}
-    return ["completion", *[ability for ability, claim in claims.items() if claim is not False]]
+    abilities = ["completion", *[ability for ability, claim in claims.items() if claim is not False]]
+    return _json_reply({**shown, "model_info": {"general.architecture": model.owner}, "capabilities": abilities})
 
 
 async def version(gateway: Gateway, request: GatewayRequest) -> GatewayReply:  # noqa: ARG001 - the form of a handler

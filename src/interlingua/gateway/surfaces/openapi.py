@@ -62,7 +62,10 @@ def describe(routes: tuple[Route, ...]) -> Schema:
         "paths": dict(sorted(paths.items())),
         "components": {
             "securitySchemes": _KEYS,
-            "schemas": {**{_error(name): _error_shape(name) for name in DIALECTS}, **_asked_shapes()},
+            "schemas": {
+                **{_error(name): _error_shape(name) for name in DIALECTS},
+                **{_request(name): _asked_shape(service) for name, service in services().items()},
+            },
         },
     }
 
@@ -78,10 +81,21 @@ def _operation(route: Route) -> Schema:
         text = {"type": "string", "minLength": 1}
         operation["parameters"] = [{"in": "path", "name": name, "required": True, "schema": text} for name in names]
     if route.method in ("POST", "PUT", "PATCH"):
-        operation["requestBody"] = _body(route)
+        if _asks(route):
+            content = _json({"$ref": f"#/components/schemas/{_request(route.dialect)}"})
+            operation["requestBody"] = {"required": True, "content": content}
+        else:
+            content = _json({"type": "object"})
+            if route.kind == "passed":
+                content["multipart/form-data"] = {"schema": {"type": "object"}}
+            operation["requestBody"] = {"content": content}
     if route.is_open:
         operation["security"] = []
-    return operation | {"responses": {"2XX": _answer(route), "default": _failure(route)}}
+    errors: list[Schema] = [
+        {"$ref": f"#/components/schemas/{_error(name)}"} for name in ((route.dialect,) if route.dialect else BY_HEADERS)
+    ]
+    failure = {"description": "An error.", "content": _json(errors[0] if len(errors) == 1 else {"anyOf": errors})}
+    return operation | {"responses": {"2XX": _answer(route), "default": failure}}
 
 
 def _asks(route: Route) -> bool:
@@ -91,15 +105,6 @@ def _asks(route: Route) -> bool:
     )
 
 
-def _body(route: Route) -> Schema:
-    if _asks(route):
-        return {"required": True, "content": _json({"$ref": f"#/components/schemas/{_request(route.dialect)}"})}
-    content = _json({"type": "object"})
-    if route.kind == "passed":
-        content["multipart/form-data"] = {"schema": {"type": "object"}}
-    return {"content": content}
-
-
 def _answer(route: Route) -> Schema:
     if route.method == "HEAD":
         return {"description": "There is something."}
@@ -107,12 +112,6 @@ def _answer(route: Route) -> Schema:
         return {"description": "What was asked for.", "content": {"*/*": {}}}
     kinds: Schema = {"application/json": {}, stream_type(route.dialect): {}}
     return {"description": "An answer, whole or as a stream.", "content": kinds}
-
-
-def _failure(route: Route) -> Schema:
-    names = (route.dialect,) if route.dialect else BY_HEADERS
-    shapes: list[Schema] = [{"$ref": f"#/components/schemas/{_error(name)}"} for name in names]
-    return {"description": "An error.", "content": _json(shapes[0] if len(shapes) == 1 else {"anyOf": shapes})}
 
 
 def _json(schema: Schema) -> Schema:
@@ -128,10 +127,6 @@ def _error(dialect: str) -> str:
 
 def _request(dialect: str) -> str:
     return f"Request.{dialect}"
-
-
-def _asked_shapes() -> Schema:
-    return {_request(name): _asked_shape(service) for name, service in services().items()}
 
 
 def _asked_shape(service: Service) -> Schema:

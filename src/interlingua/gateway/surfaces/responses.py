@@ -36,6 +36,7 @@ from interlingua.gateway.state.stored import (
 from interlingua.gateway.surfaces.passing import call_provider, pass_on, with_model
 from interlingua.routing.estimate import estimate_text
 from interlingua.types.message import user
+from interlingua.types.usage import Usage
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.state.ownership import Ownership
     from interlingua.gateway.state.stored import Held
     from interlingua.types.response import Response
-    from interlingua.types.usage import Usage
 
 __all__ = ["cancel", "compact", "delete", "input_items", "retrieve"]
 
@@ -204,12 +204,20 @@ async def _summarized(gateway: Gateway, exchange: ClientExchange, job: Job) -> G
     if not response.text.strip():
         raise BadRequestError(f"{response.model} gave no summary of the conversation", status=502)
     summary = compacted(response.text, gateway.make_id("cmp_"))
+    usage = response.usage or Usage()
+    read_tokens, written_tokens = usage.input_tokens or 0, usage.output_tokens or 0
     content: dict[str, Any] = {
         "id": gateway.make_id("resp_"),
         "object": "response.compaction",
         "created_at": int(gateway.now()),
         "output": [*_last_user_items(exchange), summary],
-        "usage": _usage(response.usage),
+        "usage": {
+            "input_tokens": read_tokens,
+            "input_tokens_details": {"cached_tokens": usage.cache_read_tokens or 0},
+            "output_tokens": written_tokens,
+            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
+            "total_tokens": read_tokens + written_tokens,
+        },
     }
     headers = (*JSON, *trail_headers(response.attempts, response.changes, response.cost_usd))
     return GatewayReply(headers=headers, body=encode(content, nulls=1 << 20))
@@ -238,15 +246,3 @@ def _last_user_items(exchange: ClientExchange) -> list[Item]:
             break
         listing.insert(0, item)
     return listed(listing, exchange.gateway.make_id("resp_"))
-
-
-def _usage(usage: Usage | None) -> dict[str, Any]:
-    read_tokens = (usage.input_tokens or 0) if usage is not None else 0
-    written_tokens = (usage.output_tokens or 0) if usage is not None else 0
-    return {
-        "input_tokens": read_tokens,
-        "input_tokens_details": {"cached_tokens": (usage.cache_read_tokens or 0) if usage is not None else 0},
-        "output_tokens": written_tokens,
-        "output_tokens_details": {"reasoning_tokens": (usage.reasoning_tokens or 0) if usage is not None else 0},
-        "total_tokens": read_tokens + written_tokens,
-    }

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.registry.endpoint import Endpoint
-    from interlingua.types._base import JsonValue
     from interlingua.types.change import Change
     from interlingua.wire.body import Body
 
@@ -86,14 +85,16 @@ async def run_hooks(gateway: Gateway, passed: Passed) -> HookResult:
     if not guards:
         return HookResult({})
     body, texts = passed.body, None
-    if passed.reads == "prompt" and body is not None and not any([_sees_answers(hook) for hook in guards]):
+    looks_at_answers = any([type(one).after is not Hook.after or type(one).during is not Hook.during for one in guards])
+    if passed.reads == "prompt" and body is not None and not looks_at_answers:
         texts = _texts(body)
     if texts is None or body is None:
         raise unreadable(passed.request, guards)
-    shown = Request(
-        messages=(Message("user", tuple([TextPart(text) for text in texts])),),
-        **{name: _knob(name, body.get(name)) for name in _KNOBS if body.get(name) is not None},
-    )
+    knobs: dict[str, Any] = {name: body.get(name) for name in _KNOBS if body.get(name) is not None}
+    stop: Any = knobs.get("stop")
+    if stop is not None:  # a value of a wrong kind is its provider's to refuse
+        knobs["stop"] = tuple(cast("list[Any]", stop)) if isinstance(stop, list) else (stop,)
+    shown = Request(messages=(Message("user", tuple([TextPart(text) for text in texts])),), **knobs)
     key = gateway.guard.key(passed.request)
     hooking = Hooking(
         guards,
@@ -142,18 +143,6 @@ def _texts(body: Body) -> list[str] | None:
     listed: list[object] = [*prompts, *([suffix] if suffix else [])]
     texts = [text for text in listed if isinstance(text, str)]
     return texts if texts and len(texts) == len(listed) else None
-
-
-def _knob(name: str, value: JsonValue) -> Any:
-    """A knob as a request has it; a value of a wrong kind is its provider's to refuse."""
-    if name == "stop":
-        return tuple(cast("list[Any]", value)) if isinstance(value, list) else (value,)
-    return value
-
-
-def _sees_answers(hook: Hook) -> bool:
-    """Whether a hook has a step for answers."""
-    return type(hook).after is not Hook.after or type(hook).during is not Hook.during
 
 
 def guards_of(gateway: Gateway) -> tuple[Hook, ...]:
