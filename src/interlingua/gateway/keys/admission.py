@@ -336,7 +336,8 @@ def refusal_error(refusal: Refusal, call: Call) -> Error:
     if refusal.limit == "budget":
         return _over_budget(refusal, whose, call)
     wait_s = SOON_S if refusal.wait_s is None else max(0.001, refusal.wait_s)
-    end = "another call has to end first" if refusal.wait_s is None else f"it may come again in {_time(wait_s)}"
+    when = f"{wait_s:.0f} s" if wait_s >= 10 else f"{wait_s:.1f} s"
+    end = "another call has to end first" if refusal.wait_s is None else f"it may come again in {when}"
     limits = {refusal.limit: RateLimit(limit=refusal.allowed, remaining=refusal.left, reset_s=wait_s)}
     return RateLimitError(
         f"{whose} may have {refusal.allowed:,} {_SAID[refusal.limit]}, and they are used up; {end}",
@@ -368,7 +369,3 @@ def _over_budget(refusal: Refusal, whose: str, call: Call) -> Error:
     elif refusal.left:
         wants = f"{wants}; ask for fewer max_tokens"
     return BillingError(f"{sentence}; {wants}", status=402, retry_after_s=refusal.wait_s, code="insufficient_quota")
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

@@ -248,7 +248,10 @@ class Guard:
         return None if digest is None else self._keys.find(digest)
 
     def _check_host(self, host: str | None) -> None:
-        if host is not None and not self._is_ours(host):
+        if host is None:
+            return
+        name, is_address = _names[host]
+        if not is_address and name not in self._hosts:
             raise PermissionDeniedError(
                 f"asked under the name {host[:100]!r}, which is not configured; add it to [server] hosts", status=403
             )
@@ -259,10 +262,6 @@ class Guard:
             raise PermissionDeniedError(
                 f"a page of {origin[:100]!r} may not ask here; add it to [server] origins", status=403
             )
-
-    def _is_ours(self, host: str) -> bool:
-        name, is_address = _names[host]
-        return is_address or name in self._hosts
 
     def _is_own_origin(self, origin: str, host: str | None) -> bool:
         if origin.lower().rstrip("/") in self._origins:

@@ -235,7 +235,12 @@ class Tally:
         """Reserve the most that a call may use, which was not refused."""
         at_s, charged = call.at_s, charge_of(terms, call)
         if terms.rpm is not None or terms.tpm is not None:
-            _add_grant(self._granted, at_s, charged)
+            granted = self._granted
+            last = granted[-1] if len(granted) >= SINGLE else None
+            if last is not None and 0 <= at_s - last.begun_s <= GRAIN_S:
+                granted[-1] = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + charged)
+            else:
+                granted.append(Granted(at_s, at_s, 1, charged))
             self._granted_requests += 1
             self._granted_tokens += charged
         self._quiet_until_s = min(self._quiet_until_s, at_s + MINUTE_S)
@@ -342,7 +347,13 @@ class Tally:
         return None
 
     def _minute_refusal(self, limit: Limit, allowed: int, used: int, more: int, call: Call) -> Refusal:
-        wait_s = _free_in_s(self._granted, limit, used + more - allowed, call.at_s)
+        excess, free_at_s = used + more - allowed, call.at_s
+        for grant in self._granted:  # until so much of the minute has passed that the excess is gone
+            if excess <= 0:
+                break
+            excess -= grant.requests if limit == "requests" else grant.tokens
+            free_at_s = max(free_at_s, grant.at_s + MINUTE_S)
+        wait_s = free_at_s - call.at_s
         return Refusal(limit=limit, allowed=allowed, left=max(0, allowed - used), requested=more, wait_s=wait_s)
 
     def _too_many(self, terms: Terms) -> Refusal | None:
@@ -384,17 +395,6 @@ def reset_s(budget: Budget, now_s: float) -> float | None:
 # Minutes
 
 
-def _free_in_s(granted: Iterable[Granted], limit: Limit, excess: int, now_s: float) -> float:
-    """Seconds until so much of the minute has passed that the excess is gone."""
-    free_at_s = now_s
-    for grant in granted:
-        if excess <= 0:
-            break
-        excess -= grant.requests if limit == "requests" else grant.tokens
-        free_at_s = max(free_at_s, grant.at_s + MINUTE_S)
-    return free_at_s - now_s
-
-
 def _counts(grant: Granted, now_s: float) -> bool:
     """Whether a grant is of the last minute; one far in the future was written by a clock that was put back."""
     return now_s - MINUTE_S < grant.at_s <= now_s + MINUTE_S
@@ -404,16 +404,6 @@ def charge_of(terms: Terms, call: Call) -> int:
     """The tokens that a call is charged in its minute."""
     tokens, most = call.tokens, terms.tpm
     return tokens if most is None or tokens < most else most
-
-
-def _add_grant(granted: list[Granted], at_s: float, tokens: int) -> None:
-    """Remember a request of the minute."""
-    if len(granted) >= SINGLE:
-        last = granted[-1]
-        if 0 <= at_s - last.begun_s <= GRAIN_S:
-            granted[-1] = Granted(last.begun_s, max(last.at_s, at_s), last.requests + 1, last.tokens + tokens)
-            return
-    granted.append(Granted(at_s, at_s, 1, tokens))
 
 
 def _correct_grant(granted: list[Granted], at_s: float, difference: int) -> bool:

@@ -97,7 +97,13 @@ class Wish(NamedTuple):
 def wish_of(exchange: ClientExchange) -> Wish:
     """How much the client of a request wants to have written."""
     fields, body = exchange.dialect.service.limits, exchange.head.body
-    members = _members(body, fields)
+    members: Mapping[str, Any]
+    if fields.inside:
+        holder = next((body.get(name) for name in fields.inside if name in body.members), None)
+        members = holder if is_object(holder) else {}
+    else:
+        names = (*fields.choices, *(fields.thinking[0] if fields.thinking else ()))
+        members = {name: body.get(name) for name in names if name in body.members}
     limits = [token_count(value) for _, _, value in _limits(body, fields)]
     choices = [token_count(members[name]) for name in fields.choices if name in members]
     thinking: Any = None if not fields.thinking else _first(members, fields.thinking[0])
@@ -161,16 +167,6 @@ def _limits(body: Body, fields: LimitFields) -> list[tuple[str, str, Any]]:
         value = body.get(holder)
         limits += [(holder, name, value[name]) for name in names if name in value] if is_object(value) else []
     return limits
-
-
-def _members(body: Body, fields: LimitFields) -> Mapping[str, Any]:
-    """The members that say how many answers there are to be, and how much thinking."""
-    members = body.members
-    if not fields.inside:
-        names = (*fields.choices, *(fields.thinking[0] if fields.thinking else ()))
-        return {name: body.get(name) for name in names if name in members}
-    value = next((body.get(name) for name in fields.inside if name in members), None)
-    return value if is_object(value) else {}
 
 
 def _first(members: Mapping[str, Any], names: tuple[str, ...]) -> Any:

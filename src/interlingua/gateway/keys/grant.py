@@ -190,7 +190,7 @@ class Grant(msgspec.Struct, eq=False):
         rows: tuple[Row, ...] = ()
         used = Used()
         for failed in self.tries:
-            row = self._tried(failed)
+            row = self._reserved(failed.lane) if failed.came is None else self._row(failed.came, failed.lane)
             rows += (msgspec.structs.replace(row, requests=0, failed=int(failed.error is not None)),)
             used = used.plus(self._used(row))
         return rows, used
@@ -232,10 +232,6 @@ class Grant(msgspec.Struct, eq=False):
             row = msgspec.structs.replace(row, input_tokens=left[0], nano_usd=left[1])
         used = used.plus(Used(row.input_tokens, row.nano_usd))
         return self.plan.admission.settle(call, self.plan.names, used, (row, *rows))
-
-    def _tried(self, failed: _Failed) -> Row:
-        """The charge of a try that failed or paused: its counts, or the reservation where they cannot be read."""
-        return self._reserved(failed.lane) if failed.came is None else self._row(failed.came, failed.lane)
 
     def _reserved(self, lane: Lane | None) -> Row:
         """The charge of a call at its full reservation."""
@@ -321,7 +317,10 @@ class Grant(msgspec.Struct, eq=False):
                 read = self.call.tokens
             else:
                 read = input_tokens(exchange, job, lane)
-        written = max(usage.output_tokens or 0, _estimated_output(response))
+        answers = [response.parts, *[choice.parts for choice in response.alternatives]]
+        messages = tuple([Message(role="assistant", parts=parts) for parts in answers])
+        came = estimate_tokens(Request(messages=messages)) if any(answers) else 0
+        written = max(usage.output_tokens or 0, came)
         return msgspec.structs.replace(usage, input_tokens=read, output_tokens=written)
 
 
@@ -337,13 +336,6 @@ async def done(waiting: Awaitable[object] | None) -> None:
 
 
 # What came
-
-
-def _estimated_output(response: Response[Any]) -> int:
-    """About how many tokens came."""
-    answers = [response.parts, *[choice.parts for choice in response.alternatives]]
-    messages = tuple([Message(role="assistant", parts=parts) for parts in answers])
-    return estimate_tokens(Request(messages=messages)) if any(answers) else 0
 
 
 def _day(call: Call) -> str:
@@ -384,18 +376,13 @@ def sound_usage(usage: Usage, bounds: Bounds) -> Usage:
     possible = _possible(usage, bounds)
     if bounds.is_clamped and possible is usage:
         _log(bounds.spec, ["a count below 0"])
-    return _within_input(possible, bounds)
-
-
-def _within_input(usage: Usage, bounds: Bounds) -> Usage:
-    """The usage with no more cached than was read; the same one where it is so."""
-    cached, stored = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    if usage.input_tokens is None or cached + stored <= usage.input_tokens:
-        return usage
+    cached, stored = possible.cache_read_tokens or 0, possible.cache_write_tokens or 0
+    if possible.input_tokens is None or cached + stored <= possible.input_tokens:
+        return possible
     _log(bounds.spec, ["cache_read_tokens", "cache_write_tokens"])
-    read = min(cached, usage.input_tokens)
+    read = min(cached, possible.input_tokens)
     return msgspec.structs.replace(
-        usage, cache_read_tokens=read, cache_write_tokens=min(stored, usage.input_tokens - read)
+        possible, cache_read_tokens=read, cache_write_tokens=min(stored, possible.input_tokens - read)
     )
 
 

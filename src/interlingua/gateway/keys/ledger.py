@@ -31,7 +31,7 @@ from interlingua.gateway.keys.file import checksum_of, commits_file, connect, ma
 from interlingua.gateway.keys.operations import Enter, Leave, Tallies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from interlingua.gateway.keys.accounts import Row
@@ -93,7 +93,11 @@ class Ledger:
         self._tallies = Tallies()
         self._version = -1
         self._damaged: dict[str, InternalServerError] = {}
-        self._look_for_damage()
+        for (name,) in self._connection.execute("SELECT name FROM accounts").fetchall():
+            try:
+                read_account(self._connection, name)
+            except ConfigError as error:  # this one is damaged
+                self._close(name, error)
         self._connection.execute("PRAGMA synchronous = OFF")  # `sync` waits for the disk
         self._connection.execute("PRAGMA wal_autocheckpoint = 0")
         self._connection.execute("PRAGMA busy_timeout = 0")
@@ -144,7 +148,13 @@ class Ledger:
             outcomes = [self._applied(operation, rows, sums, fault) for operation, rows in batch]
             if tallies.changed or sums:
                 (number,) = connection.execute("UPDATE commits SET number = number + 1 RETURNING number").fetchone()
-                self._store(sums.values())
+                accounts: list[tuple[str, bytes, int]] = []
+                for name in tallies.changed:
+                    account = _ENCODE(tallies.value(name) or EMPTY)
+                    accounts.append((name, account, checksum_of(name, account)))
+                connection.executemany(_ACCOUNT, accounts)
+                connection.executemany(_USAGE, [msgspec.structs.astuple(row) for row in sums.values()])
+                tallies.changed.clear()
             connection.execute("COMMIT")
         except BaseException:
             tallies.forget()
@@ -171,11 +181,15 @@ class Ledger:
         self, operation: Operation, rows: tuple[Row, ...], sums: dict[tuple[str, str, str], Row], fault: str
     ) -> Outcome:
         """Do an operation on the accounts at hand, and add its rows to `sums`."""
-        fault = fault or fault_of(operation, rows)
-        if fault:
-            return self._set_aside(operation, rows, fault)
-        add_rows(sums, rows)
         tallies = self._tallies
+        fault = fault or fault_of(operation, rows)
+        if fault:  # it has no place among the accounts; its call is charged as it was reserved
+            self._keep(operation, rows, fault)
+            if isinstance(operation, Enter):
+                return InternalServerError("what this call may use cannot be written, so it is not let in", status=503)
+            tallies.apply(as_reserved(self._sound(operation)))
+            return None
+        add_rows(sums, rows)
         names = operation.accounts if isinstance(operation, Leave) else [name for name, _ in operation.terms]
         problems = [problem for name in names if name not in tallies and (problem := self._load(name)) is not None]
         if not problems:
@@ -208,24 +222,6 @@ class Ledger:
             self._damaged[name] = InternalServerError(message, status=503)
         return self._damaged[name]
 
-    def _look_for_damage(self) -> None:
-        """Close the accounts that are damaged."""
-        for (name,) in self._connection.execute("SELECT name FROM accounts").fetchall():
-            try:
-                read_account(self._connection, name)
-            except ConfigError as error:
-                self._close(name, error)
-
-    def _store(self, rows: Iterable[Row]) -> None:
-        """Write the accounts that were changed, and add rows to the use of keys."""
-        tallies, accounts = self._tallies, list[tuple[str, bytes, int]]()
-        for name in tallies.changed:
-            account = _ENCODE(tallies.value(name) or EMPTY)
-            accounts.append((name, account, checksum_of(name, account)))
-        self._connection.executemany(_ACCOUNT, accounts)
-        self._connection.executemany(_USAGE, [msgspec.structs.astuple(row) for row in rows])
-        tallies.changed.clear()
-
     # What cannot be written
 
     def _commit_alone(self, operation: Operation, rows: tuple[Row, ...]) -> Outcome:
@@ -244,14 +240,6 @@ class Ledger:
     def _sound(self, operation: Leave) -> Leave:
         """A settlement in those of its accounts that are not damaged."""
         return operation._replace(accounts=tuple([name for name in operation.accounts if self._load(name) is None]))
-
-    def _set_aside(self, operation: Operation, rows: tuple[Row, ...], reason: str) -> Outcome:
-        """Keep an operation that has no place among the accounts; its call is charged as it was reserved."""
-        self._keep(operation, rows, reason)
-        if isinstance(operation, Enter):
-            return InternalServerError("what this call may use cannot be written, so it is not let in", status=503)
-        self._tallies.apply(as_reserved(self._sound(operation)))
-        return None
 
     def _keep(self, operation: Operation, rows: tuple[Row, ...], reason: str) -> None:
         logging.getLogger("interlingua.gateway").error("a call of a key cannot be written and is set aside: %s", reason)

@@ -191,8 +191,11 @@ class KeyWatch:
         self.latest: SharedKeys | None = None
         """The keys; None as long as the store could not be asked. One object, so that nobody sees half of a change."""
         self._look()
-        if self.latest is None:
-            self._take_copy()
+        if self.latest is None and self._copy is not None:
+            with suppress(OSError, DecodeError, LimitExceededError):
+                age_s = time.time() - self._copy.stat().st_mtime
+                if 0 <= age_s < COPY_S:
+                    self.latest = decode(self._copy.read_bytes(), SharedKeys)
         self._thread = threading.Thread(target=self._run, name="interlingua-shared-keys", daemon=True)
         self._thread.start()
 
@@ -232,11 +235,3 @@ class KeyWatch:
             written.touch(0o600)
             written.write_bytes(encode(copy))
             written.replace(self._copy)
-
-    def _take_copy(self) -> None:
-        if self._copy is None:
-            return
-        with suppress(OSError, DecodeError, LimitExceededError):
-            age_s = time.time() - self._copy.stat().st_mtime
-            if 0 <= age_s < COPY_S:
-                self.latest = decode(self._copy.read_bytes(), SharedKeys)

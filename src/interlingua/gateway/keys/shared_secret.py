@@ -8,6 +8,7 @@ Rules
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,9 @@ class SharedSecret:
         if secret not in ("", self._secret):
             self._waits = 0
             self._use(secret)
-            self._write(secret)
+            with suppress(ConfigError, OSError):  # where no copy can be kept on this machine, there is none
+                self._copy.unlink(missing_ok=True)
+                kept_secret(self._copy, secret)
 
     def _steps(self, proposed: str) -> Steps[str]:
         """The secret that the store has; `proposed` where it had none."""
@@ -77,11 +80,3 @@ class SharedSecret:
             return read_secret(self._copy, "the copy") if self._copy.exists() else ""
         except (ConfigError, OSError):
             return ""
-
-    def _write(self, secret: str) -> None:
-        """Keep a copy on this machine; where that cannot be, there is none."""
-        try:
-            self._copy.unlink(missing_ok=True)
-            kept_secret(self._copy, secret)
-        except (ConfigError, OSError):
-            return

@@ -142,17 +142,15 @@ def read_end(text: str | date, now_s: float | None = None) -> float:
     if span is not None and now_s is not None:
         return now_s + int(span[1]) * _SPANS[span[2]]
     try:
-        end = _moment(datetime.fromisoformat(text.strip()) if isinstance(text, str) else text, text)
+        end = datetime.fromisoformat(text.strip()) if isinstance(text, str) else text
+        if not isinstance(end, datetime) or (isinstance(text, str) and len(text.strip()) == len("2027-01-31")):
+            end = datetime(end.year, end.month, end.day, tzinfo=UTC) + timedelta(days=1)
+        elif end.tzinfo is None:
+            end = end.replace(tzinfo=UTC)
         return end.timestamp()
     except (ValueError, OverflowError):
         forms = "2027-01-31" if now_s is None else "90d, 12h or 2027-01-31"
         raise ConfigError(f"an end is {forms}, not {shown(str(text))}") from None
-
-
-def _moment(parsed: date, text: str | date) -> datetime:
-    if not isinstance(parsed, datetime) or (isinstance(text, str) and len(text.strip()) == len("2027-01-31")):
-        return datetime(parsed.year, parsed.month, parsed.day, tzinfo=UTC) + timedelta(days=1)
-    return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
 
 
 def nano_usd(dollars: float) -> int:

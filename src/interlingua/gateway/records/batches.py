@@ -69,7 +69,9 @@ class Batches(Generic[T]):
             self._is_woken = True
             self._wake.set()
             if self._thread is None:
-                self._begin()
+                self._thread = threading.Thread(target=self._run, name=f"interlingua-{self._name}", daemon=True)
+                self._thread.start()
+                atexit.register(self.close)
 
     def close(self) -> None:
         """Write what is left, and let the thread go; what is put after that begins another one."""
@@ -81,11 +83,6 @@ class Batches(Generic[T]):
         self._sleep()
         self._closing.clear()
         atexit.unregister(self.close)
-
-    def _begin(self) -> None:
-        self._thread = threading.Thread(target=self._run, name=f"interlingua-{self._name}", daemon=True)
-        self._thread.start()
-        atexit.register(self.close)
 
     def _run(self) -> None:
         while not self._closing.is_set():
@@ -108,19 +105,15 @@ class Batches(Generic[T]):
             self._write(batch)
         except Exception as error:  # noqa: BLE001 - a full disk or a closed pipe must not end the thread
             self._lost += len(batch)
-            self._fail(error)
+            now_s = self._clock()
+            if not self._is_failing and (self._said_s is None or now_s - self._said_s >= SAY_AGAIN_S):
+                self._is_failing, self._said_s = True, now_s
+                self._say("what cannot be written is dropped, until it can be written again", error)
         else:
             if self._is_failing:
                 self._is_failing = False
                 self._say(f"it is written again; {self._lost} could not be")
                 self._lost = 0
-
-    def _fail(self, error: Exception) -> None:
-        now_s = self._clock()
-        if self._is_failing or (self._said_s is not None and now_s - self._said_s < SAY_AGAIN_S):
-            return
-        self._is_failing, self._said_s = True, now_s
-        self._say("what cannot be written is dropped, until it can be written again", error)
 
     def _say(self, sentence: str, error: Exception | None = None) -> None:
         logging.getLogger("interlingua.gateway").warning("%s: %s", self._name, sentence, exc_info=error)

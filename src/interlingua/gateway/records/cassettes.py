@@ -71,8 +71,13 @@ class Cassettes:
     def _write(self, record: Record, content: Content) -> None:
         text = json.dumps(_cassette(record, content), ensure_ascii=False, indent=2) + "\n"
         data = text.encode(errors="replace")
-        self._make_room(len(data))
-        place = self._free(f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}")
+        while self._files and (self._size + len(data) > self._max_bytes or len(self._files) >= self._max_files):
+            oldest = next(iter(self._files))
+            (self._directory / oldest).unlink(missing_ok=True)
+            self._size -= self._files.pop(oldest)
+        stem = f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}"
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))  # one id may come twice in a second
+        place = next(path for name in names if not (path := self._directory / f"{name}.json").exists())
         draft = place.with_suffix(".draft")
         try:
             self._directory.mkdir(mode=0o700, exist_ok=True)  # somebody may have cleared it away
@@ -84,17 +89,6 @@ class Cassettes:
             raise
         self._size += len(data)
         self._files[place.name] = len(data)
-
-    def _free(self, stem: str) -> Path:
-        """A file that is not there yet: what belongs together bears one id, and may come in the same second."""
-        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-        return next(place for name in names if not (place := self._directory / f"{name}.json").exists())
-
-    def _make_room(self, size: int) -> None:
-        while self._files and (self._size + size > self._max_bytes or len(self._files) >= self._max_files):
-            oldest = next(iter(self._files))
-            (self._directory / oldest).unlink(missing_ok=True)
-            self._size -= self._files.pop(oldest)
 
 
 def _cassette(record: Record, content: Content) -> dict[str, Any]:

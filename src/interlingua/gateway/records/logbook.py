@@ -88,10 +88,6 @@ class Logbook:
             self._connection.executemany(_INSERT, [self._row(record) for record in records])
         if not self._trim_at_s - BETWEEN_TRIMS_S <= self._now() < self._trim_at_s:  # the clock may be put back, too
             self.trim()
-        self._look()
-
-    def _look(self) -> None:
-        """Say once that what is written is not found any more where it should be."""
         was_in_place, self._is_in_place = self._is_in_place, _place(self._path) == self._place
         if was_in_place and not self._is_in_place:
             logging.getLogger("interlingua.gateway").warning(
@@ -151,27 +147,19 @@ def _opened(path: Path) -> sqlite3.Connection:
             # The thread that writes is another one than the one that opens, and the one that closes comes after it.
             connection = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
             stack.callback(connection.close)
-            _prepare(connection, path)
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if version not in (0, VERSION) or (tables and "requests" not in tables):
+                raise ConfigError(f"{path} is a database of something else; a log needs a file of its own")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.executescript(_SCHEMA)
             stack.pop_all()
     except (OSError, sqlite3.Error) as error:
         raise ConfigError(f"{path}: no log can be kept there: {reason_of(error)}") from None
     return connection
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    _check(connection, path)
-    connection.executescript(_SCHEMA)
-
-
-def _check(connection: sqlite3.Connection, path: Path) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if version not in (0, VERSION) or (tables and "requests" not in tables):
-        raise ConfigError(f"{path} is a database of something else; a log needs a file of its own")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
 # Reading
@@ -213,7 +201,8 @@ def read_rows(path: str | Path, query_filter: Filter, most: int) -> list[Row]:
     place = Path(path).expanduser()
     if not place.is_file():
         raise ConfigError(f"no log at {place}; a gateway writes one with: il serve --store {place}")
-    conditions, values = _conditions(query_filter)
+    pairs = list(_each(query_filter))
+    conditions, values = " AND ".join([condition for condition, _ in pairs]), [value for _, value in pairs]
     names = ", ".join(("number", *_COLUMNS, "more"))
     query = f"SELECT {names} FROM requests WHERE {conditions} ORDER BY number DESC LIMIT ?"  # noqa: S608 - our own names
     try:
@@ -229,11 +218,6 @@ def _row_of(row: tuple[Any, ...]) -> Row:
     members: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
     members |= {"stream": bool(members["stream"]), "aborted": bool(members["aborted"])}
     return Row(number, members | json.loads(more))
-
-
-def _conditions(query: Filter) -> tuple[str, list[Any]]:
-    pairs = list(_each(query))
-    return " AND ".join([condition for condition, _ in pairs]), [value for _, value in pairs]
 
 
 def _each(query: Filter) -> Iterator[tuple[str, Any]]:

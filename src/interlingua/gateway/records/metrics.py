@@ -133,8 +133,10 @@ class Metrics:
         total, total_s = tally.total, record.total_s
         total.counts[bisect_left(TOTAL_S, total_s)] += 1
         total.total_s += total_s
-        if record.error or record.aborted:
-            self._count_end(record, tally.labels[2])
+        if record.error:
+            self._cell(ERRORS, (record.client, tally.labels[2], record.error))[0] += 1
+        if record.aborted:
+            self._cell(ABORTED, (record.client,))[0] += 1
         for attempt in record.attempts:
             tried = self._tries.get((attempt.model, attempt.outcome)) or self._tried(attempt)
             tried[0] += 1
@@ -156,12 +158,6 @@ class Metrics:
         tally = _Tally(labels, self._cell(REQUESTS, labels), self._histogram(TOTAL, (target,)))
         self._tallies[place] = tally
         return tally
-
-    def _count_end(self, record: Record, target: str) -> None:
-        if record.error:
-            self._cell(ERRORS, (record.client, target, record.error))[0] += 1
-        if record.aborted:
-            self._cell(ABORTED, (record.client,))[0] += 1
 
     def _count_sums(self, record: Record, tally: _Tally) -> None:
         client, _, target, key, _ = tally.labels

@@ -77,7 +77,14 @@ class Recorder:
         """Tell everybody about a request that is over."""
         self.under_way.pop(entry, None)
         if self.sinks or self.content_sinks or entry.ending is not None:
-            self._tell_now(entry)
+            record = entry.record(content=True)
+            if entry.ending is not None:
+                self._tell(entry.ending, record)
+            for sink in self.content_sinks:
+                self._tell(sink, record)
+            plain = record if record.content is None else msgspec.structs.replace(record, content=None)
+            for sink in self.sinks:
+                self._tell(sink, plain)
         if self.late_sinks:
             over = self._over
             over.append(entry)
@@ -114,29 +121,16 @@ class Recorder:
         self._loop = None
         self.settle()
 
-    def _tell_now(self, entry: Entry) -> None:
-        record = entry.record(content=True)
-        if entry.ending is not None:
-            self._tell(entry.ending, record)
-        for sink in self.content_sinks:
-            self._tell(sink, record)
-        plain = record if record.content is None else msgspec.structs.replace(record, content=None)
-        for sink in self.sinks:
-            self._tell(sink, plain)
-
     def _tell(self, sink: Sink, record: Record) -> None:
         try:
             sink(record)
-        except Exception as error:  # noqa: BLE001 - a sink cannot break a request
-            self._note(sink, error)
+        except Exception as error:  # a sink cannot break a request
+            if id(sink) not in self._failed:
+                self._failed.add(id(sink))
+                import logging  # only what fails needs it
 
-    def _note(self, sink: Sink, error: Exception) -> None:
-        if id(sink) in self._failed:
-            return
-        self._failed.add(id(sink))
-        import logging  # only what fails needs it
-
-        logging.getLogger("interlingua.gateway").warning("the sink %r failed; this is said once", sink, exc_info=error)
+                logger = logging.getLogger("interlingua.gateway")
+                logger.warning("the sink %r failed; this is said once", sink, exc_info=error)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -148,7 +148,10 @@ class _Upstreams:
         if passage.status == 0:
             raise APIConnectionError(f"{passage.target} gave no reply when this was recorded", retryable=False)
         if passage.dialect in {request.dialect, ""}:
-            return await AsyncReplayTransport(_line(passage)).open(request, timeouts)
+            cut = APIConnectionError("the recording ends here", retryable=False)
+            pieces, ending = (passage.body,) if passage.body else (), None if passage.is_whole else cut
+            line = Line(status=passage.status, headers=passage.headers, pieces=pieces, ending=ending)
+            return await AsyncReplayTransport(line).open(request, timeouts)
         return await AsyncAdapter(InProcessTransport(partial(_meant, passage))).open(request, timeouts)
 
     async def close(self) -> None:
@@ -157,12 +160,6 @@ class _Upstreams:
 
 def _meant(passage: Passage, decoded: DecodedRequest, request: HttpRequest) -> Answer:  # noqa: ARG001 - the form of one who answers
     return meaning_of(passage.dialect, passage.status, passage.headers, passage.body)
-
-
-def _line(passage: Passage) -> Line:
-    cut = APIConnectionError("the recording ends here", retryable=False)
-    pieces = (passage.body,) if passage.body else ()
-    return Line(status=passage.status, headers=passage.headers, pieces=pieces, ending=None if passage.is_whole else cut)
 
 
 def meaning_of(dialect: str, status: int, headers: Headers, body: bytes) -> Response[Any] | Error:

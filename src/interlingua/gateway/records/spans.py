@@ -59,12 +59,20 @@ class Spans:
     @contextmanager
     def around(self, request: GatewayRequest, entry: Entry) -> Generator[None]:
         """The span of a request, current in the block; the request gets the headers of its trace."""
+        attributes = {
+            "http.request.method": entry.origin.method,
+            "http.route": entry.origin.route,
+            "url.scheme": "http",
+            "client.address": entry.peer,
+            "interlingua.client": entry.origin.client,
+            "interlingua.key": entry.key,
+        }
         carried = {name: value for name, value in request.headers if name in _CARRIED}
         span = self._tracer.start_span(
             f"{entry.origin.method} {entry.origin.route}".rstrip(),
             self._propagator.extract(carried),
             self._trace.SpanKind.SERVER,
-            _request_attributes(entry),
+            {name: value for name, value in attributes.items() if value},
         )
         entry.ending = partial(self._end, span)
         token = self._context.attach(self._trace.set_span_in_context(span))
@@ -77,7 +85,15 @@ class Spans:
             self._context.detach(token)
 
     def _end(self, span: Span, record: Record) -> None:
-        span.set_attributes(_answered(record))
+        attributes: dict[str, Any] = {
+            "http.response.status_code": record.status,
+            "interlingua.request_id": record.id,
+            "gen_ai.request.model": record.model,
+            "interlingua.target": record.target,
+            "interlingua.changes": record.changes,
+            "interlingua.aborted": record.aborted,
+        }
+        span.set_attributes({name: value for name, value in attributes.items() if value})
         if record.status >= _SERVER_ERROR or record.error:
             span.set_attribute("error.type", record.error or str(record.status))
         if record.status >= _SERVER_ERROR or (record.error and record.status < 400):
@@ -91,30 +107,6 @@ class Spans:
         """Make no more spans."""
         if self._calls is not None:
             self._calls.uninstrument()
-
-
-def _request_attributes(entry: Entry) -> dict[str, Any]:
-    attributes = {
-        "http.request.method": entry.origin.method,
-        "http.route": entry.origin.route,
-        "url.scheme": "http",
-        "client.address": entry.peer,
-        "interlingua.client": entry.origin.client,
-        "interlingua.key": entry.key,
-    }
-    return {name: value for name, value in attributes.items() if value}
-
-
-def _answered(record: Record) -> dict[str, Any]:
-    attributes: dict[str, Any] = {
-        "http.response.status_code": record.status,
-        "interlingua.request_id": record.id,
-        "gen_ai.request.model": record.model,
-        "interlingua.target": record.target,
-        "interlingua.changes": record.changes,
-        "interlingua.aborted": record.aborted,
-    }
-    return {name: value for name, value in attributes.items() if value}
 
 
 def export_by_environment() -> None:
