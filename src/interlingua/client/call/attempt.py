@@ -104,11 +104,9 @@ def deadlines(job: Job, *, stream: bool) -> Timeouts:
         return timeouts
     left_s = max(0.001, job.answer_by_s - job.clock())
     phases = ("connect_s", "pool_s", "first_byte_s") if stream else ("total_s",)
-    return msgspec.structs.replace(timeouts, **{name: _sooner(getattr(timeouts, name), left_s) for name in phases})
-
-
-def _sooner(seconds: float | None, left_s: float) -> float:
-    return left_s if seconds is None else min(seconds, left_s)
+    before = {name: getattr(timeouts, name) for name in phases}
+    sooner = {name: left_s if seconds is None else min(seconds, left_s) for name, seconds in before.items()}
+    return msgspec.structs.replace(timeouts, **sooner)
 
 
 def whole(job: Job, lane: Lane) -> Steps[Response[Any]]:

@@ -274,7 +274,10 @@ class _Trip:
                 return _NOTHING
             visit = self._begin(lane, standing, ticket, waited_s)
             job = self._timed(visit.started_s, left, fresh=not again and ticket is None)
-            target = lane if not standing.lacks else _seen_by_health(job, lane, standing.lacks)
+            target = lane
+            if standing.lacks:  # a request that nobody read is checked by who sends it
+                lacks = standing.lacks
+                target = narrowed(lane, lacks) if job.request.messages else replace(lane, refused_features=lacks)
             try:
                 answer = yield from self._attempt(job, target)
             except Error as error:
@@ -409,7 +412,8 @@ class _Trip:
         if decision.action == "stop" or self._is_over(error, job, now_s):
             raise error
         pause = None
-        if decision.action == "retry" and self._tries < MAX_TRIES and not _has_used_its_share(job, now_s):
+        is_late = job.answer_by_s is not None and now_s >= job.answer_by_s  # the share of the target is used up
+        if decision.action == "retry" and self._tries < MAX_TRIES and not is_late:
             chance = (self._job.chance or _random)()
             pause = pause_s(self._retry, again, error.retry_after_s, chance, is_last=left == 1)
         total_s = settings.timeouts.total_s
@@ -521,7 +525,11 @@ class _Trip:
         attempts = tuple(self.attempts)
         if len(self._refusals) == len(self._lanes):
             changes = [change for error in self._refusals.values() for change in getattr(error, "changes", ())]
-            listing = "; ".join([_refusal_text(spec, error) for spec, error in self._refusals.items()])
+            reasons = [  # each with the target's name once
+                error.message if error.message.startswith(spec) else f"{spec}: {error.message}"
+                for spec, error in self._refusals.items()
+            ]
+            listing = "; ".join(reasons)
             return UnsupportedError(
                 f"no target of the chain takes the request: {listing}", changes=tuple(changes), attempts=attempts
             )
@@ -543,20 +551,6 @@ def _retry(job: Job) -> Retry:
     if retries is None:
         return _ONCE if job.with_credential else _NEVER
     return Retry(retries=retries)
-
-
-def _refusal_text(spec: str, error: Error) -> str:
-    """Why one target does not take the request, with its name once."""
-    return error.message if error.message.startswith(spec) else f"{spec}: {error.message}"
-
-
-def _seen_by_health(job: Job, lane: Lane, lacking: frozenset[str]) -> Lane:
-    """The target without what it has said that it lacks; a request that nobody read is checked by who sends it."""
-    return narrowed(lane, lacking) if job.request.messages else replace(lane, refused_features=lacking)
-
-
-def _has_used_its_share(job: Job, now_s: float) -> bool:
-    return job.answer_by_s is not None and now_s >= job.answer_by_s
 
 
 def _random() -> float:

@@ -200,7 +200,9 @@ def _begun(exchange: Sent, piece: bytes, kind: type[Live] | None = None) -> Live
     """The stream that begins with a piece, with the events of that; None for what is no stream."""
     job, lane, encoded, reply = exchange
     form = sniff(header(reply.headers, "content-type"), piece)
-    if form == "html" or (form == "json" and not _is_line(lane, piece)):
+    # An object may be the first line of a stream of lines; one that is laid out over several lines is not.
+    is_line = lane.dialect.service.is_lines and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
+    if form == "html" or (form == "json" and not is_line):
         return None
     decoder = lane.dialect.stream_decoder(context_of(job, lane, encoded))
     if job.settings.raw:
@@ -225,11 +227,6 @@ def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
         return _unstreamed(exchange, context_of(job, lane, encoded), whole)
     yield from _first_events(job, live)
     return live
-
-
-def _is_line(lane: Lane, piece: bytes) -> bool:
-    """Whether an object may be the first line of a stream of lines; one that is laid out over several lines is not."""
-    return lane.dialect.service.is_lines and not piece.lstrip().startswith((b"{\n", b"{\r\n"))
 
 
 def _unstreamed(exchange: Sent, context: DecodeContext, reply: HttpReply) -> Live:

@@ -94,10 +94,10 @@ def shortfall(job: Job, lane: Lane, denied: Collection[str] = ()) -> Unsupported
         feature: capabilities.origins.get(feature, "") for feature in FEATURES if feature in missing
     }
     listing = ", ".join([f"{name} ({origin})" if origin else name for name, origin in reasons.items()])
-    changes = [
-        Change("refused", _code(name), needs.get(name, ""), lane.dialect.name, "routing", f"{name}: {origin}")
-        for name, origin in reasons.items()
-    ]
+    changes: list[Change] = []
+    for name, origin in reasons.items():
+        code = name if name in CODES else "feature_missing"
+        changes.append(Change("refused", code, needs.get(name, ""), lane.dialect.name, "routing", f"{name}: {origin}"))
     return UnsupportedError(f"{lane.endpoint.spec} does not take {listing}", changes=tuple(changes))
 
 
@@ -107,10 +107,6 @@ def _required(job: Job, lane: Lane) -> frozenset[Feature]:
         return job.settings.require
     by_alias = ranking.required().get(lane.endpoint.spec, frozenset())
     return job.settings.require | by_alias
-
-
-def _code(feature: Feature) -> str:
-    return feature if feature in CODES else "feature_missing"
 
 
 def has_need(request: Request, feature: Feature, *, typed: bool = False) -> bool:

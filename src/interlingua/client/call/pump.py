@@ -109,7 +109,8 @@ class Pump(Generic[R]):
             reply = cast("Reply", self._reply)
             return reply.read() if effect.within_s is None else _read_within(reply, effect)
         if kind is Rest:
-            return _rest(cast("Reply", self._reply))
+            pieces = list(iter(cast("Reply", self._reply).read, b""))
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)  # usually it is one
         if kind is Open:
             self._drop()
             self._reply = transport_for(effect.request.url, effect.carrier).open(effect.request, effect.timeouts)
@@ -148,12 +149,6 @@ def end_steps(steps: Steps[Any]) -> None:
     """End steps that wait for their driver, so that they tell their end now and not when they are collected."""
     with suppress(ValueError):  # another thread, or a collection in the middle of them, closes what is at work
         steps.close()
-
-
-def _rest(reply: Reply) -> bytes:
-    """Everything that is left of a body; usually that is one piece."""
-    pieces = list(iter(reply.read, b""))
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _read_within(reply: Reply, read: Read) -> bytes:

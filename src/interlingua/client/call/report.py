@@ -129,7 +129,10 @@ def warn(spec: str, changes: tuple[Change, ...]) -> None:
 
 def warn_line(text: str, kind: type[Warning] = UserWarning) -> None:
     """Warn at the caller's line."""
-    frame = _callers_frame()
+    # The innermost frame outside this package; a coroutine that a task runs has no caller but the event loop's.
+    frame = sys._getframe()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as `warnings` finds a caller
+    while frame.f_back is not None and _is_passed_over(frame):
+        frame = frame.f_back
     warnings.warn_explicit(
         text,
         kind,
@@ -138,14 +141,6 @@ def warn_line(text: str, kind: type[Warning] = UserWarning) -> None:
         module=frame.f_globals.get("__name__", "<unknown>"),
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
-
-
-def _callers_frame() -> FrameType:
-    """The innermost frame outside this package; a coroutine that a task runs has no caller but the event loop's."""
-    frame = sys._getframe(1)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as `warnings` finds a caller
-    while frame.f_back is not None and _is_passed_over(frame):
-        frame = frame.f_back
-    return frame
 
 
 def _is_passed_over(frame: FrameType) -> bool:

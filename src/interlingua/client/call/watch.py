@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from interlingua.client.call.effect import Steps
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.observe import Observed
-    from interlingua.types.request import Request
     from interlingua.types.response import Attempt, Response
     from interlingua.wire.http import HttpRequest
 
@@ -92,6 +91,8 @@ class Watch:
 
     def started(self, job: Job, *, stream: bool) -> None:
         """The call begins."""
+        pairs = [(name, getattr(job.request, name)) for name in _PARAMETERS]
+        parameters = {name: value for name, value in pairs if value is not None and value != () and value is not False}
         self._tell(
             CallStarted(
                 **self._head,
@@ -99,7 +100,7 @@ class Watch:
                 operation=job.operation,
                 stream=stream,
                 json=job.request.json_mode or job.request.output_schema is not None,
-                parameters=_parameters(job.request),
+                parameters=parameters,
                 request=job.request,
             )
         )
@@ -112,15 +113,17 @@ class Watch:
         attempt = self._open_attempts.pop(spec or "", None)
         if attempt is None:
             return
+        from urllib.parse import urlsplit
+
         lane, number = attempt
-        host, port = _place(lane.endpoint.base_url)
+        parts = urlsplit(lane.endpoint.base_url)  # of it only the host and the port are told
         self._tell(
             AttemptStarted(
                 **self._head,
                 model=lane.endpoint.spec,
                 dialect=lane.endpoint.dialect,
-                host=host,
-                port=port,
+                host=parts.hostname or parts.scheme,
+                port=parts.port or {"http": 80, "https": 443}.get(parts.scheme),
                 number=number,
             )
         )
@@ -206,7 +209,12 @@ class Watch:
                 **self._head,
                 duration_s=self._clock() - self._started_s,
                 first_content_s=self._first_s,
-                attempts=tuple([self._clean_attempt(attempt) for attempt in attempts]),
+                attempts=tuple(
+                    [
+                        msgspec.structs.replace(attempt, error=self._clean(attempt.error)) if attempt.error else attempt
+                        for attempt in attempts
+                    ]
+                ),
                 response=response,
                 response_id=None if response is None else response.id,
                 **fields,
@@ -220,9 +228,6 @@ class Watch:
     @property
     def _head(self) -> dict[str, Any]:
         return {"id": self.id, "parent_id": self.parent_id, "tags": self.tags}
-
-    def _clean_attempt(self, attempt: Attempt) -> Attempt:
-        return attempt if not attempt.error else msgspec.structs.replace(attempt, error=self._clean(attempt.error))
 
     def _clean(self, text: str) -> str:
         """The text without what was sent in secret so far."""
@@ -259,17 +264,3 @@ def watched_stream(job: Job, outcome: Outcome, steps: Callable[[Job, Outcome], S
 
 _OPEN_HEADERS = frozenset({"accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"})
 _TOLD = ("model", "wire_model", "finish_reason", "usage", "cost_usd", "request_id", "changes")
-
-
-def _parameters(request: Request) -> dict[str, Any]:
-    """The parameters that the request sets, content aside."""
-    pairs = [(name, getattr(request, name)) for name in _PARAMETERS]
-    return {name: value for name, value in pairs if value is not None and value != () and value is not False}
-
-
-def _place(url: str) -> tuple[str, int | None]:
-    """The host and the port of an address; nothing else of it is told."""
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    return (parts.hostname or parts.scheme), parts.port or {"http": 80, "https": 443}.get(parts.scheme)
