@@ -116,13 +116,25 @@ def open_health(place: str) -> HealthStore:
         case "memory" if not rest:
             return MemoryHealth(monotonic)
         case "file":
-            return _in_file(rest.removeprefix("//"))
+            from pathlib import Path
+
+            from interlingua.registry.home import state_directory
+            from interlingua.routing.file import FileHealth
+
+            path = rest.removeprefix("//")
+            chosen = Path(path).expanduser() if path else state_directory() / "state.sqlite"
+            store = FileHealth(chosen, clock=time, rest_clock=monotonic, on_change=_tell)
         case "redis" | "rediss" | "unix" | "postgres" | "postgresql":
-            return _shared(place)
+            from interlingua.routing.link import open_link
+            from interlingua.routing.shared_health import SharedHealth
+
+            store = SharedHealth(open_link(place, clock=monotonic, on_change=_tell), clock=time)
         case _:
             name = shown(redact(place))
             places = "memory, file, file:PATH, redis://host:port/db or postgresql://host/db"
             raise ConfigError(f"state is kept in {places}, not in {name}")
+    atexit.register(store.close)
+    return store
 
 
 def shared_link() -> Link | None:
@@ -234,27 +246,6 @@ def _of_environment() -> HealthStore:
         return open_health(os.environ.get(STATE_VARIABLE) or "memory")
     except ConfigError as error:
         raise ConfigError(f"{STATE_VARIABLE}: {error.message}") from None
-
-
-def _in_file(path: str) -> HealthStore:
-    from pathlib import Path
-
-    from interlingua.registry.home import state_directory
-    from interlingua.routing.file import FileHealth
-
-    chosen = Path(path).expanduser() if path else state_directory() / "state.sqlite"
-    store = FileHealth(chosen, clock=time, rest_clock=monotonic, on_change=_tell)
-    atexit.register(store.close)
-    return store
-
-
-def _shared(url: str) -> HealthStore:
-    from interlingua.routing.link import open_link
-    from interlingua.routing.shared_health import SharedHealth
-
-    store = SharedHealth(open_link(url, clock=monotonic, on_change=_tell), clock=time)
-    atexit.register(store.close)
-    return store
 
 
 def _tell(problem: str) -> None:

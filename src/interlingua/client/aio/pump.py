@@ -136,8 +136,11 @@ class AsyncPump(Generic[R]):
             self._go_on(steps.throw, problem)
         left, self._left = self._left, None
         problem, self._problem = self._problem, None
-        if problem is not None:
-            await self._fail(problem)
+        if problem is not None:  # the steps have ended, or `take` has raised
+            await self.close()
+            if not isinstance(problem, StopIteration):
+                raise problem
+            self._value = problem.value
         return await self.pull() if left is None else left
 
     def _came(self, piece: bytes) -> bool:
@@ -173,16 +176,6 @@ class AsyncPump(Generic[R]):
             return False
         self._effect = effect
         return type(effect) is Read and effect.within_s is None
-
-    async def _fail(self, problem: BaseException) -> None:
-        """End as the steps did, or `take`.
-
-        Raises: what they raised, but for their end.
-        """
-        await self.close()
-        if not isinstance(problem, StopIteration):
-            raise problem
-        self._value = problem.value
 
     async def close(self) -> None:
         """Close the open exchange; nothing more comes."""

@@ -17,8 +17,6 @@ from interlingua.dialects.table import get_service, is_dialect
 from interlingua.errors import ConfigError, UsageError, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.map import Terms
     from interlingua.dialects._batches import Batches
@@ -55,23 +53,19 @@ def check_batch(terms: Terms, job: Job) -> None:
     if batch is not True and not isinstance(batch, Batch):
         raise UsageError(f"batch takes True or an il.Batch, not {kind_of(batch)}")
     if isinstance(batch, Batch):
-        _check_values(batch)
+        for name in ("poll_s", "wait_s"):
+            value = getattr(batch, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise UsageError(f"{name} takes seconds above 0, not {value!r:.60}")
+        if type(batch.keep) is not bool or type(batch.live) is not bool:
+            raise UsageError("live and keep take True or False")
+        most = batch.max_requests
+        if most is not None and (type(most) is not int or most < 1):
+            raise UsageError(f"max_requests takes a number from 1 on, not {most!r:.60}")
     if terms.journal is None:
         raise UsageError("batch=True needs journal=…: a batch takes hours, and only the journal finds it again")
     if job.with_credential:
         batch_lane(job)
-
-
-def _check_values(batch: Batch) -> None:
-    for name in ("poll_s", "wait_s"):
-        value = getattr(batch, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise UsageError(f"{name} takes seconds above 0, not {value!r:.60}")
-    if type(batch.keep) is not bool or type(batch.live) is not bool:
-        raise UsageError("live and keep take True or False")
-    most = batch.max_requests
-    if most is not None and (type(most) is not int or most < 1):
-        raise UsageError(f"max_requests takes a number from 1 on, not {most!r:.60}")
 
 
 def batches_at(endpoint: Endpoint) -> Batches | None:
@@ -88,7 +82,8 @@ def batch_lane(job: Job) -> Lane:
         if batches_at(lane.endpoint) is not None:
             return lane
     names = ", ".join([lane.endpoint.provider for lane in job.lanes])
-    raise ConfigError(f"{names} has no batches; {_listed(providers_with_batches())} have them")
+    *others, last = providers_with_batches()
+    raise ConfigError(f"{names} has no batches; {', '.join(others)} and {last} have them")
 
 
 def providers_with_batches() -> list[str]:
@@ -101,8 +96,3 @@ def providers_with_batches() -> list[str]:
 def _has_batches(row: Provider) -> bool:
     spoken = [name for name in row.dialects if is_dialect(name)]
     return bool(spoken) and batches_of(get_service(spoken[0]), row.quirks) is not None
-
-
-def _listed(names: Iterable[str]) -> str:
-    *before, last = names
-    return f"{', '.join(before)} and {last}"

@@ -430,8 +430,12 @@ class BatchRun(Generic[T]):
                 why = f"its results cannot be read: {problem.message}"
             for result in results:
                 place = waiting.pop(names.get(result.custom_id, ""), None)
-                if place is not None:
-                    outcomes.append(self._outcome(place, result.reply, info))
+                if place is None:
+                    continue
+                if result.reply is None:
+                    outcomes.append(self._left_out(place, info, "", is_run=False))
+                else:
+                    outcomes.append(Outcome(place, result.reply))
         is_cut_short = not why and info.total is not None and info.done is not None and info.done < info.total
         self._ending = _Ended(record, info, is_read=not waiting or is_cut_short)
         left_out = [self._left_out(place, info, why, is_run=not is_cut_short) for place in waiting.values()]
@@ -443,20 +447,13 @@ class BatchRun(Generic[T]):
         except (WireError, NotFoundError) as error:  # no rerun reads them: the other batches are not to suffer
             return Results([], error)
 
-    def _outcome(self, place: Place, reply: HttpReply | None, info: BatchInfo) -> Outcome:
-        if reply is not None:
-            return Outcome(place, reply)
-        return self._left_out(place, info, "", is_run=False)
-
     def _left_out(self, place: Place, info: BatchInfo, why: str, *, is_run: bool) -> Outcome:
         """The outcome of an input without a result: never run, if the batch was ended before; else nobody knows."""
         if not is_run and self._how.live:
             return Outcome(place._replace(hooked=None))
-        return Outcome(place, error=self._unanswered(info, why))
-
-    def _unanswered(self, info: BatchInfo, why: str = "") -> Error:
         batch = f"{self._lane.endpoint.spec}: the batch {info.id} ({info.status})"
-        return InternalServerError(f"{batch} has no answer to it{why and '; '}{why}", retryable=True)
+        sentence = f"{batch} has no answer to it{why and '; '}{why}"
+        return Outcome(place, error=InternalServerError(sentence, retryable=True))
 
     def finish(self, outcome: Outcome) -> Steps[Response[Any]]:
         """The answer to one input: from its batch, with a repair by live calls, or by a live call.

@@ -47,19 +47,15 @@ def cluster_of(engine: object, terms: Terms) -> Cluster:
         cluster = engine
     else:
         raise UsageError(f"engine is 'ray', an address 'ray://host:10001' or an il.Cluster, not {kind_of(engine)}")
-    _check_values(cluster)
-    if terms.batch:
-        raise UsageError("batch=True takes no engine: a provider's batches need no cluster")
-    return cluster
-
-
-def _check_values(cluster: Cluster) -> None:
     for name, least in (("workers", 1), ("inputs_per_shard", 1), ("retries", 0)):
         value = getattr(cluster, name)
         if (value is not None or name == "retries") and (type(value) is not int or value < least):
             raise UsageError(f"{name} takes a number from {least} on, not {value!r:.60}")
     if isinstance(cluster.processors, bool) or not 0 < cluster.processors <= 64:
         raise UsageError(f"processors takes a number above 0, at most 64, not {cluster.processors!r:.60}")
+    if terms.batch:
+        raise UsageError("batch=True takes no engine: a provider's batches need no cluster")
+    return cluster
 
 
 def shard_size(cluster: Cluster, terms: Terms) -> int:

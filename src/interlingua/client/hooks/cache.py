@@ -100,16 +100,14 @@ class ResponseCache(Hook):
         key = context.memo.get(_KEY)
         if key is None or not _is_whole(response):
             return response
-        pending = self._store.put(key, self._written(response), self._ttl_s, is_async=context.is_async)
-        return response if pending is None else _after(pending, response)
-
-    def _written(self, response: Response[Any]) -> bytes:
         changes = tuple([change for change in response.changes if change.stage != "hook"])
         stored = replace(
             response, id=None, request_id=None, request=None, raw_reply=None, output=None, attempts=(), rate_limits={},
             changes=changes,
         )  # fmt: skip
-        return dump(_unsealed(stored) if self._shared else stored).encode()
+        entry = dump(_unsealed(stored) if self._shared else stored).encode()
+        pending = self._store.put(key, entry, self._ttl_s, is_async=context.is_async)
+        return response if pending is None else _after(pending, response)
 
     def close(self) -> None:
         """Close its store."""

@@ -218,7 +218,11 @@ class Hooking:
                 place = event.choice, event.index
                 text = self._texts.pop(place, _Text())
                 if text.is_unsealed or "".join(text.came) != "".join(text.outgoing):
-                    self._parts[place] = _with_text(part, "".join(text.outgoing))
+                    outgoing = "".join(text.outgoing)
+                    if isinstance(part, RefusalPart):
+                        self._parts[place] = replace(part, text=outgoing)
+                    else:  # a signature is that of the former text
+                        self._parts[place] = replace(part, text=outgoing, sealed=None)
                     return replace(event, part=self._parts[place])
             case _:
                 pass
@@ -275,11 +279,6 @@ def _overrides(hook: Hook, step: str) -> bool:
 
 def _fixed(events: list[Event]) -> list[Event]:
     return [event for event in events if type(event) not in _PIECES]
-
-
-def _with_text(part: TextPart | ThinkingPart | RefusalPart, text: str) -> Part:
-    """The part with another text, without the signature of the former one."""
-    return replace(part, text=text) if isinstance(part, RefusalPart) else replace(part, text=text, sealed=None)
 
 
 def _wrong(hook: Hook, step: str, result: Any, expected: str) -> UsageError:

@@ -130,7 +130,12 @@ class Webhook(Hook):
         return self._post(body, lambda answer: _response_of(answer, response), response, context)
 
     def _post(self, body: object, read: Callable[[dict[str, Any]], Any], same: object, context: HookContext) -> Any:
-        sent = HttpRequest(url=self._url, headers=self._headers(), body=encode(body))
+        headers: Headers = (
+            ("content-type", "application/json"), ("accept", "application/json"), ("user-agent", "interlingua"),
+        )  # fmt: skip
+        if self._key is not None:
+            headers = (*headers, ("authorization", f"Bearer {self._key.reveal()}"))
+        sent = HttpRequest(url=self._url, headers=headers, body=encode(body))
         if context.is_async:
             return self._awaited(sent, read, same)
         from interlingua.transport.base import fetch_of
@@ -151,11 +156,6 @@ class Webhook(Hook):
         except Error as error:
             return self._failed(error, same)
         return self._settled(reply, read, same)
-
-    def _headers(self) -> Headers:
-        key = None if self._key is None else self._key.reveal()
-        headers = (("content-type", "application/json"), ("accept", "application/json"), ("user-agent", "interlingua"))
-        return headers if key is None else (*headers, ("authorization", f"Bearer {key}"))
 
     def _settled(self, reply: HttpReply, read: Callable[[dict[str, Any]], Any], same: object) -> Any:
         """The value that the service decides on: the same, or its change.

@@ -43,7 +43,6 @@ from interlingua.errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from opentelemetry.context import Context
     from opentelemetry.metrics import Histogram, MeterProvider
     from opentelemetry.trace import Span, TracerProvider
 
@@ -120,7 +119,11 @@ class _Recorder:
 
     def _call_started(self, event: CallStarted) -> None:
         facts = _start_attributes(event.operation, event.targets)
-        more = {PARAMETERS[name]: _plain(value) for name, value in event.parameters.items() if name in PARAMETERS}
+        more = {
+            PARAMETERS[name]: list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+            for name, value in event.parameters.items()
+            if name in PARAMETERS
+        }
         if event.stream:
             more[NAMES["stream"]] = True
         if event.json:
@@ -231,18 +234,16 @@ class _Recorder:
         self, event: Observed, facts: dict[str, Any], more: dict[str, Any], kind: Any, *, is_current: bool = False
     ) -> Span:
         tags = {f"{NAMES['tag']}{name}": text for name, text in event.tags.items()}
-        span = self._tracer.start_span(_name_of(facts), self._parent(event), kind, facts | more | tags)
+        outer = self._open.get(event.parent_id or "")
+        # Without a context of its own a span begins in the current one.
+        context = None if outer is None or outer.is_current else self._trace.set_span_in_context(outer.span)
+        span = self._tracer.start_span(_name_of(facts), context, kind, facts | more | tags)
         with self._filling:
             oldest = self._open.pop(next(iter(self._open))) if len(self._open) >= MAX_OPEN_SPANS else None
             self._open[event.id] = _Open(span, is_current, facts)
         if oldest is not None:
             oldest.span.end()
         return span
-
-    def _parent(self, event: Observed) -> Context | None:
-        """The context that an event's span begins in; None for the current one."""
-        outer = self._open.get(event.parent_id or "")
-        return None if outer is None or outer.is_current else self._trace.set_span_in_context(outer.span)
 
     def _end(self, open_span: _Open, attributes: dict[str, Any], error: str | None) -> None:
         open_span.span.set_attributes(attributes | _error(error))
@@ -290,10 +291,6 @@ def _counted(usage: Usage | None) -> dict[str, Any]:
 
 def _error(error: str | None) -> dict[str, Any]:
     return {} if error is None else {NAMES["error"]: error}
-
-
-def _plain(value: object) -> object:
-    return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
 
 
 # Switching it on

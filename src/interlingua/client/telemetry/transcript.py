@@ -43,7 +43,14 @@ def request_attributes(request: Request) -> dict[str, str]:
     if request.system:
         attributes[NAMES["instructions"]] = _json(_parts(request.system))
     if request.tools:
-        attributes[NAMES["tools"]] = _json([_tool(tool) for tool in request.tools if isinstance(tool, Tool)])
+        tools = [
+            {
+                "type": "function", "name": tool.name, "description": tool.description or "",
+                "parameters": tool.parameters,
+            }
+            for tool in request.tools if isinstance(tool, Tool)
+        ]  # fmt: skip
+        attributes[NAMES["tools"]] = _json(tools)
     return attributes
 
 
@@ -69,12 +76,6 @@ def result_of(result: ToolResult) -> str:
 
 def _json(value: object) -> str:
     return encode(value).decode()
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    return {
-        "type": "function", "name": tool.name, "description": tool.description or "", "parameters": tool.parameters,
-    }  # fmt: skip
 
 
 def _parts(parts: Iterable[Part]) -> list[dict[str, Any]]:

@@ -74,7 +74,10 @@ def _lower(dialect: Dialect, request: Request, options: EncodeOptions) -> Encode
 
 def _forced(dialect: Dialect, request: Request, options: EncodeOptions) -> Encoded | None:
     """The second rung; None where the target takes no tools, or no forced call."""
-    name = _free_name(request)
+    names = {tool.name for tool in request.tools if isinstance(tool, Tool)}
+    name = request.schema_name or "response"
+    while name in names:  # no other tool is called as the hidden one is
+        name = f"{name}_output"
     tool = Tool(name=name, description=DESCRIPTION, parameters=request.output_schema or {})
     with_tool = replace(
         _without_schema(request), tools=(*request.tools, tool), tool_choice=_choice(request.tool_choice, request, name)
@@ -105,15 +108,6 @@ def _prompted(dialect: Dialect, request: Request, options: EncodeOptions) -> Enc
 
 def _without_schema(request: Request) -> Request:
     return replace(request, output_schema=None, schema_name=None, schema_description=None, schema_strict=None)
-
-
-def _free_name(request: Request) -> str:
-    """A name for the hidden tool that no other tool has."""
-    names = {tool.name for tool in request.tools if isinstance(tool, Tool)}
-    name = request.schema_name or "response"
-    while name in names:
-        name = f"{name}_output"
-    return name
 
 
 def _choice(choice: ToolChoice | None, request: Request, name: str) -> ToolChoice:

@@ -55,8 +55,12 @@ def with_output(response: Response[Any], kind: type[T] | Any, repair: Repair = "
     Raises: OutputError, with the response: `refused`, `truncated` by the length limit, or `invalid`.
     """
     if response.tool_calls:
-        return _calling(response)
-    if response.finish_reason in ("refusal", "content_filter") or _refuses(response):
+        if response.request is None or response.request.tools:
+            return response
+        names = ", ".join(dict.fromkeys(call.name for call in response.tool_calls))
+        raise _error(response, "invalid", f"it called {names}, and there are no tools")
+    is_refusal = any(type(part) is RefusalPart for part in response.parts)
+    if response.finish_reason in ("refusal", "content_filter") or is_refusal:
         raise _error(response, "refused", f"the model refused ({response.finish_reason_raw or response.finish_reason})")
     try:
         output, repairs = _read(response.text, kind, repair)
@@ -65,14 +69,6 @@ def with_output(response: Response[Any], kind: type[T] | Any, repair: Repair = "
             raise _error(response, "truncated", f"the answer was cut off: {cut_advice(response)}") from error
         raise _error(response, "invalid", error.message) from error
     return replace(response, output=output, changes=response.changes + repairs)
-
-
-def _calling(response: Response[Any]) -> Response[Any]:
-    """A response that calls tools, where there are any to call."""
-    if response.request is None or response.request.tools:
-        return response
-    names = ", ".join(dict.fromkeys(call.name for call in response.tool_calls))
-    raise _error(response, "invalid", f"it called {names}, and there are no tools")
 
 
 def _read(text: str, kind: Any, repair: Repair) -> tuple[Any, tuple[Change, ...]]:
@@ -87,10 +83,6 @@ def _read(text: str, kind: Any, repair: Repair) -> tuple[Any, tuple[Change, ...]
 
 def _repaired(code: str, detail: str, path: str = "") -> Change:
     return Change(CODES[code].action, code, f"/output{path}", None, "repair", detail)
-
-
-def _refuses(response: Response[Any]) -> bool:
-    return any(type(part) is RefusalPart for part in response.parts)
 
 
 def _error(response: Response[Any], fault: OutputFault, why: str) -> OutputError:
@@ -191,12 +183,13 @@ def _again(job: Job, response: Response[Any], error: OutputError) -> Job:
 def _together(first: Response[Any], second: Response[Any], error: OutputError) -> Response[Any]:
     """The second answer as the answer to the first question, with what both took."""
     costs = first.cost_usd, second.cost_usd
+    news = [change for change in second.changes if change not in first.changes]  # what both say is told once
     return replace(
         second,
         usage=add_usage(first.usage, second.usage),
         cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + costs[1],
         attempts=(*_tries(first, error), *second.attempts),
-        changes=(*_told_once(first, second), _repaired("output_asked_again", "asked again with the problems")),
+        changes=(*first.changes, *news, _repaired("output_asked_again", "asked again with the problems")),
         request=first.request,
     )
 
@@ -209,8 +202,3 @@ def _tries(response: Response[Any], error: OutputError) -> tuple[Attempt, ...]:
         else attempt
         for attempt in response.attempts
     ])  # fmt: skip
-
-
-def _told_once(first: Response[Any], second: Response[Any]) -> tuple[Change, ...]:
-    """The changes of both tries; what both say is told once."""
-    return (*first.changes, *[change for change in second.changes if change not in first.changes])

@@ -95,7 +95,11 @@ class AgUiEncoder:
                 self._streamed.add(call_id)
                 return _event("TOOL_CALL_ARGS", toolCallId=call_id, delta=text) if call_id else b""
             case ToolCallReady(call=call):
-                return self._ready(call)
+                # The end of a call, with its beginning and its arguments where they were not told in pieces.
+                events = b"" if call.id in self._calls.values() else self._call_start(call.id, call.name)
+                if call.id not in self._streamed:
+                    events += _event("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments_json)
+                return events + _event("TOOL_CALL_END", toolCallId=call.id)
             case Annotation(index=index):
                 self._noted.add("annotation_unsupported", f"/parts/{index}/annotations")
                 return b""
@@ -176,13 +180,6 @@ class AgUiEncoder:
     def _call_start(self, call_id: str, name: str) -> bytes:
         self._message = self._message or _new_id()
         return _event("TOOL_CALL_START", toolCallId=call_id, toolCallName=name, parentMessageId=self._message)
-
-    def _ready(self, call: ToolCall) -> bytes:
-        """The end of a call, with its beginning and its arguments where they were not told in pieces."""
-        events = b"" if call.id in self._calls.values() else self._call_start(call.id, call.name)
-        if call.id not in self._streamed:
-            events += _event("TOOL_CALL_ARGS", toolCallId=call.id, delta=call.arguments_json)
-        return events + _event("TOOL_CALL_END", toolCallId=call.id)
 
     def _interrupt(self, call: ToolCall) -> dict[str, object]:
         signer = self._chat.signer

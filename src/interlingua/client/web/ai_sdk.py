@@ -22,7 +22,6 @@ from interlingua.types.change import Changes
 from interlingua.types.content import (
     AudioPart,
     BrokenToolCall,
-    Citation,
     DocumentPart,
     ImagePart,
     OpaquePart,
@@ -121,11 +120,16 @@ class UiMessageEncoder:
             case ToolCallReady(call=call):
                 signature = self._chat.signer.sign(self._chat.id, call)
                 signed = {"providerMetadata": {METADATA: {"signature": signature}}} if signature else {}
-                return part(
-                    "tool-input-available", toolCallId=call.id, toolName=call.name, input=_input(call), **signed
-                )
-            case Annotation(annotation=annotation):
-                return self._source(annotation, event.index)
+                # The arguments are a value; those of a freeform call are its text.
+                value = call.arguments.get("input") if call.freeform else call.arguments
+                return part("tool-input-available", toolCallId=call.id, toolName=call.name, input=value, **signed)
+            case Annotation(annotation=citation) if citation.url is not None:
+                self._id_count += 1
+                titled: dict[str, object] = {"title": citation.title} if citation.title else {}
+                return part("source-url", sourceId=f"source-{self._id_count}", url=citation.url, **titled)
+            case Annotation():
+                self._noted.add("annotation_unsupported", f"/parts/{event.index}/annotations")
+                return b""
             case Seal(sealed=sealed):
                 self._noted.add(
                     "seal_foreign", f"/parts/{event.index}", f"sealed by {sealed.provider or sealed.dialect}"
@@ -137,9 +141,16 @@ class UiMessageEncoder:
     def _frame(self, event: Event) -> bytes:
         match event:
             case StreamStart():
-                return self._start()
-            case BlockStart():
-                return self._block_start(event)
+                opening = part("finish-step") if self._in_step else self._begin()
+                self._in_step = True
+                self._open.clear()
+                self._calls.clear()
+                return opening + part("start-step")
+            case BlockStart(block="tool_call"):
+                members: dict[str, object] = {"inputEncoding": "text"} if event.freeform else {}
+                if event.id and not event.freeform:
+                    self._calls[event.index] = event.id
+                return part("tool-input-start", toolCallId=event.id, toolName=event.name, **members)
             case BlockEnd():
                 return self._block_end(event)
             case StreamEnd(response=response):
@@ -158,13 +169,6 @@ class UiMessageEncoder:
             return b""
         self._begun = True
         return part("start")
-
-    def _start(self) -> bytes:
-        opening = part("finish-step") if self._in_step else self._begin()
-        self._in_step = True
-        self._open.clear()
-        self._calls.clear()
-        return opening + part("start-step")
 
     def finished(self, reason: StopReason) -> bytes:
         """The end of a run."""
@@ -210,14 +214,6 @@ class UiMessageEncoder:
             opening = part(f"{kind}-start", id=name)
         return b"%b%b%b}\n\n" % (opening, self._open[index][1], encode_text(text))
 
-    def _block_start(self, event: BlockStart) -> bytes:
-        if event.block != "tool_call":
-            return b""
-        members: dict[str, object] = {"inputEncoding": "text"} if event.freeform else {}
-        if event.id and not event.freeform:
-            self._calls[event.index] = event.id
-        return part("tool-input-start", toolCallId=event.id, toolName=event.name, **members)
-
     def _block_end(self, event: BlockEnd) -> bytes:
         opened = self._open.get(event.index)
         if opened is not None:
@@ -250,17 +246,3 @@ class UiMessageEncoder:
             return call
         output = {"text": step.output or "", "sources": msgspec.to_builtins(step.sources)}
         return call + part("tool-output-available", output=output, **ran)
-
-    def _source(self, citation: Citation, index: int) -> bytes:
-        """A source with an address; other annotations have no place."""
-        if citation.url is None:
-            self._noted.add("annotation_unsupported", f"/parts/{index}/annotations")
-            return b""
-        self._id_count += 1
-        titled: dict[str, object] = {"title": citation.title} if citation.title else {}
-        return part("source-url", sourceId=f"source-{self._id_count}", url=citation.url, **titled)
-
-
-def _input(call: ToolCall) -> object:
-    """The arguments as a value; those of a freeform call are its text."""
-    return call.arguments.get("input") if call.freeform else call.arguments

@@ -71,21 +71,18 @@ class EventWriter:
         """The bytes that an event adds; may be empty."""
         encoder = self._encoder
         if encoder is None:
-            encoder = self._encoder = self._begin(event.model if isinstance(event, StreamStart) else "")
+            context = ServerContext(
+                created=int(time.time()),
+                make_id=answer_ids(self._name),
+                source=source_of(self._lanes, event.model if isinstance(event, StreamStart) else ""),
+                changes=self._changes,
+            )
+            encoder = self._encoder = get_dialect(self._name).stream_encoder(context)
         return encoder.encode(cast("Event", event))
 
     def fail(self, error: Error, partial: Response[Any] | None) -> bytes:
         """The bytes of an error, which end the stream."""
         return self.tell(stream_error(error, partial))
-
-    def _begin(self, model: str) -> StreamEncoder:
-        context = ServerContext(
-            created=int(time.time()),
-            make_id=answer_ids(self._name),
-            source=source_of(self._lanes, model),
-            changes=self._changes,
-        )
-        return get_dialect(self._name).stream_encoder(context)
 
 
 def source_of(lanes: Iterable[Lane], model: str) -> str | None:

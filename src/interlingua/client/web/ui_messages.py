@@ -68,7 +68,8 @@ def read_ui_messages(body: Mapping[str, Any], signer: Signer) -> WebChat:
             messages.extend(steps)
             approvals = {call.call.id: _verdict(call) for call in last if call.state == "approval-responded"}
             ids = [call.call.id for call in last]
-            names = {call.call.id for call in last if _waits(call)} if approvals else set[str]()
+            states = ("approval-responded", "input-available")
+            names = {call.call.id for call in last if call.state in states} if approvals else set[str]()
             waiting = [call for call in last if call.call.id in names]
             for call in waiting:
                 if ids.count(call.call.id) > 1:
@@ -168,10 +169,6 @@ def _result(call: _Call) -> ToolResult | None:
             return ToolResult(call_id=made.id, name=made.name, content=text, is_error=True)
         case _:
             return None
-
-
-def _waits(call: _Call) -> bool:
-    return call.state in ("approval-responded", "input-available")
 
 
 def _verdict(call: _Call) -> bool | str:
