@@ -149,8 +149,11 @@ class AssistantEncoder:
 
     def _text(self, part: TextPart, path: str) -> PartWire | None:
         signature = self.signature(part.sealed, path) if part.sealed is not None else None
-        if part.annotations:
-            self._cite(part, f"{path}/annotations")
+        if part.annotations and self.reply:
+            self.grounding = self.grounding or Grounding()
+            self.grounding.cite(part.annotations, part.text, self.changes, f"{path}/annotations", part=self._place)
+        elif part.annotations:
+            own_values(part.annotations, "", self.changes, f"{path}/annotations")
         if part.cache is not None:
             self.changes.add("cache_unsupported", f"{path}/cache")
         wire = PartWire(text=part.text, thoughtSignature=signature)
@@ -162,13 +165,6 @@ class AssistantEncoder:
             self.changes.add("empty_part", path)
         return None
 
-    def _cite(self, part: TextPart, path: str) -> None:
-        if self.reply:
-            self.grounding = self.grounding or Grounding()
-            self.grounding.cite(part.annotations, part.text, self.changes, path, part=self._place)
-        else:
-            own_values(part.annotations, "", self.changes, path)
-
     def _thinking(self, part: ThinkingPart, path: str) -> PartWire | None:
         signature = self.signature(part.sealed, path)
         wire = PartWire(text=part.text, thought=True, thoughtSignature=signature)
@@ -178,15 +174,12 @@ class AssistantEncoder:
     def _call(self, part: ToolCall, path: str) -> PartWire:
         signature = self.signature(part.sealed, path)
         if signature is None and not self._has_call and not self.reply:
-            signature = self._filler(part, path)
+            seals = self.target.facts.call_seals
+            if seals or (seals is None and part.sealed is not None):
+                self.changes.add("seal_filler", f"{path}/sealed" if part.sealed is not None else path)
+                signature = FILLER
         self._has_call = True
         return self._call_part(part, part.arguments_json, signature, path)
-
-    def _filler(self, part: ToolCall, path: str) -> str | None:
-        if self.target.facts.call_seals is False or (self.target.facts.call_seals is None and part.sealed is None):
-            return None
-        self.changes.add("seal_filler", f"{path}/sealed" if part.sealed is not None else path)
-        return FILLER
 
     def _call_part(self, part: ToolCall | BrokenToolCall, text: str, signature: str | None, path: str) -> PartWire:
         call = CallWire(id=self.call_id(part.id), name=self.names.get(part.name, part.name), args=Raw(text))

@@ -163,19 +163,14 @@ class Grounding:
                 what = citation.file or citation.title or "an annotation"
                 changes.add("annotation_unsupported", f"{path}/{place}", f"{what} of {citation.dialect}")
             else:
-                room -= self._support(citation, citation.url, places, (offset, part, room))
-
-    def _support(self, citation: Citation, url: str, places: _Places, at: tuple[int, int, int]) -> int:
-        """Add a support in a text that stands at an offset in a part, with its words if there is room; their number."""
-        offset, part, room = at
-        chunk = self._chunks.setdefault((url, citation.title), len(self._chunks))
-        start, end = span_in(citation, places.text)
-        words = places.text[start:end] if end - start <= room else ""
-        first, last = offset + places.byte_of(start), offset + places.byte_of(end)
-        segment = {"partIndex": part, "startIndex": first, "endIndex": last, "text": words}
-        segment = {name: value for name, value in segment.items() if value}
-        self._supports.append({"segment": segment, "groundingChunkIndices": [chunk]})
-        return len(words)
+                chunk = self._chunks.setdefault((citation.url, citation.title), len(self._chunks))
+                start, end = span_in(citation, text)
+                words = text[start:end] if end - start <= room else ""
+                room -= len(words)
+                first, last = offset + places.byte_of(start), offset + places.byte_of(end)
+                segment = {"partIndex": part, "startIndex": first, "endIndex": last, "text": words}
+                segment = {name: value for name, value in segment.items() if value}
+                self._supports.append({"segment": segment, "groundingChunkIndices": [chunk]})
 
     def members(self) -> dict[str, Any]:
         """The members of the candidate."""

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from interlingua.schema.subset import Subset
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
-    from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.types.response import FinishReason
@@ -136,14 +135,15 @@ class _RequestEncoder(RequestWriter):
         self.set_state(self.wire)
         if self.request.cache in ("5m", "1h"):
             self.changes.add("cache_unsupported", "/cache", "the service caches by itself, for its own time")
-        self._extra()
-        return self.done(self._path(), self.wire)
-
-    def _path(self) -> str:
+        if self.config != _NO_CONFIG:
+            self.wire.generationConfig = self.config
+        if self.request.extra:
+            merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != FIELD})
         model = self.target.model
         has_prefix = model.startswith(("models/", "tunedModels/", "publishers/"))
         name = quote(model if has_prefix else f"models/{model}", safe="/@-._~")
-        return f"/{name}:streamGenerateContent?alt=sse" if self.options.stream else f"/{name}:generateContent"
+        method = "streamGenerateContent?alt=sse" if self.options.stream else "generateContent"
+        return self.done(f"/{name}:{method}", self.wire)
 
     def _messages(self, history: tuple[Message, ...]) -> None:
         ids = self.map_ids()
@@ -152,24 +152,17 @@ class _RequestEncoder(RequestWriter):
         encoder = MessageEncoder(self.target, self.names, ids, self.changes)
         instruction, contents = encoder.encode(self.request.system, history)
         if not history or history[0].role != "user":  # else nothing has to stand before it
-            instruction, contents = self._begun(instruction, contents)
+            first: list[Any] = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
+            if self.request.continues is None and any(
+                isinstance(part, PartWire | PlainPartWire) and part.functionCall for part in first
+            ):
+                self.changes.add("parameter_added", "/messages/0", "a turn of the user, since a call must follow one")
+                contents = [ContentWire(role="user", parts=[PartWire(text=OPENING)]), *contents]
+            if instruction is not None and not contents:
+                self.changes.add("system_moved", "/system", "sent as the user's message, because one must come first")
+                instruction, contents = None, [ContentWire(role="user", parts=instruction.parts)]
         self.wire.systemInstruction = instruction
         self.wire.contents = cast("list[ContentWire]", self.placed(contents, is_bare=encoder.is_bare))
-
-    def _begun(
-        self, instruction: ContentWire | None, contents: list[ContentWire]
-    ) -> tuple[ContentWire | None, list[ContentWire]]:
-        """System text and contents that begin with a turn of the user where one must."""
-        first: list[Any] = part_list(contents[0].parts) if contents and contents[0].role == "model" else []
-        if self.request.continues is None and any(
-            isinstance(part, PartWire | PlainPartWire) and part.functionCall for part in first
-        ):
-            self.changes.add("parameter_added", "/messages/0", "a turn of the user, since a call must follow one")
-            contents = [ContentWire(role="user", parts=[PartWire(text=OPENING)]), *contents]
-        if instruction is not None and not contents:
-            self.changes.add("system_moved", "/system", "sent as the user's message, because one must come first")
-            instruction, contents = None, [ContentWire(role="user", parts=instruction.parts)]
-        return instruction, contents
 
     # Tools
 
@@ -190,14 +183,23 @@ class _RequestEncoder(RequestWriter):
         elif calling is not None:
             self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
         mixed = isinstance(wires, list) and len(wires) > 1 and any(wire.functionDeclarations for wire in wires)
-        if mixed and self.facts.mixed_tools and self.quirks.server_tool_calls:
-            self._mix(calling)
+        if not (mixed and self.facts.mixed_tools and self.quirks.server_tool_calls):
+            return
+        calling = calling or CallingWire()
+        if calling.mode in (None, "AUTO"):
+            calling.mode = "VALIDATED"
+        self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
+        merge_members(self.wire.toolConfig, {"includeServerSideToolInvocations": True})
+        self.changes.add(
+            "parameter_added", "/tools", "tools of both kinds: calls are held to their schemas, and all told"
+        )
 
     def _offered(self) -> list[ToolWire]:
         """The functions as one entry, and the tools that the provider runs."""
         wires: list[ToolWire] = []
         declarations: list[DeclarationWire] = []
-        apart = self._takes_tools_apart()
+        # Whether there are tools of both kinds, and the model takes but one.
+        apart = self.facts.mixed_tools is False and any(isinstance(tool, Tool) for tool in self.request.tools)
         for path, tool in self.offered():
             if isinstance(tool, OpaqueTool):
                 if apart:
@@ -237,21 +239,6 @@ class _RequestEncoder(RequestWriter):
             if isinstance(tool, Tool) and tool.strict and free:
                 self.changes.add("strict_unsupported", f"/tools/{place}/strict", "not all tools are strict")
         return False
-
-    def _takes_tools_apart(self) -> bool:
-        """Whether the request has tools of both kinds, and the model takes but one."""
-        return self.facts.mixed_tools is False and any(isinstance(tool, Tool) for tool in self.request.tools)
-
-    def _mix(self, calling: CallingWire | None) -> None:
-        """Ask for what tools of both kinds need beside each other: calls held to their schemas, all of them told."""
-        calling = calling or CallingWire()
-        if calling.mode in (None, "AUTO"):
-            calling.mode = "VALIDATED"
-        self.wire.toolConfig = ToolConfigWire(functionCallingConfig=calling)
-        merge_members(self.wire.toolConfig, {"includeServerSideToolInvocations": True})
-        self.changes.add(
-            "parameter_added", "/tools", "tools of both kinds: calls are held to their schemas, and all told"
-        )
 
     # Output and knobs
 
@@ -326,12 +313,6 @@ class _RequestEncoder(RequestWriter):
         self.note_others()
         if request.parallel_tool_calls is False:
             self.note_unsaid(("parallel_tool_calls",))
-
-    def _extra(self) -> None:
-        if self.config != _NO_CONFIG:
-            self.wire.generationConfig = self.config
-        if self.request.extra:
-            merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != FIELD})
 
 
 # The answer
@@ -414,8 +395,13 @@ def _choice(
     reason = finish_with_calls(raw, has_calls=not CALLS.isdisjoint([type(part) for part in parts]))
     settled = finish_of(reason, raw, parts, changes, f"{prefix}/finish_reason")
     members = candidate_members(wire)
-    if members:
-        _cite(parts, members)
+    names = [name for name in CITATIONS if name in members]
+    for last in reversed(range(len(parts) if names else 0)):  # without a text, they stay members of the candidate
+        part = parts[last]
+        if isinstance(part, TextPart) and part.text:
+            cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
+            parts[last] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
+            break
     content = wire.content.extra if wire.content is not None else None
     extra: dict[str, Any] = {"candidate": members} if members else {}
     if content:
@@ -427,17 +413,6 @@ def finish_with_calls(raw: str | None, *, has_calls: bool) -> FinishReason:
     """The finish reason; the wire says `STOP` whether tools are called or not."""
     reason = decode_finish(raw)
     return "tool_calls" if has_calls and reason == "stop" else reason
-
-
-def _cite(parts: list[Part], members: dict[str, Any]) -> None:
-    """Hang the citations on the last text that says something; without one they stay members of the candidate."""
-    names = [name for name in CITATIONS if name in members]
-    for place in reversed(range(len(parts) if names else 0)):
-        part = parts[place]
-        if isinstance(part, TextPart) and part.text:
-            cited = [one for name in names for one in read_citations(name, members.pop(name), part.text)]
-            parts[place] = TextPart(part.text, tuple(cited), part.cache, part.sealed, part.extra)
-            return
 
 
 def decode_error(reply: HttpReply, context: DecodeContext) -> Error:

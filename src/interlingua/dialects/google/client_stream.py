@@ -190,7 +190,11 @@ class GoogleStreamDecoder(BuildingDecoder):
         if frame.usageMetadata is not None:
             self._usage = merge_counts(self._usage, frame.usageMetadata)
         if frame.promptFeedback is not None or frame.createTime is not None or frame.extra is not None:
-            self._top(top_members(frame))
+            members = top_members(frame)
+            self._members.update(members)
+            feedback = members.get("promptFeedback")
+            if is_object(feedback) and feedback.get("blockReason") is not None:
+                self._blocked = str(feedback["blockReason"])
         for candidate in frame.candidates or ():
             self._candidate(candidate, frame)
         self._learn(frame, data)
@@ -200,7 +204,10 @@ class GoogleStreamDecoder(BuildingDecoder):
         self._template = self._run = None
         wire = frame.candidates[0] if frame.candidates is not None and len(frame.candidates) == 1 else None
         part = _only_text(wire) if wire is not None else None
-        if wire is None or part is None or frame != _named(frame) or not part.text:
+        if wire is None or part is None or not part.text:
+            return
+        named = ResponseWire(candidates=frame.candidates, modelVersion=frame.modelVersion, responseId=frame.responseId)
+        if frame != named:  # it says more than that
             return
         number, framing = wire.index or 0, self._framing
         block = self._block = self.builder.open_prose(number)
@@ -209,12 +216,6 @@ class GoogleStreamDecoder(BuildingDecoder):
         template = self._template = template_of(data, "text", part.text)
         if template is not None and isinstance(framing, SseDecoder):
             self._run = run_of(template, _FRAME, framing, block)
-
-    def _top(self, members: dict[str, Any]) -> None:
-        self._members.update(members)
-        feedback = members.get("promptFeedback")
-        if is_object(feedback) and feedback.get("blockReason") is not None:
-            self._blocked = str(feedback["blockReason"])
 
     def _candidate(self, wire: CandidateWire, frame: ResponseWire) -> None:
         number = wire.index or 0
@@ -226,7 +227,8 @@ class GoogleStreamDecoder(BuildingDecoder):
             _join(candidate.members, members)
         if wire.content is not None:
             parts = part_list(wire.content.parts)
-            self._goes_on = self._goes_on or (candidate.raw is not None and any(_says(part) for part in parts))
+            says_more = candidate.raw is not None and any(part.text != "" for part in parts)
+            self._goes_on = self._goes_on or says_more
             for part in parts:
                 self._part(part, candidate)
             if wire.content.extra:
@@ -238,20 +240,16 @@ class GoogleStreamDecoder(BuildingDecoder):
         if not 0 <= number < MAX_CHOICES:
             raise LimitExceededError(f"the answer has a candidate {number}, beyond the {MAX_CHOICES} that are read")
         candidate = self._candidates[number] = _Candidate(number)
-        self._start(frame)
-        return candidate
-
-    def _start(self, frame: ResponseWire) -> None:
-        """The first content: from here on the name of the answer and the size of its prompt are known."""
         if self.builder.start_event is not None:
-            return
+            return candidate
+        # The first content: from here on the name of the answer and the size of its prompt are known.
         version = frame.modelVersion
         self.builder.start(model=version or "", wire_model=version or None, id=frame.responseId or None)
-        if self._usage is not None:
-            usage = decode_usage(self._usage)
-            if usage is not None:
-                early = Usage(input_tokens=usage.input_tokens, cache_read_tokens=usage.cache_read_tokens)
-                self.builder.update_usage(early)
+        usage = None if self._usage is None else decode_usage(self._usage)
+        if usage is not None:
+            early = Usage(input_tokens=usage.input_tokens, cache_read_tokens=usage.cache_read_tokens)
+            self.builder.update_usage(early)
+        return candidate
 
     # Parts
 
@@ -278,17 +276,13 @@ class GoogleStreamDecoder(BuildingDecoder):
         if not wire.text:
             self._cite(candidate)  # this part says nothing, so what is known belongs to the text before it
         builder.close_prose(number)
-        self._signed(wire, number)
-        builder.close_prose(number)
-
-    def _signed(self, wire: PartWire, number: int) -> None:
-        builder = self.builder
         say = builder.thinking if wire.thought else builder.text
         block = say("", number, beside(wire))
         sealed = self._parts.sealed(wire)
         if sealed is not None:
             builder.seal(block, sealed)
         say(wire.text or "", number)
+        builder.close_prose(number)
 
     def _call(self, wire: PartWire, call: CallWire, candidate: _Candidate) -> None:
         """A call, or a piece of the one that is still open."""
@@ -302,7 +296,12 @@ class GoogleStreamDecoder(BuildingDecoder):
         if call.willContinue:
             candidate.block = block
             return
-        self._close_call(block, call, candidate)
+        whole = arguments_text(call) if call.args is not msgspec.UNSET else candidate.arguments.text
+        if whole[:1] == '"':
+            whole = text_arguments(whole, self.changes, block.path)
+        self.builder.call_arguments(block, whole)
+        self.builder.close_call(block)
+        candidate.block = None
 
     def _open_call(self, wire: PartWire, call: CallWire, candidate: _Candidate) -> Block:
         number = candidate.number
@@ -319,15 +318,6 @@ class GoogleStreamDecoder(BuildingDecoder):
             self.builder.seal(block, sealed)
         candidate.arguments = PartialArguments()
         return block
-
-    def _close_call(self, block: Block, call: CallWire, candidate: _Candidate) -> None:
-        gathered = candidate.arguments
-        whole = arguments_text(call) if call.args is not msgspec.UNSET else gathered.text
-        if whole[:1] == '"':
-            whole = text_arguments(whole, self.changes, block.path)
-        self.builder.call_arguments(block, whole)
-        self.builder.close_call(block)
-        candidate.block = None
 
     # The end
 
@@ -370,11 +360,6 @@ class GoogleStreamDecoder(BuildingDecoder):
             self.builder.finish(reason, candidate.raw, number)
 
 
-def _named(frame: ResponseWire) -> ResponseWire:
-    """A frame with the same candidates and names, and nothing else."""
-    return ResponseWire(candidates=frame.candidates, modelVersion=frame.modelVersion, responseId=frame.responseId)
-
-
 def _only_text(wire: CandidateWire) -> PartWire | None:
     """The one part that a candidate holds, where it is a plain text and the candidate says nothing else."""
     parts = part_list(wire.content.parts) if wire.content is not None and wire.content.extra is None else ()
@@ -382,11 +367,6 @@ def _only_text(wire: CandidateWire) -> PartWire | None:
         return None
     part = parts[0]
     return part if part == PartWire(text=part.text, thought=part.thought) else None
-
-
-def _says(wire: PartWire) -> bool:
-    """Whether a part is more than an empty text."""
-    return bool(wire.text) or wire.text is None
 
 
 def _join(members: dict[str, Any], more: dict[str, Any]) -> None:

@@ -140,13 +140,10 @@ def _requests(request: EmbedRequest, model: str, members: dict[str, Any]) -> Bat
     if request.dimensions is not None:
         same["outputDimensionality"] = request.dimensions
     named = model if "/" in model else f"models/{model}"
-    return BatchWire(
-        requests=[{"model": named, "content": _content(each), **same, **members} for each in request.inputs]
-    )
-
-
-def _content(each: EmbedInput) -> Any:
-    return {"parts": [{"text": each}]} if isinstance(each, str) else each.raw
+    contents: list[Any] = [
+        {"parts": [{"text": each}]} if isinstance(each, str) else each.raw for each in request.inputs
+    ]
+    return BatchWire(requests=[{"model": named, "content": content, **same, **members} for content in contents])
 
 
 def _instances(request: EmbedRequest, model: str, members: dict[str, Any]) -> BatchWire:  # noqa: ARG001 - as `_requests`

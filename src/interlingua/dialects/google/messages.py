@@ -196,7 +196,11 @@ class _History:
             return ToolResult(call_id, name, content, is_error)
         if result.parts:
             head = () if not result.response else (TextPart(content) if isinstance(content, str) else content,)
-            content = (*head, *[_result_media(part) for part in result.parts])
+            media: list[Any] = [
+                opaque(part) if part.inlineData is None else decode_media(part, part.inlineData, None)
+                for part in result.parts
+            ]
+            content = (*head, *media)
         members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
         if wire.thoughtSignature:
             members["thoughtSignature"] = wire.thoughtSignature
@@ -205,10 +209,6 @@ class _History:
         if result.id and is_made_id(result.id):
             members.setdefault("functionResponse", {})["id"] = result.id
         return ToolResult(call_id, name, content, is_error, extra={NAME: members} if members else {})
-
-
-def _result_media(wire: PartWire) -> Any:
-    return opaque(wire) if wire.inlineData is None else decode_media(wire, wire.inlineData, None)
 
 
 def _beside(wire: ContentWire) -> dict[str, dict[str, Any]]:
@@ -406,7 +406,15 @@ class MessageEncoder:
         if not has_parts and _has_reference(value):
             self.changes.add("result_as_text", f"{path}/content", "a `$ref` in it would be taken for a part")
             value = json_text(Json(value))
-        return _object("" if value is NOTHING else value, is_error=result.is_error)
+        if value is NOTHING:
+            value = ""
+        # The wire insists on an object: a value as it is where it is one, else under a fixed key.
+        if is_object(value):
+            failed = value.get("error") is not None and "output" not in value
+            alone = value.keys() == {"output"} or (failed and len(value) == 1)
+            if not alone and failed == result.is_error:
+                return value
+        return {"error" if result.is_error else "output": value}
 
 
 def _value(result: ToolResult, changes: Changes, path: str) -> Any:
@@ -423,16 +431,6 @@ def _value(result: ToolResult, changes: Changes, path: str) -> Any:
     if any(isinstance(part, Json) for part in texts):
         changes.add("result_as_text", path, "values and texts sent as one text")
     return result_text(result) if texts else NOTHING
-
-
-def _object(value: Any, *, is_error: bool) -> dict[str, Any]:
-    """The object that the wire insists on: a value as it is where it is one, else under a fixed key."""
-    if is_object(value):
-        failed = value.get("error") is not None and "output" not in value
-        alone = value.keys() == {"output"} or (failed and len(value) == 1)
-        if not alone and failed == is_error:
-            return value
-    return {"error" if is_error else "output": value}
 
 
 def _has_reference(value: Any) -> bool:

@@ -42,13 +42,9 @@ VERBATIM = frozenset(
 _SNAKE = re.compile(r"_([a-z])")
 
 
-def _camel(name: str) -> str:
-    return _SNAKE.sub(lambda match: match[1].upper(), name)
-
-
 def cases(body: JsonObject) -> JsonObject:
     """Snake case is camel case, except inside those."""
-    named = {_camel(name): value for name, value in body.items()}
+    named = {_SNAKE.sub(lambda match: match[1].upper(), name): value for name, value in body.items()}
     return {name: value if name in VERBATIM else _cased(value) for name, value in named.items()}
 
 
@@ -103,7 +99,12 @@ def contents(body: JsonObject) -> JsonObject:
     """Neighbours of one role are one content; `function`, `tool` and no role are `user`."""
     if "contents" not in body:
         return body
-    read = [_content(content) for content in _listed(body["contents"]) if is_object(content)]
+    read: list[JsonObject] = []
+    for content in _listed(body["contents"]):
+        if is_object(content):
+            role = content.get("role") or "user"
+            parts = _parts(content.get("parts"))
+            read.append({**content, "role": "user" if role in ("function", "tool") else role, "parts": parts})
     merged: list[JsonObject] = []
     for _, group in groupby(read, lambda content: content["role"]):
         same = list(group)
@@ -113,18 +114,13 @@ def contents(body: JsonObject) -> JsonObject:
     return body
 
 
-def _content(content: JsonObject) -> JsonObject:
-    role = content.get("role") or "user"
-    return {**content, "role": "user" if role in ("function", "tool") else role, "parts": _parts(content.get("parts"))}
-
-
 def _parts(parts: Any) -> list[Any]:
     """An empty text without a signature is no part."""
-    return [_part(part) for part in _listed(parts) if not _is_nothing(part)]
-
-
-def _is_nothing(part: object) -> bool:
-    return is_object(part) and not part.get("text") and part.keys() <= {"text", "thought"}
+    return [
+        _part(part)
+        for part in _listed(parts)
+        if not (is_object(part) and not part.get("text") and part.keys() <= {"text", "thought"})
+    ]
 
 
 def _part(part: object) -> object:
@@ -231,16 +227,15 @@ def candidates(body: JsonObject) -> JsonObject:
     """A candidate is known by its place; its role is the model's; without parts it has no content."""
     if not is_list(body.get("candidates")):
         return body
-    body["candidates"] = [_candidate(candidate) for candidate in body["candidates"]]
+    whole: list[JsonObject] = []
+    for candidate in body["candidates"]:
+        content: JsonObject = candidate.get("content") or {}
+        parts = _parts(content.get("parts"))
+        rest = without(content, {"role", "parts"})
+        bare = {**rest, **({"parts": parts} if parts else {})}
+        whole.append({**without(candidate, {"content", "index"}), **({"content": bare} if bare else {})})
+    body["candidates"] = whole
     return body
-
-
-def _candidate(candidate: JsonObject) -> JsonObject:
-    content: JsonObject = candidate.get("content") or {}
-    parts = _parts(content.get("parts"))
-    rest = without(content, {"role", "parts"})
-    bare = {**rest, **({"parts": parts} if parts else {})}
-    return {**without(candidate, {"content", "index"}), **({"content": bare} if bare else {})}
 
 
 def usage(body: JsonObject) -> JsonObject:

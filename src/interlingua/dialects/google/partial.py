@@ -50,7 +50,8 @@ class PartialArguments:
         """
         path = str(piece.get("jsonPath"))
         match = _PATH.fullmatch(path)
-        steps = _steps(match["steps"]) if match is not None else []
+        pieces = _STEP.finditer(match["steps"]) if match is not None else ()
+        steps: list[Step] = [int(piece[2]) if piece[2] else piece[1] or piece[3] for piece in pieces]
         if match is None or not steps:
             raise DecodeError(f"{path!r} is no path of an argument", path="/functionCall/partialArgs")
         if len(steps) > MAX_STEPS:
@@ -64,7 +65,12 @@ class PartialArguments:
     def _put(self, steps: list[Step], value: Any) -> None:
         holder: Any = self.value
         for step, following in pairwise(steps):
-            holder = _entered(holder, step, [] if isinstance(following, int) else {})
+            inner = _value_at(holder, step)
+            if inner is None:
+                fresh: list[Any] | dict[str, Any] = [] if isinstance(following, int) else {}
+                _set(holder, step, fresh)
+                inner = fresh
+            holder = inner
         last = steps[-1]
         old = _value_at(holder, last)
         if isinstance(old, str) and isinstance(value, str):
@@ -72,18 +78,6 @@ class PartialArguments:
         elif is_list(old) and value == []:
             value = old
         _set(holder, last, value)
-
-
-def _steps(text: str) -> list[Step]:
-    return [int(match[2]) if match[2] else match[1] or match[3] for match in _STEP.finditer(text)]
-
-
-def _entered(holder: Any, step: Step, fresh: Any) -> Any:
-    inner = _value_at(holder, step)
-    if inner is None:
-        _set(holder, step, fresh)
-        return fresh
-    return inner
 
 
 def _value_at(holder: Any, step: Step) -> Any:

@@ -96,23 +96,18 @@ def in_call_order(results: Sequence[ToolResult], called: dict[str, str]) -> list
         places.setdefault(called.get(result.call_id) or result.name, []).append(place)
     ordered = list(results)
     if len(places) < len(ordered):
-        numbers = _numbers({result.call_id for result in results} & called.keys(), called)
+        waiting = {result.call_id for result in results} & called.keys()
+        numbers: dict[str, int] = {}
+        for call_id in reversed(called):  # back from the latest, and no further than needed: history may be long
+            if not waiting:
+                break
+            numbers[call_id] = -len(numbers)
+            waiting.discard(call_id)
         for own in places.values():
             came = sorted(own, key=lambda place: numbers.get(results[place].call_id, 1))
             for place, one in zip(own, came, strict=True):
                 ordered[place] = results[one]
     return ordered
-
-
-def _numbers(ids: set[str], called: dict[str, str]) -> dict[str, int]:
-    """Calls counted back from the latest, which is 0, no further than to the first of `ids`: history may be long."""
-    numbers: dict[str, int] = {}
-    for call_id in reversed(called):
-        if not ids:
-            break
-        numbers[call_id] = -len(numbers)
-        ids.discard(call_id)
-    return numbers
 
 
 def part_list(parts: list[PartWire] | PartWire | None) -> list[PartWire]:

@@ -134,7 +134,10 @@ ERROR_ROWS: ErrorTable = (
 
 def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
     """Status and body of an error; an upstream's own status is kept, with its word where it is one of ours."""
-    row = row_of(ERROR_ROWS, error) or _other_row(error)
+    row = row_of(ERROR_ROWS, error)
+    if row is None:
+        other = error.status or error.http_status
+        row = ErrorRow(other, "ABORTED" if type(error) is UpstreamError and other == 409 else "INTERNAL")
     upstream = is_upstream(error)
     code, status, reason = told_status(error, row), row.word, row.code
     if code == 402:
@@ -153,8 +156,3 @@ def encode_error_body(error: Error) -> tuple[int, dict[str, Any]]:
         details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})
     body = {"code": code, "message": error.message, "status": status}
     return code, {"error": {**body, "details": details} if details else body}
-
-
-def _other_row(error: Error) -> ErrorRow:
-    status = error.status or error.http_status
-    return ErrorRow(status, "ABORTED" if type(error) is UpstreamError and status == 409 else "INTERNAL")

@@ -45,14 +45,20 @@ def to_json_schema(schema: JsonValue) -> JsonValue:
     """A schema of the OpenAPI form as JSON Schema; anything else as it is."""
     if not is_object(schema):
         return schema
-    members = {RENAMED.get(name, name): _read(name, value) for name, value in _camel(schema).items()}
+    camel = {_SNAKE.sub(lambda match: match[1].upper(), name): value for name, value in schema.items()}
+    members = {RENAMED.get(name, name): _read(name, value) for name, value in camel.items()}
     if members.get("type") == "type_unspecified":
         del members["type"]
-    return _with_null(members) if members.pop("nullable", False) else members
-
-
-def _camel(schema: dict[str, Any]) -> dict[str, Any]:
-    return {_SNAKE.sub(lambda match: match[1].upper(), name): value for name, value in schema.items()}
+    if not members.pop("nullable", False):
+        return members
+    kind = members.get("type")
+    if isinstance(kind, str):
+        members["type"] = [kind, "null"]
+        if is_list(members.get("enum")):
+            members["enum"] = [*members["enum"], None]
+    elif is_list(members.get("anyOf")):
+        members["anyOf"] = [*members["anyOf"], {"type": "null"}]
+    return members
 
 
 def _read(name: str, value: Any) -> Any:
@@ -74,22 +80,20 @@ def _below(name: str, value: Any, turn: Callable[[Any], Any]) -> Any:
     return turn(value) if name in ("items", "additionalProperties") else value
 
 
-def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
-    kind = schema.get("type")
-    if isinstance(kind, str):
-        schema["type"] = [kind, "null"]
-        if is_list(schema.get("enum")):
-            schema["enum"] = [*schema["enum"], None]
-    elif is_list(schema.get("anyOf")):
-        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
-    return schema
-
-
 def from_json_schema(schema: JsonValue, style: str) -> JsonValue:
     """A JSON Schema that was read from the OpenAPI form, in the style in which it was read."""
     if style == PLAIN or not is_object(schema):
         return schema
-    members = _without_null(dict(schema))
+    members: dict[str, Any] = dict(schema)
+    kind = members.get("type")
+    if is_list(kind) and len(kind) == 2 and kind[1] == "null":
+        members["type"] = kind[0]
+        members["nullable"] = True
+        if is_list(members.get("enum")):
+            members["enum"] = [value for value in members["enum"] if value is not None]
+    elif is_list(members.get("anyOf")) and {"type": "null"} in members["anyOf"]:
+        members["anyOf"] = [part for part in members["anyOf"] if part != {"type": "null"}]
+        members["nullable"] = True
     return {WIRE_NAMES.get(name, name): _write(name, value, style) for name, value in members.items()}
 
 
@@ -97,16 +101,3 @@ def _write(name: str, value: Any, style: str) -> Any:
     if name == "type" and isinstance(value, str):
         return KINDS.index(value) if style == NUMBERED and value in KINDS else value.upper()
     return _below(name, value, partial(from_json_schema, style=style))
-
-
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    kind = schema.get("type")
-    if is_list(kind) and len(kind) == 2 and kind[1] == "null":
-        schema["type"] = kind[0]
-        schema["nullable"] = True
-        if is_list(schema.get("enum")):
-            schema["enum"] = [value for value in schema["enum"] if value is not None]
-    elif is_list(schema.get("anyOf")) and {"type": "null"} in schema["anyOf"]:
-        schema["anyOf"] = [part for part in schema["anyOf"] if part != {"type": "null"}]
-        schema["nullable"] = True
-    return schema

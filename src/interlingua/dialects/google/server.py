@@ -122,9 +122,15 @@ class _RequestDecoder:
         wire, config = self.wire, self.config
         system, first = ((), ()) if wire.systemInstruction is UNSET else self._system(bytes(wire.systemInstruction))
         messages = self._messages(first)
-        thinking = self._thinking()
+        thinking = _NO_THINKING
+        if config.thinkingConfig is not None:
+            thinking, rest = decode_thinking(config.thinkingConfig)
+            if rest:
+                self.config_extra["thinkingConfig"] = rest
         schema, json_mode = self._output()
-        tools = self._tools()
+        tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered)
+        if wire.toolConfig is not None and is_strict(wire.toolConfig.functionCallingConfig):
+            tools = strict_tools(tools)
         return Request(
             messages=messages,
             system=system,
@@ -169,11 +175,6 @@ class _RequestDecoder:
         continues = self.wire.cachedContent is not None
         return paired_history(messages, self.options, self.changes, continues=continues)
 
-    def _tools(self) -> tuple[Tool | OpaqueTool, ...]:
-        raw, config = self.wire.tools, self.wire.toolConfig
-        tools = () if raw is UNSET else _TOOLS.read(bytes(raw), self.changes, self._offered)
-        return strict_tools(tools) if config is not None and is_strict(config.functionCallingConfig) else tools
-
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wires = _read_tools(text)
         if wires is None:
@@ -205,15 +206,6 @@ class _RequestDecoder:
         if config.responseMimeType is not None and not is_json:
             self.config_extra["responseMimeType"] = config.responseMimeType
         return schema, is_json and schema is None
-
-    def _thinking(self) -> ThinkingAsked:
-        raw = self.config.thinkingConfig
-        if raw is None:
-            return _NO_THINKING
-        thinking, rest = decode_thinking(raw)
-        if rest:
-            self.config_extra["thinkingConfig"] = rest
-        return thinking
 
     def _extra(self) -> dict[str, dict[str, Any]]:
         """The members that pass through."""

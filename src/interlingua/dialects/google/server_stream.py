@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from interlingua.dialects._contract import ServerContext
     from interlingua.types.event import Event
-    from interlingua.types.response import Response
 
 __all__ = ["GoogleStreamEncoder"]
 
@@ -115,7 +114,12 @@ class GoogleStreamEncoder(ResumingEncoder):
 
     def _text_delta(self, event: TextDelta) -> bytes:
         frame = self._text(event.text, event.choice, thought=False)
-        self._go_on(self._choice(event.choice))
+        choice = self._choice(event.choice)
+        if not choice.text or choice.pending or choice.kept_thought or (self.context.json_array and not self._begun):
+            return frame
+        # It keeps back a character of plain text and no more: what follows can be written in one step.
+        self._text_head, self._text_tail = self._parts(choice.number, b'{"text":\0}').split(b"\0")
+        self._plain_choice, self._pending_text = choice.number, choice.text
         return frame
 
     def _thought(self, event: ThinkingDelta) -> bytes:
@@ -169,13 +173,6 @@ class GoogleStreamEncoder(ResumingEncoder):
         choice.text, choice.kept_thought = whole[-1:], thought
         return flushed + (self._parts(number, _text_part(whole[:-1], thought=thought)) if len(whole) > 1 else b"")
 
-    def _go_on(self, choice: _Choice) -> None:
-        """Have the text that follows written in one step, where it keeps back a character of plain text and no more."""
-        if not choice.text or choice.pending or choice.kept_thought or (self.context.json_array and not self._begun):
-            return
-        self._text_head, self._text_tail = self._parts(choice.number, b'{"text":\0}').split(b"\0")
-        self._plain_choice, self._pending_text = choice.number, choice.text
-
     def _whole_text(self, choice: _Choice, text: str, *, thought: bool) -> bytes:
         """A part of its own: text with a signature and members."""
         wire = PartWire(text=text, thought=thought or None, thoughtSignature=choice.signature)
@@ -211,16 +208,14 @@ class GoogleStreamEncoder(ResumingEncoder):
 
     def _block_end(self, event: BlockEnd) -> bytes:
         choice = self._choice(event.choice)
-        part, path = event.part, _path(event)
-        if isinstance(part, TextPart | ThinkingPart):
-            return self._end_text(choice, part, path)
+        head = f"/alternatives/{event.choice - 1}" if event.choice else ""
+        part, path = event.part, f"{head}/parts/{event.index}"
         if isinstance(part, RefusalPart):
             self.changes.add("refusal_as_text", path)
             return b""
-        wire = AssistantEncoder(Target(), self.changes, "", reply=True, own=self.own).part(part, path)
-        return self._keep(choice, encode_wire(wire)) if wire is not None else b""
-
-    def _end_text(self, choice: _Choice, part: TextPart | ThinkingPart, path: str) -> bytes:
+        if not isinstance(part, TextPart | ThinkingPart):
+            wire = AssistantEncoder(Target(), self.changes, "", reply=True, own=self.own).part(part, path)
+            return self._keep(choice, encode_wire(wire)) if wire is not None else b""
         if part.sealed is not None and not seal_fits(part.sealed, NAME, Target()):
             note_seal(self.changes, part.sealed, path)
         if isinstance(part, TextPart):
@@ -237,11 +232,7 @@ class GoogleStreamEncoder(ResumingEncoder):
     def _end(self, event: StreamEnd) -> bytes:
         if not self.context.says_own(NAME) and (failed := failed_end(event)):
             return self._error(failed)
-        last = self._last_frame(event.response)
-        return last + b"]" if self.context.json_array else last
-
-    def _last_frame(self, response: Response[Any]) -> bytes:
-        response = adopt_answer(response, self.changes)
+        response = adopt_answer(event.response, self.changes)
         members, first_extra = reply_members(response.extra)
         first = Alternative(
             parts=response.parts,
@@ -258,7 +249,8 @@ class GoogleStreamEncoder(ResumingEncoder):
         rest = encode_wire(wire)[1:-1]
         hand_over(self.changes, self.context)
         head = b'{"candidates":[' + b",".join(pieces) + b"]" if pieces else b""
-        return self._frame(_joined(head, rest, self._tail))
+        frame = self._frame(_joined(head, rest, self._tail))
+        return frame + b"]" if self.context.json_array else frame
 
     def _last(self, alternative: Alternative, place: int) -> bytes:
         """A candidate of the last frame, with what it kept back."""
@@ -296,11 +288,6 @@ class GoogleStreamEncoder(ResumingEncoder):
 
 def _text_part(text: str, *, thought: bool) -> bytes:
     return b'{"text":' + encode_text(text) + (b',"thought":true}' if thought else b"}")
-
-
-def _path(event: BlockEnd) -> str:
-    head = f"/alternatives/{event.choice - 1}" if event.choice else ""
-    return f"{head}/parts/{event.index}"
 
 
 def _joined(head: bytes, rest: bytes, tail: bytes) -> bytes:
