@@ -100,11 +100,6 @@ def unread(wire: ItemWire, target: Target) -> OpaquePart | ServerToolPart:
     return read_step(raw, kind, target.provider or None) if is_step(kind) else OpaquePart(NAME, kind, raw)
 
 
-def _is_answer(part: RefusalPart | AudioPart) -> bool:
-    """Whether the model says this; sound that goes in is no part of an answer."""
-    return isinstance(part, RefusalPart) or SPOKEN in part.extra.get(NAME, {})
-
-
 class ItemDecoder:
     """Reads the items of the assistant; `path` points to the value whose `parts` they become."""
 
@@ -154,13 +149,10 @@ class ItemDecoder:
             self.parts.append(TextPart(content))
             return
         parts = [TextPart(content)] if isinstance(content, str) else decode_content(content)
+        # Without an id it could be taken for a part of the message before it.
+        follows = "id" not in members and bool(self.parts) and isinstance(self.parts[-1], TextPart | RefusalPart)
         for place, part in enumerate(parts):
-            first = place == 0 and "id" not in members and self._follows()
-            self.parts.append(self._content(part, members, first=first))
-
-    def _follows(self) -> bool:
-        """Whether a message without an id could be taken for a part of the one before it."""
-        return bool(self.parts) and isinstance(self.parts[-1], TextPart | RefusalPart)
+            self.parts.append(self._content(part, members, first=follows and place == 0))
 
     def _content(self, part: Part, members: dict[str, Any], *, first: bool) -> Part:
         own: dict[str, Any] = {"new_item": True} if first else {}
@@ -168,7 +160,9 @@ class ItemDecoder:
             case TextPart(extra=extra):
                 own = {**extra.get(NAME, {}), **own}
                 return replace(part, sealed=self.sealed(members), extra={NAME: own} if own else {})
-            case RefusalPart(extra=extra) | AudioPart(extra=extra) if _is_answer(part):
+            case RefusalPart(extra=extra) | AudioPart(extra=extra) if (
+                isinstance(part, RefusalPart) or SPOKEN in extra.get(NAME, {})  # sound that goes in is no answer
+            ):
                 own = {**extra.get(NAME, {}), **own, **({"item": members} if members else {})}
                 return replace(part, extra={NAME: own} if own else {})
             case OpaquePart(raw=raw):
@@ -212,7 +206,14 @@ class ItemDecoder:
         call_id, code = self.ids.assign(wire.call_id)
         if code is not None:
             self.changes.add(code, f"{here}/id")
-        text = self._input(wire) if freeform else self._arguments(wire, here)
+        if freeform:
+            text = freeform_arguments(text_of(wire.input))
+            if wire.status == "incomplete":  # one that was cut off stays open
+                text = text.removesuffix(FREEFORM_END)
+        else:
+            text, was_object = arguments_text(wire.arguments)
+            if was_object:
+                self.changes.add("arguments_object", f"{here}/arguments_json")
         if text[:1] != "{":
             text = mended_arguments(text, self.changes, f"{here}/arguments_json", cut_off=self.cut_off)
         name = wire.name
@@ -229,17 +230,6 @@ class ItemDecoder:
         if members and isinstance(part, BrokenToolCall):
             part = replace(part, extra={NAME: {**(wire.extra or {}), "item": members}})
         self.parts.append(part)
-
-    def _input(self, wire: ItemWire) -> str:
-        """The arguments of a freeform call; one that was cut off stays open."""
-        text = freeform_arguments(text_of(wire.input))
-        return text.removesuffix(FREEFORM_END) if wire.status == "incomplete" else text
-
-    def _arguments(self, wire: ItemWire, here: str) -> str:
-        text, was_object = arguments_text(wire.arguments)
-        if was_object:
-            self.changes.add("arguments_object", f"{here}/arguments_json")
-        return text
 
     def image(self, wire: ItemWire) -> None:
         """A generated picture."""

@@ -123,14 +123,22 @@ class _RequestEncoder(OpenAIRequestWriter):
             merge_members(self.wire, self.told_cache())
         if request.extra:
             merge_members(self.wire, self.own_members())
-        if self.include:
-            self._include()
+        include: object = self.wire.include or []
+        if self.include and is_list(include):  # where it is none, the server has a word for it
+            self.wire.include = [*include, *(name for name in self.include if name not in include)]
         return self.done(PATH, self.wire)
 
     def _input(self, history: tuple[Message, ...]) -> None:
         ids = self.map_ids()
         encoder = InputEncoder(self.target, self.names, ids, self.changes)
-        self._system(encoder)
+        system, request = self.told_system(), self.request
+        is_alone = not request.messages and request.continues is None
+        if len(system) == 1 and not system[0].extra.get(NAME) and not is_alone:
+            self.wire.instructions = system[0].text
+            if system[0].cache is not None:
+                self.changes.add("cache_unsupported", "/system/0/cache")
+        elif system:  # several texts, and one without any input beside it, are a message of the input
+            encoder.prompt(Message("system", system), "/system", within="")
         has_system = bool(encoder.items)
         items = self.placed(encoder.encode(history), is_bare=encoder.is_bare)
         if items or has_system:
@@ -139,17 +147,6 @@ class _RequestEncoder(OpenAIRequestWriter):
             self.refuse_empty()
         if ids:
             self.note_ids(ids)
-
-    def _system(self, encoder: InputEncoder) -> None:
-        """One text is `instructions`; several, and one without any input beside it, are a message of the input."""
-        system, request = self.told_system(), self.request
-        is_alone = not request.messages and request.continues is None
-        if len(system) == 1 and not system[0].extra.get(NAME) and not is_alone:
-            self.wire.instructions = system[0].text
-            if system[0].cache is not None:
-                self.changes.add("cache_unsupported", "/system/0/cache")
-        elif system:
-            encoder.prompt(Message("system", system), "/system", within="")
 
     def _tools(self) -> None:
         check_choice(self.request.tool_choice, self.request.tools)
@@ -198,20 +195,17 @@ class _RequestEncoder(OpenAIRequestWriter):
         if request.n is not None:
             self.refuse_choices()
         if request.max_tokens is not None:
-            wire.max_output_tokens = self._limit(request.max_tokens)
+            limit, least = request.max_tokens, self.facts.min_output_tokens
+            if least is not None and 0 <= limit < least:
+                self.changes.add("parameter_adjusted", "/max_tokens", f"{limit} is sent as {least}, the least there is")
+                wire.max_output_tokens = least
+            else:
+                wire.max_output_tokens = self.bounded("max_tokens", limit)
         if request.logprobs is not None and self.takes("logprobs"):
             wire.top_logprobs = self.bounded("logprobs", request.logprobs) or None
             self.include.append(LOGPROBS)
         if self.options.stream:
             wire.stream = True
-
-    def _limit(self, limit: int) -> int | None:
-        """The limit of output tokens, or the least that the model takes."""
-        least = self.facts.min_output_tokens
-        if least is not None and 0 <= limit < least:
-            self.changes.add("parameter_adjusted", "/max_tokens", f"{limit} is sent as {least}, the least there is")
-            return least
-        return self.bounded("max_tokens", limit)
 
     def _reasoning(self) -> None:
         request = self.request
@@ -223,13 +217,6 @@ class _RequestEncoder(OpenAIRequestWriter):
         if request.thinking_summary not in (None, "none"):
             reasoning["summary"] = request.thinking_summary
         self.wire.reasoning = reasoning or None
-
-    def _include(self) -> None:
-        """Ask for what the request's own members ask for, and what its fields do."""
-        include: object = self.wire.include or []
-        if not is_list(include):
-            return  # the server has a word for it
-        self.wire.include = [*include, *(name for name in self.include if name not in include)] or self.wire.include
 
 
 # The answer

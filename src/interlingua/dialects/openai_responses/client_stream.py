@@ -101,7 +101,11 @@ class _Answer:
         self.run: Run | None = None
 
     def event(self, event: SseEvent) -> None:
-        if self._template is not None and self._more_text(event.data):
+        template, block = self._template, self._text_block
+        text = template.text_in(event.data) if template is not None else None
+        if text:
+            if block is not None:
+                self.builder.grow(block, text)
             return
         self._template = self.run = None
         if self.builder.ended or event.data.strip() == DONE:
@@ -118,26 +122,14 @@ class _Answer:
         elif kind == "keepalive":
             return
         elif kind == "response":
-            self._whole(event.data)
+            more_repairs: list[str] = []
+            answer = decode_wire(event.data, ResponseWire, repairs=more_repairs, lenient=True)
+            self.changes.repaired(more_repairs)
+            output_of(answer)
+            self.end(answer)
         else:
             self.start()
             self.builder.extra_event(NAME, decode_any(event.data, repairs=[]))
-
-    def _whole(self, data: bytes) -> None:
-        """A whole answer that came in place of a stream."""
-        repairs: list[str] = []
-        wire = decode_wire(data, ResponseWire, repairs=repairs, lenient=True)
-        self.changes.repaired(repairs)
-        output_of(wire)
-        self.end(wire)
-
-    def _more_text(self, data: bytes) -> bool:
-        """Whether an event is like the template, and its text has been told."""
-        template, block = self._template, self._text_block
-        text = template.text_in(data) if template is not None else None
-        if text and block is not None:
-            self.builder.grow(block, text)
-        return bool(text)
 
     def _learn(self, wire: EventWire, event: SseEvent) -> None:
         """Take a piece of text, and nothing else, as the template of those to come for the same block."""

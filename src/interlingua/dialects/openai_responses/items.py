@@ -47,6 +47,8 @@ __all__ = ["ItemEncoder", "ItemIds", "bare_items", "bare_reply", "opaque_item", 
 
 NOBODY = Target()
 _NOTHING: dict[str, Any] = {}
+_KNOWN_BY = ("id", "encrypted_content", "content")
+"""Members by which its provider knows a piece of reasoning again; a summary alone is refused."""
 
 
 def tail_of(response_id: str) -> str:
@@ -203,7 +205,11 @@ class ItemEncoder:
     def content(self, part: TextPart | RefusalPart, path: str) -> PartWire:
         """The content part that a text or a refusal is."""
         if isinstance(part, TextPart):
-            own = self._annotations(part, f"{path}/annotations") if part.annotations else []
+            own: list[dict[str, Any]] = []
+            if part.annotations and self.reply:
+                own = annotations_of(part, self.changes, f"{path}/annotations")
+            elif part.annotations:
+                own = own_values(part.annotations, NAME, self.changes, f"{path}/annotations")
             wire = PartWire(type="output_text", text=part.text, annotations=own)
         else:
             wire = PartWire(type="refusal", refusal=part.text)
@@ -211,11 +217,6 @@ class ItemEncoder:
         if extra:
             merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
         return wire
-
-    def _annotations(self, part: TextPart, path: str) -> list[dict[str, Any]]:
-        if self.reply:
-            return annotations_of(part, self.changes, path)
-        return own_values(part.annotations, NAME, self.changes, path)
 
     def _add_content(self, content: PartWire, members: dict[str, Any], *, new: bool) -> None:
         key = members.get("id")
@@ -237,7 +238,7 @@ class ItemEncoder:
         item = self._members(part.sealed, path)
         if not self.reply and self.target.quirks.reasoning_echo == "never":
             self.changes.add("thinking_unsupported", path)
-        elif item is not None and (self.reply or _is_the_providers(item)):
+        elif item is not None and (self.reply or any(item.get(name) for name in _KNOWN_BY)):
             if not self.reply and item.get("id"):
                 self._thoughts[len(self.items)] = path
             self._add(opaque_item(item if self.reply else {"summary": [], **item}), "rs")
@@ -355,11 +356,6 @@ def _can_follow(wire: ItemWire) -> bool:
     """Whether the provider takes an item as that which reasoning led to: a text only under its own id."""
     kind = wire.type or ""
     return kind.endswith("_call") or kind == "compaction" or (kind == "message" and wire.id is not None)
-
-
-def _is_the_providers(item: Mapping[str, Any]) -> bool:
-    """Whether a piece of reasoning holds anything that its provider knows again; a summary alone is refused."""
-    return any(item.get(name) for name in ("id", "encrypted_content", "content"))
 
 
 def opaque_item(item: dict[str, Any]) -> ItemWire:

@@ -163,7 +163,11 @@ class MessageItem(Item):
         part = decode_part(wire)
         if isinstance(part, TextPart):
             self.whole_text("text", place, part.text)
-            self._text_members(part)
+            block = self.block
+            if block is not None:
+                for annotation in part.annotations[len(block.annotations) :]:
+                    self.builder.annotate(block, annotation)
+                block.extra = part.extra
         elif isinstance(part, RefusalPart):
             self.whole_text("refusal", place, part.text)
             if self.block is not None and part.extra:
@@ -176,14 +180,6 @@ class MessageItem(Item):
             self._content_places.add(place)
             raw = {"part": part.raw, "item": self._members()}
             self.builder.whole(OpaquePart(NAME, "content_part", raw), "opaque")
-
-    def _text_members(self, part: TextPart) -> None:
-        block = self.block
-        if block is None:
-            return
-        for annotation in part.annotations[len(block.annotations) :]:
-            self.builder.annotate(block, annotation)
-        block.extra = part.extra
 
     def settle(self, wire: ItemWire) -> None:
         """The message is whole: parts that were never streamed, and members that have changed."""
@@ -349,7 +345,9 @@ class CallItem(Item):
             return
         block = self.block or self._open()
         if self.freeform:
-            self._settle_input(block, wire)
+            self.whole_text(text_of(wire.input))
+            if wire.status != "incomplete":
+                self.builder.call_arguments(block, FREEFORM_END)
         else:
             text, was_object = arguments_text(wire.arguments)
             self.whole_text(text)
@@ -357,8 +355,12 @@ class CallItem(Item):
                 self.tell_quoted()
             if was_object:
                 self.builder.changes.add("arguments_object", f"{block.path}/arguments_json")
-        self._settle_members(block, wire)
-        if members := item_members(wire):  # a broken one keeps in `extra` what a whole call is sealed with
+        members = item_members(wire)
+        if members and (block.sealed is None or block.sealed.data != members):
+            self.builder.seal(block, self.sealed(members))
+        if wire.extra:
+            block.extra = {NAME: dict(wire.extra)}
+        if members:  # a broken one keeps in `extra` what a whole call is sealed with
             block.broken_extra = {NAME: {**block.extra.get(NAME, {}), "item": members}}
         block.cut_off = wire.status == "incomplete"
         self.builder.close_call(block)
@@ -384,18 +386,6 @@ class CallItem(Item):
         if self.block is None:
             self._open()
         self.tell_quoted()
-
-    def _settle_input(self, block: Block, wire: ItemWire) -> None:
-        self.whole_text(text_of(wire.input))
-        if wire.status != "incomplete":
-            self.builder.call_arguments(block, FREEFORM_END)
-
-    def _settle_members(self, block: Block, wire: ItemWire) -> None:
-        members, extra = item_members(wire), dict(wire.extra or {})
-        if members and (block.sealed is None or block.sealed.data != members):
-            self.builder.seal(block, self.sealed(members))
-        if extra:
-            block.extra = {NAME: extra}
 
 
 def _rest(block: Block, text: str) -> str:

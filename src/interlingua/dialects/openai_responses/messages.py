@@ -262,21 +262,19 @@ class InputEncoder:
     def encode(self, messages: Sequence[Message], first: int = 0) -> list[ItemWire]:
         """The items on the wire; `first` is the place of the first message in the request."""
         for place, message in enumerate(messages, first):
-            self._message(message, f"/messages/{place}")
+            path = f"/messages/{place}"
+            match message.role:
+                case "assistant":
+                    self._assistant(message, path)
+                case "tool":
+                    self._results(message, path)
+                case _:
+                    self.prompt(message, path)
+            if message.name:
+                self.changes.add("name_unsupported", f"{path}/name")
+            if message.extra:
+                note_foreign(self.changes, message.extra, path)
         return self.items
-
-    def _message(self, message: Message, path: str) -> None:
-        match message.role:
-            case "assistant":
-                self._assistant(message, path)
-            case "tool":
-                self._results(message, path)
-            case _:
-                self.prompt(message, path)
-        if message.name:
-            self.changes.add("name_unsupported", f"{path}/name")
-        if message.extra:
-            note_foreign(self.changes, message.extra, path)
 
     def _assistant(self, message: Message, path: str) -> None:
         bare = bare_items(message.parts, self.names, self.ids)
@@ -366,10 +364,9 @@ class InputEncoder:
             note = f"[{len(media)} media part(s) of this result follow in the next user message]"
             moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
             return Raw(encode_text(prefixed(result_text(result) or note, result, self.changes, path)))
-        return self._parts(result, content, path)
-
-    def _parts(self, result: ToolResult, content: Sequence[Any], path: str) -> Raw:
-        texts = [TextPart(encode(part.value).decode()) if isinstance(part, Json) else part for part in content]
+        texts: list[Any] = [
+            TextPart(encode(part.value).decode()) if isinstance(part, Json) else part for part in content
+        ]
         parts = [part for place, part in enumerate(texts) if self._keeps(part, f"{path}/content/{place}")]
         first = parts[0] if parts else None
         if isinstance(first, TextPart):

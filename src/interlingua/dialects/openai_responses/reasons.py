@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from interlingua.dialects._errors.bodies import ErrorBody, error_body
+from interlingua.dialects._errors.bodies import error_body
 from interlingua.dialects._members import is_object
 from interlingua.dialects._openai.errors import CODE_CLASSES as HTTP_CODES
 from interlingua.dialects._openai.errors import encode_error_body, error_of_body
@@ -96,12 +96,8 @@ def error_of_failure(failure: object) -> Error:
     reason = failure if failure and failure is not UNSET else "the answer failed"
     body = error_body(reason if is_object(reason) else {"message": str(reason)})
     kind = CODE_CLASSES.get(body.code or "")
-    if kind is not None:
-        return _named(kind, body)
-    return error_of_body(body, None)
-
-
-def _named(kind: type[Error], body: ErrorBody) -> Error:
+    if kind is None:
+        return error_of_body(body, None)
     facts: dict[str, Any] = {"phase": "upstream"} if issubclass(kind, APITimeoutError) else {}
     return kind(body.message, code=body.code, retryable=False, **facts)
 

@@ -69,6 +69,10 @@ def answer_text(wire: ResponseWire, context: ServerContext) -> bytes:
 
 def _members(request: Request) -> dict[str, Any]:
     own = request.extra.get(NAME, {})
+    form: dict[str, Any] = {"type": "json_object" if request.json_mode else "text"}
+    if request.output_schema is not None:
+        form = {"type": "json_schema", "name": request.schema_name or "response", "schema": request.output_schema}
+        form |= {"description": request.schema_description, "strict": bool(request.schema_strict)}
     return {
         "instructions": "\n\n".join([part.text for part in request.system]) or None,
         "parallel_tool_calls": request.parallel_tool_calls is not False,
@@ -81,8 +85,8 @@ def _members(request: Request) -> dict[str, Any]:
         "frequency_penalty": request.frequency_penalty or 0.0,
         "top_logprobs": request.logprobs or 0,
         "truncation": own.get("truncation", "disabled"),
-        "text": _text(request),
-        "reasoning": _reasoning(request),
+        "text": {"format": form, "verbosity": request.verbosity or "medium"},
+        "reasoning": {"effort": request.effort, "summary": request.thinking_summary},
         "max_output_tokens": request.max_tokens,
         "max_tool_calls": own.get("max_tool_calls"),
         "background": bool(own.get("background")),
@@ -122,15 +126,3 @@ def _whole_tool(wire: Any) -> dict[str, Any]:
     if wire.type == "custom":
         return {**members, "format": wire.format}
     return {**members, "parameters": wire.parameters, "strict": bool(wire.strict)}
-
-
-def _text(request: Request) -> dict[str, Any]:
-    form: dict[str, Any] = {"type": "json_object" if request.json_mode else "text"}
-    if request.output_schema is not None:
-        form = {"type": "json_schema", "name": request.schema_name or "response", "schema": request.output_schema}
-        form |= {"description": request.schema_description, "strict": bool(request.schema_strict)}
-    return {"format": form, "verbosity": request.verbosity or "medium"}
-
-
-def _reasoning(request: Request) -> dict[str, Any]:
-    return {"effort": request.effort, "summary": request.thinking_summary}

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.dialects.openai_responses.wire import TextWire
     from interlingua.errors import Error
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool, Tool
     from interlingua.wire.http import HttpRequest
@@ -98,42 +97,38 @@ class _RequestDecoder:
         if wire.text is not None:
             self._text(wire.text, fields)
         if wire.reasoning is not None:
-            self._reasoning(wire.reasoning, fields)
+            rest = dict(wire.reasoning)
+            fields["effort"] = rest.pop("effort") if rest.get("effort") in EFFORTS else None
+            fields["thinking_summary"] = rest.pop("summary") if rest.get("summary") in SUMMARIES else None
+            unread = {name: value for name, value in rest.items() if value is not None}
+            if unread:
+                self.extra["reasoning"] = unread
         state = _read_state(wire)
-        continues = ServerState(NAME, state) if state else None
+        text = b"[]" if wire.input is UNSET else bytes(wire.input)
+        items = cast("list[ItemWire] | None", _read_plain(text)) or _read_items(text)  # plain ones have its members
+        messages = decode_input(read_member(b"input", text, InputWire).input if items is None else items, self.changes)
+        messages = paired_history(messages, self.options, self.changes, continues=bool(state) or refers(messages))
+        system = wire.instructions
+        if system is not None and not isinstance(system, str):
+            raise DecodeError("/instructions: must be a string", path="/instructions")
         return Request(
-            messages=self._messages(continues=continues is not None),
-            system=self._system(),
+            messages=messages,
+            system=(TextPart(system),) if system else (),
             tools=() if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered),
             tool_choice=self._choice(),
             max_tokens=wire.max_output_tokens,
             logprobs=self._logprobs(),
             cache_key=wire.prompt_cache_key,
-            continues=continues,
+            continues=ServerState(NAME, state) if state else None,
             extra={NAME: self.extra} if self.extra else {},
             **fields,
         )
-
-    def _messages(self, *, continues: bool) -> tuple[Message, ...]:
-        """The history with calls and results paired, and no call in it broken."""
-        text = b"[]" if self.wire.input is UNSET else bytes(self.wire.input)
-        items = cast("list[ItemWire] | None", _read_plain(text)) or _read_items(text)  # plain ones have its members
-        messages = decode_input(read_member(b"input", text, InputWire).input if items is None else items, self.changes)
-        return paired_history(messages, self.options, self.changes, continues=continues or refers(messages))
 
     def _offered(self, text: bytes) -> tuple[Tool | OpaqueTool, ...]:
         wires = _read_tools(text)
         if wires is None:
             wires = read_member(b"tools", text, ToolsWire).tools or []
         return tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wires)])
-
-    def _system(self) -> tuple[TextPart, ...]:
-        system = self.wire.instructions
-        if system is None or system == "":
-            return ()
-        if not isinstance(system, str):
-            raise DecodeError("/instructions: must be a string", path="/instructions")
-        return (TextPart(system),)
 
     def _choice(self) -> Any:
         raw = self.wire.tool_choice
@@ -162,15 +157,6 @@ class _RequestDecoder:
         if form is not None and form.type == "json_schema":
             fields["output_schema"], fields["schema_description"] = form.schema or {}, form.description
             fields["schema_name"], fields["schema_strict"] = form.name, form.strict
-
-    def _reasoning(self, reasoning: dict[str, Any], fields: dict[str, Any]) -> None:
-        """Set effort and summary; what is not canonical goes to `extra`."""
-        rest = dict(reasoning)
-        fields["effort"] = rest.pop("effort") if rest.get("effort") in EFFORTS else None
-        fields["thinking_summary"] = rest.pop("summary") if rest.get("summary") in SUMMARIES else None
-        unread = {name: value for name, value in rest.items() if value is not None}
-        if unread:
-            self.extra["reasoning"] = unread
 
     def _logprobs(self) -> int | None:
         """How many log probabilities are wanted; an `include` that asks for other things too stays a member."""

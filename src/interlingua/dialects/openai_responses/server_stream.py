@@ -183,7 +183,13 @@ class ResponsesStreamEncoder(ResumingEncoder):
         if event.block not in _OPENERS:
             return b""
         self._pending[event.index] = [event]
-        return self._early(event)
+        own = event.extra.get(NAME, {})
+        # Of some items more is known than their first piece will say.
+        if event.block == "thinking" and "id" in own:
+            return self._opening(event.index, {"id": own["id"]})
+        if event.block == "refusal" and "item" in own:
+            return self._opening(event.index, object_in(own, "item"))
+        return b""
 
     def _seal(self, event: Seal) -> bytes:
         """A seal that fits tells how the item is called; one that does not says so at the end of its block."""
@@ -193,7 +199,25 @@ class ResponsesStreamEncoder(ResumingEncoder):
         return self._opening(event.index, event.sealed.data)
 
     def _extra(self, event: Extra) -> bytes:
-        return self._progress(event.raw) if event.dialect == NAME and is_object(event.raw) else b""
+        """An event of a hosted tool, under our own numbers."""
+        raw, frames = event.raw, b""
+        if event.dialect != NAME or not is_object(raw):
+            return b""
+        members = {name: value for name, value in raw.items() if name not in ("type", "sequence_number")}
+        if raw.get("type") == "response.output_item.added":
+            frames = self._close_message()
+            index = len(self._output)
+            self._output.append(None)
+            item = raw.get("item")
+            for key in (item.get("id") if is_object(item) else None, raw.get("output_index")):
+                if isinstance(key, str | int):
+                    self._announced[key] = index
+            members["output_index"] = index
+        elif "output_index" in raw:
+            key = raw.get("item_id", raw["output_index"])
+            announced = self._announced.get(key) if isinstance(key, str | int) else None
+            members["output_index"] = raw["output_index"] if announced is None else announced
+        return frames + self._say(str(raw.get("type", "unknown")), **members)
 
     def _say(self, kind: str, /, **members: Any) -> bytes:
         """One event, under the next number."""
@@ -233,7 +257,9 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _end(self, event: StreamEnd) -> bytes:
         response = adopt_answer(event.response, self.changes)
-        frames = self._close_message() + self._flush()
+        frames = self._close_message()
+        later, self._later = self._later, []
+        frames += b"".join([self._finish(item, block_end) for item, block_end in later])
         self._add_logprobs(response)
         if response.alternatives:
             self.changes.add("alternatives_unsupported", "/alternatives")
@@ -269,15 +295,6 @@ class ResponsesStreamEncoder(ResumingEncoder):
         return [item for item in self._output if item is not None]
 
     # Items open
-
-    def _early(self, event: BlockStart) -> bytes:
-        """Open an item of which more is known than its first piece will say."""
-        own = event.extra.get(NAME, {})
-        if event.block == "thinking" and "id" in own:
-            return self._opening(event.index, {"id": own["id"]})
-        if event.block == "refusal" and "item" in own:
-            return self._opening(event.index, object_in(own, "item"))
-        return b""
 
     def _hold(self, event: Annotation | TextDelta | RefusalDelta | ThinkingDelta | ToolCallDelta) -> bytes:
         self._pending[event.index].append(event)
@@ -356,20 +373,16 @@ class ResponsesStreamEncoder(ResumingEncoder):
 
     def _piece(self, item: _Item, kind: str, text: str, tail: bytes = b"") -> bytes:
         if not item.head:
-            item.head = self._head(item, kind)
+            name, place = kind.encode(), b""
+            if item.start.block == "thinking":
+                place = b',"summary_index":%d' % item.place
+            elif item.start.block != "tool_call":
+                place = b',"content_index":%d' % item.place
+            item.head = b'event: %b\ndata: {"type":"%b",%b%b,"delta":' % (name, name, item.named, place)
         number = self._number
         self._number += 1
         item.deltas += 1
         return b'%b%b%b,"sequence_number":%d}\n\n' % (item.head, encode_text(text), tail, number)
-
-    def _head(self, item: _Item, kind: str) -> bytes:
-        place = b""
-        if item.start.block == "thinking":
-            place = b',"summary_index":%d' % item.place
-        elif item.start.block != "tool_call":
-            place = b',"content_index":%d' % item.place
-        name = kind.encode()
-        return b'event: %b\ndata: {"type":"%b",%b%b,"delta":' % (name, name, item.named, place)
 
     def _thought(self, item: _Item, text: str) -> bytes:
         frames = b""
@@ -434,17 +447,13 @@ class ResponsesStreamEncoder(ResumingEncoder):
             return frames
         return frames + self._finish(item, event)
 
-    def _flush(self) -> bytes:
-        later, self._later = self._later, []
-        return b"".join([self._finish(item, event) for item, event in later])
-
     def _finish(self, item: _Item, event: BlockEnd) -> bytes:
         path = f"/parts/{event.index}"
         match event.part:
             case TextPart() | RefusalPart():
                 return self._end_prose(item, event.part, path)
             case ThinkingPart():
-                return self._end_summary(item) + self._done(item, event, path)
+                return self._end_summary(item) + self._item_done(item, self._final(item, event, path))
             case ToolCall() | BrokenToolCall():
                 return self._end_call(item, event, path)
             case _:
@@ -499,9 +508,6 @@ class ResponsesStreamEncoder(ResumingEncoder):
             wire.status = "incomplete"
         return wire
 
-    def _done(self, item: _Item, event: BlockEnd, path: str) -> bytes:
-        return self._item_done(item, self._final(item, event, path))
-
     def _item_done(self, item: _Item, wire: ItemWire) -> bytes:
         self._output[item.index] = wire
         return self._tell_item(DONE, item.index, wire)
@@ -523,25 +529,6 @@ class ResponsesStreamEncoder(ResumingEncoder):
             frames += self._tell_item(ADDED, index, wire)
         self._output[index] = wire
         return frames + self._tell_item(DONE, index, wire)
-
-    def _progress(self, raw: dict[str, Any]) -> bytes:
-        """An event of a hosted tool, under our own numbers."""
-        frames = b""
-        members = {name: value for name, value in raw.items() if name not in ("type", "sequence_number")}
-        if raw.get("type") == "response.output_item.added":
-            frames = self._close_message()
-            index = len(self._output)
-            self._output.append(None)
-            item = raw.get("item")
-            for key in (item.get("id") if is_object(item) else None, raw.get("output_index")):
-                if isinstance(key, str | int):
-                    self._announced[key] = index
-            members["output_index"] = index
-        elif "output_index" in raw:
-            key = raw.get("item_id", raw["output_index"])
-            announced = self._announced.get(key) if isinstance(key, str | int) else None
-            members["output_index"] = raw["output_index"] if announced is None else announced
-        return frames + self._say(str(raw.get("type", "unknown")), **members)
 
     _writers: ClassVar[dict[type[Any], Callable[[ResponsesStreamEncoder, Any], bytes]]] = {
         **dict.fromkeys((TextDelta, RefusalDelta, ThinkingDelta, ToolCallDelta), _delta),

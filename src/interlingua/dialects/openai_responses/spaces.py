@@ -62,7 +62,9 @@ def without_spaces(request: Request) -> tuple[Request, Spaces]:
     tools: list[Tool | OpaqueTool] = []
     for place, tool in enumerate(request.tools):
         tools += _opened(tool, spaces, place) if isinstance(tool, OpaqueTool) and _is_space(tool) else [tool]
-    return msgspec.structs.replace(request, tools=tuple(tools), messages=_renamed(request.messages)), spaces
+    names: dict[str, str] = {}
+    messages = tuple([_renamed_message(message, names) for message in request.messages])
+    return msgspec.structs.replace(request, tools=tuple(tools), messages=messages), spaces
 
 
 def _without_items(request: Request) -> Request:
@@ -135,13 +137,8 @@ def _opened(space: OpaqueTool, spaces: Spaces, at: int) -> Iterator[Tool | Opaqu
         yield msgspec.structs.replace(tool, name=alone, description=description)
 
 
-def _renamed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """The conversation, its calls and results named as the tools are."""
-    names: dict[str, str] = {}
-    return tuple([_renamed_message(message, names) for message in messages])
-
-
 def _renamed_message(message: Message, names: dict[str, str]) -> Message:
+    """A message of the conversation, its calls and results named as the tools are."""
     parts = tuple([_renamed_part(part, names) for part in message.parts])
     changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
     return msgspec.structs.replace(message, parts=parts) if changed else message
@@ -154,17 +151,13 @@ def _renamed_part(part: Part, names: dict[str, str]) -> Part:
             | BrokenToolCall(extra={"openai-responses": {"namespace": str(space)}})
         ):
             alone = names[part.id] = f"{space}{JOINT}{part.name}"
-            return msgspec.structs.replace(part, name=alone, extra=_without_space(part.extra))
+            members = {name: value for name, value in part.extra[DIALECT].items() if name != "namespace"}
+            rest = {dialect: own for dialect, own in part.extra.items() if dialect != DIALECT}
+            return msgspec.structs.replace(part, name=alone, extra={**rest, DIALECT: members} if members else rest)
         case ToolResult(call_id=call_id) if call_id in names:
             return msgspec.structs.replace(part, name=names[call_id])
         case _:
             return part
-
-
-def _without_space(extra: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    members = {name: value for name, value in extra[DIALECT].items() if name != "namespace"}
-    rest = {dialect: own for dialect, own in extra.items() if dialect != DIALECT}
-    return {**rest, DIALECT: members} if members else rest
 
 
 # The answer

@@ -53,7 +53,15 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
         raise DecodeError(f"{path}/name: a tool must have a name", path=f"{path}/name")
     extra: dict[str, Any] = dict(wire.extra or {})
     if wire.type == "custom":
-        return _freeform(wire, wire.name, extra, path)
+        form = wire.format or {}
+        syntax = text_or_none(form.get("syntax"), f"{path}/format/syntax")
+        return Tool(
+            name=wire.name,
+            description=wire.description,
+            parameters=freeform_parameters(),
+            freeform=Freeform(syntax or "text", text_or_none(form.get("definition"), f"{path}/format/definition")),
+            extra={NAME: extra} if extra else {},
+        )
     if wire.strict is None:
         extra["strict"] = None
     return Tool(
@@ -61,18 +69,6 @@ def decode_tool(wire: ToolWire, changes: Changes, path: str) -> Tool | OpaqueToo
         description=wire.description,
         parameters=empty_parameters() if wire.parameters is None else wire.parameters,
         strict=wire.strict,
-        extra={NAME: extra} if extra else {},
-    )
-
-
-def _freeform(wire: ToolWire, name: str, extra: dict[str, Any], path: str) -> Tool:
-    form = wire.format or {}
-    syntax = text_or_none(form.get("syntax"), f"{path}/format/syntax")
-    return Tool(
-        name=name,
-        description=wire.description,
-        parameters=freeform_parameters(),
-        freeform=Freeform(syntax or "text", text_or_none(form.get("definition"), f"{path}/format/definition")),
         extra={NAME: extra} if extra else {},
     )
 
@@ -105,7 +101,10 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
         changes.add("freeform_as_function", path, f"{tool.name} takes its text as `input`")
         tool = as_function(tool)
     if tool.freeform is not None:
-        wire = ToolWire(type="custom", name=name, description=tool.description, format=_grammar(tool.freeform))
+        grammar: dict[str, Any] | None = None
+        if tool.freeform.syntax != "text":
+            grammar = {"type": "grammar", "syntax": tool.freeform.syntax, "definition": tool.freeform.definition}
+        wire = ToolWire(type="custom", name=name, description=tool.description, format=grammar)
     else:
         wire = ToolWire(type="function", name=name, description=tool.description, parameters=tool.parameters)
         wire.strict = tool.strict or False
@@ -119,12 +118,6 @@ def encode_tool(tool: Tool, names: Mapping[str, str], quirks: Quirks, changes: C
         note_foreign(changes, tool.extra, path)
         merge_members(wire, tool.extra.get(NAME, {}))
     return wire
-
-
-def _grammar(freeform: Freeform) -> dict[str, Any] | None:
-    if freeform.syntax == "text":
-        return None
-    return {"type": "grammar", "syntax": freeform.syntax, "definition": freeform.definition}
 
 
 def encode_choice(choice: ToolChoice, names: Mapping[str, str], freeform: frozenset[str]) -> str | dict[str, Any]:
