@@ -177,7 +177,10 @@ class Offload:
 
     async def _done(self, task: str, facts: object, block: bytes, owner: str) -> Message:
         with self._counted(owner):
-            places = self._place()
+            loop = asyncio.get_running_loop()
+            if self._places is None or self._places[0] is not loop:
+                self._places = loop, asyncio.Semaphore(min(_MOST_WORKERS, os.cpu_count() or 1))
+            places = self._places[1]
             try:
                 async with asyncio.timeout(self._turn_s):
                     await places.acquire()
@@ -198,12 +201,6 @@ class Offload:
         finally:
             self._owners[owner] -= 1
             self._owners += Counter()  # those of nobody go
-
-    def _place(self) -> asyncio.Semaphore:
-        loop = asyncio.get_running_loop()
-        if self._places is None or self._places[0] is not loop:
-            self._places = loop, asyncio.Semaphore(min(_MOST_WORKERS, os.cpu_count() or 1))
-        return self._places[1]
 
     async def _run_task(self, task: str, facts: object, block: bytes) -> Message:
         for _ in range(_TRIES):

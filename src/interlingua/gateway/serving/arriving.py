@@ -38,24 +38,23 @@ class Arriving:
         self.refusal: GatewayReply | None = gateway.begin(request)
         """The reply that ends it instead of going on; None while nothing is wrong."""
         if self.refusal is None and not request.body:
-            self._take_in(announced_bytes)
+            coding, settings = request.header("content-encoding") or "", gateway.settings
+            most_bytes = max(settings.max_receiving_bytes, settings.max_body_bytes)
+            try:
+                limit_bytes, limit = gateway.body_limit(request)
+                share = Share(gateway.receiving, most_bytes, gateway.owner(request), min(announced_bytes, limit_bytes))
+                self._intake, self._share = (
+                    Intake(coding, limit_bytes, announced_bytes, limit=limit, share=share),
+                    share,
+                )
+            except Error as error:
+                self._refuse(error)
             request.welcome = None  # until its body is there, a key may have been taken away
 
     @property
     def is_behind(self) -> bool:
         """Whether `go_on` has something to do before the body can end; others are to have a turn in between."""
         return self._intake is not None and self._intake.is_behind and self.refusal is None
-
-    def _take_in(self, announced_bytes: int) -> None:
-        gateway, request = self._gateway, self.request
-        coding, settings = request.header("content-encoding") or "", gateway.settings
-        try:
-            limit_bytes, limit = gateway.body_limit(request)
-            most_bytes = max(settings.max_receiving_bytes, settings.max_body_bytes)
-            share = Share(gateway.receiving, most_bytes, gateway.owner(request), min(announced_bytes, limit_bytes))
-            self._intake, self._share = Intake(coding, limit_bytes, announced_bytes, limit=limit, share=share), share
-        except Error as error:
-            self._refuse(error)
 
     def _refuse(self, error: Error) -> None:
         self.refusal = self._gateway.refuse(self.request, error)

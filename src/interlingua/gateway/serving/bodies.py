@@ -104,7 +104,8 @@ class Intake:
                 if self._count >= end:
                     return True
         except APIConnectionError as error:
-            raise _not_that(error) from None
+            reason = f"the body is not what its content-encoding says: {error.message}"
+            raise BadRequestError(reason, status=400) from None
         except LimitExceededError:
             raise too_large(self._limit_bytes, self._limit) from None
         return False
@@ -208,7 +209,3 @@ def _zstd() -> Callable[[], _Decompressor] | None:
 def too_large(limit_bytes: int, limit: str = "") -> LimitExceededError:
     """The error of a body beyond a bound, which `limit` names."""
     return LimitExceededError(f"the body is larger than {limit_bytes} bytes{limit and f', {limit}'}", status=413)
-
-
-def _not_that(error: APIConnectionError) -> BadRequestError:
-    return BadRequestError(f"the body is not what its content-encoding says: {error.message}", status=400)

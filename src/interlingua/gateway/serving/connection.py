@@ -151,7 +151,10 @@ class Connection(asyncio.Protocol):
                 break
             reader.arrivals.popleft()
         if reader.is_over and self._task is None:
-            self._end_reading()
+            if reader.fault is not None and not self._is_answered:
+                self._refuse(reader.fault)
+            else:
+                self._linger()
         self._let_read(not self._is_behind and (self._task is None or not reader.arrivals))
 
     def _go_behind(self) -> None:
@@ -247,14 +250,6 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
         else:
             self._transport.pause_reading()
-
-    def _end_reading(self) -> None:
-        """Nothing more can be read: say why, where there is a reason that was not told yet."""
-        fault = self._reader.fault
-        if fault is not None and not self._is_answered:
-            self._refuse(fault)
-        else:
-            self._linger()
 
     # What goes
 
@@ -408,15 +403,12 @@ class Connection(asyncio.Protocol):
         if reader.is_receiving or not reader.begun:
             steady_s = self._began_s + receive_s + reader.count / LEAST_BYTES_PER_S
             if now_s >= min(self._last_s + receive_s, steady_s):
-                self._be_late()
+                if self._is_answered:
+                    self._linger()
+                else:
+                    self._refuse(Fault(408, "the request did not come in time"))
         elif now_s >= self._idle_s + IDLE_S:
             self._transport.close()
-
-    def _be_late(self) -> None:
-        if self._is_answered:
-            self._linger()
-        else:
-            self._refuse(Fault(408, "the request did not come in time"))
 
 
 def _error(fault: Fault) -> Error:

@@ -26,17 +26,12 @@ def leave_out_itself(gateway: Gateway, host: str, port: int) -> None:
     if address is None or address.is_loopback or address.is_unspecified:
         names.add("localhost")
     if address is not None and address.is_unspecified:
-        names.update(_outer_address())
+        # Under which address others reach this machine; nothing is sent to find it, and nobody is asked for names.
+        with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent:
+            unsent.connect(("192.0.2.1", 9))
+            names.add(unsent.getsockname()[0])
     ports = {name: {port, 80, 443} if name in gateway.settings.hosts else {port} for name in names}
     gateway.registry.leave_out(
         [Place(name.lower(), number) for name in names for number in ports[name]],
         lambda key: hash_key(key) in gateway.keys.table,
     )
-
-
-def _outer_address() -> list[str]:
-    """The address under which others reach this machine; nothing is sent to find it, and nobody is asked for names."""
-    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent:
-        unsent.connect(("192.0.2.1", 9))
-        return [unsent.getsockname()[0]]
-    return []

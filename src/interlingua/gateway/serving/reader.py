@@ -229,32 +229,26 @@ class RequestReader:
         begun = self.begun
         parser = self._parser = self._parser or httptools.HttpRequestParser(self)
         for place in range(0, len(data), _SLICE_BYTES):
-            self._parse_slice(parser, data[place : place + _SLICE_BYTES])
+            piece = data[place : place + _SLICE_BYTES]
+            self.count += len(piece)
+            try:
+                parser.feed_data(piece)
+            except httptools.HttpParserUpgrade as switch:
+                self.is_over, self.rest = True, piece[switch.args[0] :]
+            except httptools.HttpParserError as error:
+                is_http_2 = parser.get_method() == b"PRI"  # how a connection of HTTP/2 begins
+                self._fail(400, _ONLY_HTTP_1 if is_http_2 else f"this is no HTTP/1.1: {error}")
+            if self.is_receiving and self.count - self._body_count > MAX_HEAD_BYTES + _FRAMING * self._body_count:
+                self._fail(431, f"more than {MAX_HEAD_BYTES} bytes of headers, or around the chunks of a body")
             if self.is_over:
                 self.rest += data[place + _SLICE_BYTES :]
                 break
-        is_alone = is_beginning and self.begun == begun
-        if is_alone and self._head is not None and (self._misses <= MAX_MISSES or begun % _AGAIN == 1):
-            self._keep(data, self._head)
-
-    def _parse_slice(self, parser: httptools.HttpRequestParser, data: bytes) -> None:
-        self.count += len(data)
-        try:
-            parser.feed_data(data)
-        except httptools.HttpParserUpgrade as switch:
-            self.is_over, self.rest = True, data[switch.args[0] :]
-        except httptools.HttpParserError as error:
-            is_http_2 = parser.get_method() == b"PRI"  # how a connection of HTTP/2 begins
-            self._fail(400, _ONLY_HTTP_1 if is_http_2 else f"this is no HTTP/1.1: {error}")
-        if self.is_receiving and self.count - self._body_count > MAX_HEAD_BYTES + _FRAMING * self._body_count:
-            self._fail(431, f"more than {MAX_HEAD_BYTES} bytes of headers, or around the chunks of a body")
-
-    def _keep(self, data: bytes, head: Head) -> None:
-        """Know a head again, if it is plain: the only one that the data have, and all of it."""
-        noted = dict(self._noted)
-        if head.keeps and not noted.keys() - _PLAIN:
-            lines = len(head.headers) + ("content-length" in noted) + 2
-            self._cached_head = self._heads.keep(data, head, lines=lines, length=noted.get("content-length", ""))
+        head, is_alone = self._head, is_beginning and self.begun == begun
+        if is_alone and head is not None and (self._misses <= MAX_MISSES or begun % _AGAIN == 1):
+            noted = dict(self._noted)
+            if head.keeps and not noted.keys() - _PLAIN:  # it is plain, and all that the data have: it is known again
+                lines = len(head.headers) + ("content-length" in noted) + 2
+                self._cached_head = self._heads.keep(data, head, lines=lines, length=noted.get("content-length", ""))
 
     def _begin(self) -> None:
         self.is_receiving = self._is_in_head = True

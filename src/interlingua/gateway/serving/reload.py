@@ -23,7 +23,6 @@ from interlingua.registry.config import read_config
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from interlingua.gateway.config import ServerConfig
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.settings import GatewaySettings
     from interlingua.registry.config import Config
@@ -86,7 +85,9 @@ class Reload:
             return
         gateway, before = self._gateway, self._gateway.settings
         settings = self._merge(server.settings, config)
-        later = self._later(server, settings)
+        later = [name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)]
+        words = {"observing": "log, metrics, store and record", "key_file": "keys"}
+        later += [words.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(before, name)]
         problems = gateway.registry.take_config(config).problems
         limiter().load_file(gateway.registry.limits)
         gateway.set_up(msgspec.structs.replace(settings, **{name: getattr(before, name) for name in _LASTING}))
@@ -95,18 +96,6 @@ class Reload:
             self._tell(problem)
         if later:
             self._tell(f"counts from the next start: {', '.join(later)}")
-
-    def _later(self, server: ServerConfig, settings: GatewaySettings) -> list[str]:
-        """The settings that differ in the file and do not change while the gateway runs."""
-        before = self._gateway.settings
-        listening = [
-            name for name in ("host", "port", "workers") if getattr(server, name) != getattr(self._first, name)
-        ]
-        words = {"observing": "log, metrics, store and record", "key_file": "keys"}
-        return [
-            *listening,
-            *[words.get(name, name) for name in _LASTING if getattr(settings, name) != getattr(before, name)],
-        ]
 
 
 def stamp_of(path: str | Path) -> Stamp:

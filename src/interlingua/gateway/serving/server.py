@@ -121,9 +121,6 @@ class GatewayServer:
     def stop(self) -> None:
         """Have it end, from any thread."""
         self._is_told = True
-        self._wake()
-
-    def _wake(self) -> None:
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: it has ended already
                 self._loop.call_soon_threadsafe(self._changed.set)
@@ -149,16 +146,13 @@ class GatewayServer:
         accepting = await loop.create_server(lambda: Connection(self, loop), sock=listener, backlog=2_048)
         self.is_started = True
         while not self._is_told:
-            self._look_around()
+            self.date = date_line(time.time())
+            if self.on_second is not None:
+                self.on_second()
+            if self.supervisor is not None and os.getppid() != self.supervisor:
+                self._is_told = True
             await self._wait(TICK_S)
         await self._end(accepting, listener)
-
-    def _look_around(self) -> None:
-        self.date = date_line(time.time())
-        if self.on_second is not None:
-            self.on_second()
-        if self.supervisor is not None and os.getppid() != self.supervisor:
-            self._is_told = True
 
     async def _wait(self, seconds: float) -> None:
         """Wait until something changes, so many seconds at most."""

@@ -156,17 +156,14 @@ class Siblings:
     def _answer_or_say(self, connection: socket.socket) -> None:
         """Answer, or say why not before the other one sees the end."""
         try:
-            self._answer(connection)
+            question, _, about = connection.makefile("rb").readline(MAX_QUESTION_BYTES).decode().strip().partition(" ")
+            answer = self.answers.get(question)
+            reply = b"" if answer is None else answer(about)
+            connection.sendall(_LENGTH.pack(len(reply)) + reply)
         except OSError:
             raise
         except Exception:  # a fault in one answer must not silence this worker for good
             logging.getLogger("interlingua.gateway").warning("a worker was not answered", exc_info=True)
-
-    def _answer(self, connection: socket.socket) -> None:
-        question, _, about = connection.makefile("rb").readline(MAX_QUESTION_BYTES).decode().strip().partition(" ")
-        answer = self.answers.get(question)
-        reply = b"" if answer is None else answer(about)
-        connection.sendall(_LENGTH.pack(len(reply)) + reply)
 
     async def ask(self, question: str, about: str = "") -> dict[int, bytes]:
         """The answers of the others that do, by place."""

@@ -124,7 +124,11 @@ class Socket(asyncio.Protocol):
         frames.receive_data(data)
         events = frames.events_received()
         if was_closing:
-            self._throw_away(data)
+            self._thrown_bytes += len(data)  # the client has not seen yet that the connection is over
+            if self._thrown_bytes > LINGER_BYTES:
+                self._transport.abort()
+            else:
+                self._flush()
             return
         for frame in events:
             if isinstance(frame, Frame) and not self._is_closing:
@@ -137,14 +141,6 @@ class Socket(asyncio.Protocol):
         if not self._is_closing:
             self._count()
         self._let_read()
-
-    def _throw_away(self, data: bytes) -> None:
-        """Take what a client sends that has not seen yet that the connection is over."""
-        self._thrown_bytes += len(data)
-        if self._thrown_bytes > LINGER_BYTES:
-            self._transport.abort()
-        else:
-            self._flush()
 
     def _take(self, frame: Frame) -> None:
         match frame.opcode:

@@ -97,7 +97,14 @@ class Supervisor:
                 self._start_due()
                 time.sleep(LOOK_S)
                 self._bury()
-            self._wait()
+            began_s = time.monotonic()
+            is_open = True
+            while self._workers and time.monotonic() < began_s + self._stop_s:
+                if is_open and time.monotonic() >= began_s + self._notice_s:
+                    is_open = False
+                    turn_away(self._listener)
+                self._bury()
+                time.sleep(LOOK_S)
         finally:
             for worker in self._workers:
                 worker.process.kill()
@@ -137,16 +144,6 @@ class Supervisor:
             how = f"by signal {-code}" if code < 0 else f"with {code}"
             self._tell(f"the worker {worker.process.pid} ended {how}; another one takes its place")
             self._starts_s.append(time.monotonic() + pause_s)
-
-    def _wait(self) -> None:
-        began_s = time.monotonic()
-        is_open = True
-        while self._workers and time.monotonic() < began_s + self._stop_s:
-            if is_open and time.monotonic() >= began_s + self._notice_s:
-                is_open = False
-                turn_away(self._listener)
-            self._bury()
-            time.sleep(LOOK_S)
 
     def _end(self, number: int, frame: object) -> None:  # noqa: ARG002 - the form of a signal's handler
         self._is_over = True

@@ -80,7 +80,16 @@ class Session:
         """A connection that was made by a handshake which was screened."""
         self._gateway = gateway
         self._path, self._query, self._peer = handshake.path, handshake.query, handshake.peer
-        self._headers = _headers_of(handshake.headers)
+        self._headers: Headers = tuple(
+            [
+                (name, value)
+                for name, value in handshake.headers
+                if name not in _HOP
+                and not name.startswith("sec-websocket-")
+                and not (name == "openai-beta" and value.startswith("responses_websockets"))
+            ]
+        )
+        """The headers of the handshake that are those of every request on the connection."""
         self._facts = HeadFacts()
         self._latest = Latest(gateway)
 
@@ -112,7 +121,13 @@ class Session:
                 if text is None:
                     return Close(1001, "this gateway is being stopped")
                 await self._answer(text, channel)
-            await channel.send([_error_event(_too_old())])
+            error = BadRequestError(
+                f"a connection lasts {LIFE_S / 60:.0f} minutes at most: open a new one, and send the conversation "
+                "again or go on from a stored answer",
+                status=400,
+                code="websocket_connection_limit_reached",  # which the client's SDK knows
+            )
+            await channel.send([_error_event(error_reply(store_dialect(), error))])
             return Close(1000, "this connection has reached its limit")
         finally:
             await self._latest.forget()
@@ -157,30 +172,6 @@ async def _send(reply: GatewayReply, channel: Channel) -> bool:
             if events:
                 await channel.send(_texts_of(events))
     return is_failed
-
-
-def _headers_of(headers: Headers) -> Headers:
-    """The headers of a handshake that are those of every request on its connection."""
-    return tuple(
-        [
-            (name, value)
-            for name, value in headers
-            if name not in _HOP
-            and not name.startswith("sec-websocket-")
-            and not (name == "openai-beta" and value.startswith("responses_websockets"))
-        ]
-    )
-
-
-def _too_old() -> GatewayReply:
-    """The reply that asks a client for a new connection, with the code that its SDK knows."""
-    error = BadRequestError(
-        f"a connection lasts {LIFE_S / 60:.0f} minutes at most: open a new one, and send the conversation again or go "
-        "on from a stored answer",
-        status=400,
-        code="websocket_connection_limit_reached",
-    )
-    return error_reply(store_dialect(), error)
 
 
 def session_of(gateway: Gateway, handshake: GatewayRequest) -> Session | None:

@@ -175,7 +175,7 @@ class Ownership:
 
     def is_providers(self, text: str) -> bool:
         """Whether a text is a URI that a provider resolves with the gateway's own rights."""
-        at = urlsplit(text) if _is_ascii_uri(text) else None
+        at = urlsplit(text) if _PLAIN_URI.fullmatch(text) else None  # of others each reader makes something else
         if at is None:
             return _URI.match(text) is not None
         if not self._addresses:
@@ -296,7 +296,11 @@ class _Opening:
         request, route = self._request, self._request.facts.route
         if request.path == root:
             if request.method == "GET" and self._is_strict:
-                raise _everybodys(root)
+                raise PermissionDeniedError(
+                    f"{root} lists what every key of this gateway keeps at the provider; ask with the ids that you "
+                    "were given",
+                    status=403,
+                )
             return root
         if route is None or "{" not in route.pattern:
             return request.path
@@ -312,7 +316,10 @@ class _Opening:
         name, colon, verb = step.partition(":") if kind else (step, "", "")
         own = self._own(kind + name)
         if own is None:
-            raise not_found(step) if root == "/v1/responses" else _not_there(step)
+            if root == "/v1/responses":
+                raise not_found(step)
+            reason = f"nothing is kept for this key under an id {_shown(step)}"
+            raise NotFoundError(reason, status=404, code="id_not_found")
         return f"{own.removeprefix(kind)}{colon}{verb}"
 
     def _query(self) -> str:
@@ -488,11 +495,6 @@ def _is_ours(text: str) -> bool:
     return OWN_RESPONSE.fullmatch(text) is not None or answer_of_item(text) is not None
 
 
-def _is_ascii_uri(text: str) -> bool:
-    """Whether a text is an address that every reader takes apart alike."""
-    return _PLAIN_URI.fullmatch(text) is not None
-
-
 def _is_vendors(text: str, place: Place) -> bool:
     """Whether an id is one of the vendor's own, which everybody may use."""
     return place.name == "skillid" and not text.startswith("skill_")
@@ -513,16 +515,5 @@ def _shown(text: str) -> str:
     return text if ID_PATTERN.fullmatch(text) else "of that form"
 
 
-def _not_there(text: str) -> Error:
-    return NotFoundError(f"nothing is kept for this key under an id {_shown(text)}", status=404, code="id_not_found")
-
-
 def _unknown(text: str, path: str) -> Error:
     return DecodeError(f"{path}: nothing is kept for this key under an id {_shown(text)}", path=path, status=400)
-
-
-def _everybodys(root: str) -> Error:
-    return PermissionDeniedError(
-        f"{root} lists what every key of this gateway keeps at the provider; ask with the ids that you were given",
-        status=403,
-    )

@@ -319,7 +319,9 @@ class SharedAccounts:
         outcomes: list[Outcome] = []
         for operation in operations:
             if isinstance(operation, Enter) and any([terms.budgets for _, terms in operation.terms]):
-                outcomes.append(self._away())
+                place = f"what this key has used is in {self._link.kind}, which does not answer"
+                message = f"{place}, so nothing more is let in; ask again soon"
+                outcomes.append(InternalServerError(message, status=503, retry_after_s=REST_S))
                 self._miss(given_back(operation), most=MAX_UNSURE)
                 continue
             changed, outcome = step({**self._latest, **self._alone}, operation)
@@ -413,32 +415,24 @@ class SharedAccounts:
         return self._read(names, [value or b"" for value in values])
 
     def _read(self, names: Iterable[str], values: Iterable[bytes]) -> dict[str, Account]:
-        """The accounts that are there; of one that the store has lost what was known of it last."""
+        """The accounts that are there; of one that the store has lost what was known of it last.
+
+        One that is damaged is left out, which is said once.
+        """
         accounts: dict[str, Account] = {}
         for name, value in zip(names, values, strict=True):
-            account = self._account(name, value)
+            try:
+                account = decode(value, Account) if value else self._latest.get(name)
+            except (DecodeError, LimitExceededError):
+                self._written.pop(name, None)  # it is read anew each time, and so once it is mended
+                if name not in self._damaged:
+                    self._damaged.add(name)
+                    self._log("the shared account %s is damaged; delete it in the store to begin it anew", name)
+                continue
+            self._damaged.discard(name)
             if account is not None:
                 accounts[name] = account
         return accounts
-
-    def _account(self, name: str, value: bytes) -> Account | None:
-        """An account that the store has, or had; None for one that is damaged, which is said once."""
-        try:
-            account = decode(value, Account) if value else self._latest.get(name)
-        except (DecodeError, LimitExceededError):
-            self._written.pop(name, None)  # it is read anew each time, and so once it is mended
-            if name not in self._damaged:
-                self._damaged.add(name)
-                self._log("the shared account %s is damaged; delete it in the store to begin it anew", name)
-            return None
-        self._damaged.discard(name)
-        return account
-
-    def _away(self) -> InternalServerError:
-        place = f"what this key has used is in {self._link.kind}, which does not answer"
-        return InternalServerError(
-            f"{place}, so nothing more is let in; ask again soon", status=503, retry_after_s=REST_S
-        )
 
     @staticmethod
     def _log(message: str, *arguments: str) -> None:

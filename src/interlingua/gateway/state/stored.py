@@ -411,7 +411,13 @@ def _listed(item: Item, tail: str) -> Item:
     kind = str(item.get("type") or "message")
     entry = {"id": f"{_PREFIXES.get(kind, 'it')}_{tail}", **item, "type": kind}
     if kind == "message":
-        entry["content"] = _parts(item.get("content"), is_answer=item.get("role") == "assistant")
+        content: object = item.get("content")
+        if isinstance(content, str) and item.get("role") == "assistant":
+            part: Item = {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
+            content = [part]
+        elif isinstance(content, str):
+            content = [{"type": "input_text", "text": content}]
+        entry["content"] = content
     if kind in _PREFIXES:
         entry.setdefault("status", "completed")
     return entry
@@ -427,15 +433,6 @@ _PREFIXES = {
     "compaction": "cmp",
 }
 """How ids begin, by the type of the item."""
-
-
-def _parts(content: object, *, is_answer: bool) -> object:
-    if not isinstance(content, str):
-        return content
-    if not is_answer:
-        return [{"type": "input_text", "text": content}]
-    part: Item = {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
-    return [part]
 
 
 # How the answer to one request is kept
@@ -456,7 +453,9 @@ class Keeping:
         self.id: str = gateway.make_id("resp_")
         """The id of an answer that is kept here."""
         self._dialect = store_dialect()
-        self.store: AnswerStore = _store_of(self._dialect)
+        store = get_service(self._dialect).store
+        assert store is not None  # noqa: S101 - the dialect was chosen by it
+        self.store: AnswerStore = store
         """The facts of such answers in the client's dialect."""
         self._spaces: dict[str, tuple[str, str]] = {}
         self.is_changed: bool = prepared.is_changed
@@ -527,9 +526,3 @@ class Keeping:
             await self._gateway.stored.keep(self._owner, response_id, write(), prepared, provider)
         elif latest is not None:
             await latest.keep(response_id, write, prepared)
-
-
-def _store_of(dialect: str) -> AnswerStore:
-    store = get_service(dialect).store
-    assert store is not None  # noqa: S101 - the dialect was chosen by it
-    return store

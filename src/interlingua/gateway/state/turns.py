@@ -149,7 +149,10 @@ class Prefix:
         pieces = [VERSION if request.continues is None else VERSION + encode(request.continues.raw).decode()]
         before, latest, messages, place = "", "", request.messages, 0
         if request.system:
-            messages, place = (Message("system", _without_accounting(request.system)), *messages), -1
+            system = request.system
+            if system[0].text.startswith(ACCOUNTING):
+                system = (TextPart(system[0].text.partition("\n")[2]), *system[1:])
+            messages, place = (Message("system", system), *messages), -1
         for role, neighbours in groupby(messages, _ROLE):
             begin = place
             for message in neighbours:
@@ -170,12 +173,6 @@ class Prefix:
 _ROLE = attrgetter("role")
 ACCOUNTING = "x-anthropic-billing-header:"
 """How the first line of a system text begins that Claude Code writes anew for each request (seen since 2.1.36)."""
-
-
-def _without_accounting(system: tuple[TextPart, ...]) -> tuple[TextPart, ...]:
-    if not system[0].text.startswith(ACCOUNTING):
-        return system
-    return (TextPart(system[0].text.partition("\n")[2]), *system[1:])
 
 
 class _Run:
@@ -238,19 +235,15 @@ def _sized(kind: str, text: str) -> str:
 
 
 def _call(call: ToolCall) -> str:
-    name, arguments = call.name, _arguments(call.arguments_json)
+    name = call.name
+    try:  # in one order and spelling, since clients parse them and write them again
+        arguments = _IN_ORDER(_READ(call.arguments_json)).decode()
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        arguments = call.arguments_json
     if call.extra:
         space = call.extra.get(_SPACED, {}).get("namespace")
         name = f"{space}{_JOINT}{name}" if isinstance(space, str) else name
     return f"c{len(name)}:{name}{len(arguments)}:{arguments}"
-
-
-def _arguments(text: str) -> str:
-    """Arguments in one order and spelling, since clients parse them and write them again."""
-    try:
-        return _IN_ORDER(_READ(text)).decode()
-    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
-        return text
 
 
 def _number(text: str) -> int | float:
@@ -357,7 +350,12 @@ class Restorer:
         shown = [part for message in messages for part in message.parts]
         calls = iter([part for part in shown if type(part) is ToolCall])
         parts = [self._restored(part, next(calls), turn.ids) if type(part) is ToolCall else part for part in turn.parts]
-        return msgspec.structs.replace(messages[0], parts=tuple(_marked(parts, shown)))
+        mark = next((part.cache for part in reversed(shown) if type(part) is TextPart and part.cache), None)
+        if mark is not None:  # of the client's, which belongs on the last text
+            place = max((place for place, part in enumerate(parts) if type(part) is TextPart), default=None)
+            if place is not None:
+                parts[place] = msgspec.structs.replace(cast("TextPart", parts[place]), cache=mark)
+        return msgspec.structs.replace(messages[0], parts=tuple(parts))
 
     def ids(self, messages: Sequence[Message], turns: Sequence[Turn]) -> list[Message]:
         """Messages of the model, whose calls get the ids of the provider that `turns` know for those shown."""
@@ -367,7 +365,10 @@ class Restorer:
     def _with_ids(self, message: Message, ids: Mapping[str, str]) -> Message:
         if ids.keys().isdisjoint(call_ids_of(message.parts)):
             return message
-        parts = [self._renamed_call(part, ids) if type(part) is ToolCall else part for part in message.parts]
+        parts = [
+            self._call(part, part.id, ids[part.id]) if type(part) is ToolCall and part.id in ids else part
+            for part in message.parts
+        ]
         return msgspec.structs.replace(message, parts=tuple(parts))
 
     def results(self, message: Message) -> Message:
@@ -387,9 +388,6 @@ class Restorer:
             call = msgspec.structs.replace(call, name=shown.name, extra={**call.extra, **shown.extra})
         return self._call(call, shown.id, ids.get(call.id))
 
-    def _renamed_call(self, call: ToolCall, ids: Mapping[str, str]) -> ToolCall:
-        return self._call(call, call.id, ids[call.id]) if call.id in ids else call
-
     def _call(self, call: ToolCall, shown_id: str, providers: str | None) -> ToolCall:
         """The call with the id that its provider knows; `shown_id` is the client's."""
         call_id = self._id(shown_id, providers, is_ours=call.id == shown_id)
@@ -405,14 +403,3 @@ class Restorer:
             return shown
         # The provider gave none: a numbered id says so to dialects that can leave it out.
         return next(made for number in self._numbers if (made := f"call_{number}") not in self._used_ids)
-
-
-def _marked(parts: list[Part], shown: Sequence[Part]) -> list[Part]:
-    """The parts with the client's cache mark on the last text."""
-    mark = next((part.cache for part in reversed(shown) if type(part) is TextPart and part.cache), None)
-    if mark is None:
-        return parts
-    place = max((place for place, part in enumerate(parts) if type(part) is TextPart), default=None)
-    if place is not None:
-        parts[place] = msgspec.structs.replace(cast("TextPart", parts[place]), cache=mark)
-    return parts

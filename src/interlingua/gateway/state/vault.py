@@ -34,7 +34,7 @@ from interlingua.types.content import ThinkingPart, ToolCall
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from interlingua.gateway.state.turn_store import Matches, Turns
+    from interlingua.gateway.state.turn_store import Turns
     from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
@@ -77,7 +77,11 @@ class Vault:
 
         `provider_ids` maps our own call ids of the answer to the provider's.
         """
-        open_parts = _open_parts(restored.request.messages)
+        messages = restored.request.messages
+        begin = len(messages)
+        while begin and messages[begin - 1].role == "assistant":  # the answer goes on with them, as one turn
+            begin -= 1
+        open_parts = tuple([part for message in messages[begin:] for part in message.parts])
         if ToolCall in map(type, open_parts):  # a call without a result: its provider keeps what this goes on with
             return
         for parts in (response.parts, *[one.parts for one in response.alternatives]):
@@ -93,38 +97,26 @@ class Vault:
             replies = [message for message in request.messages if message.role == "assistant"]
             lost = [message for message in replies if _is_lost((message,), ())]
             return Restored(request, prefix, _entries(0, len(lost)))
-        return _restored(request, prefix, await self._turns.find(owner, prefix.turns))
-
-
-def _open_parts(messages: Sequence[Message]) -> tuple[Part, ...]:
-    """The words of the model with which a request ends: its answer goes on with them, as one turn."""
-    begin = len(messages)
-    while begin and messages[begin - 1].role == "assistant":
-        begin -= 1
-    return tuple([part for message in messages[begin:] for part in message.parts])
-
-
-def _restored(request: Request, prefix: Prefix, matches: Matches) -> Restored:
-    """The request with the turns that were found for each of its own."""
-    restorer = Restorer(request.messages) if any(matches) else None
-    history = request.messages
-    messages: list[Message] = []
-    hits = misses = place = 0
-    for reply, turns in zip(prefix.turns, matches, strict=True):
-        turn = next((turn for turn in turns if turn.key == reply.key), None) if turns else None
-        if turn is not None:
-            hits += has_reasoning(turn.parts)
-        elif turns or any(map(_OWN_ID.fullmatch, reply.call_ids)):
-            misses += _is_lost(history[reply.begin : reply.end], turns)
+        matches = await self._turns.find(owner, prefix.turns)
+        restorer = Restorer(request.messages) if any(matches) else None
+        history = request.messages
+        messages: list[Message] = []
+        hits = misses = place = 0
+        for reply, turns in zip(prefix.turns, matches, strict=True):
+            turn = next((turn for turn in turns if turn.key == reply.key), None) if turns else None
+            if turn is not None:
+                hits += has_reasoning(turn.parts)
+            elif turns or any(map(_OWN_ID.fullmatch, reply.call_ids)):
+                misses += _is_lost(history[reply.begin : reply.end], turns)
+            if restorer is not None:
+                own = history[reply.begin : reply.end]
+                messages += map(restorer.results, history[place : reply.begin])
+                messages += restorer.ids(own, turns) if turn is None else (restorer.turn(own, turn),)
+                place = reply.end
         if restorer is not None:
-            own = history[reply.begin : reply.end]
-            messages += map(restorer.results, history[place : reply.begin])
-            messages += restorer.ids(own, turns) if turn is None else (restorer.turn(own, turn),)
-            place = reply.end
-    if restorer is not None:
-        messages += map(restorer.results, history[place:])
-        request = msgspec.structs.replace(request, messages=tuple(messages))
-    return Restored(request, prefix, _entries(hits, misses))
+            messages += map(restorer.results, history[place:])
+            request = msgspec.structs.replace(request, messages=tuple(messages))
+        return Restored(request, prefix, _entries(hits, misses))
 
 
 def _is_lost(reply: Sequence[Message], turns: Sequence[Turn]) -> bool:
