@@ -64,13 +64,26 @@ def read_hooks(content: Table, file: ConfigFile) -> HookSettings:
     unread = hooks.get("unread", "refuse")
     if unread not in ("refuse", "pass"):
         file.refuse(f"unread in [hooks] is not {_HOOKS['unread'][1]}", "hooks", "unread")
-    webhooks = table_of(content.get("webhooks", {}), file, "", "webhooks")
+    tables = table_of(content.get("webhooks", {}), file, "", "webhooks")
     cache = _checked(content["cache"], file, "cache", _CACHE) if "cache" in content else None
+    policy = _policy(content.get("policy", {}), file)
+    webhooks: list[WebhookSettings] = []
+    for name, value in tables.items():
+        where = f"webhooks.{name}"
+        table = _checked(value, file, where, _WEBHOOK)
+        for key, words in _WORDS.items():
+            choice = table.get(key, [])
+            if key in table and not (choice and words.issuperset([choice] if isinstance(choice, str) else choice)):
+                file.refuse(f"{key} in [{where}] is not {_WEBHOOK[key][1]}", where, key)
+        if not table.get("url", "").startswith(("http://", "https://")):
+            file.refuse(f"url in [{where}] is not an http:// or https:// address", where, "url")
+        options: dict[str, Any] = {**table, "steps": tuple(table.get("steps", ("before",)))}
+        webhooks.append(WebhookSettings(name=name, **options))
     return HookSettings(
-        policy=_policy(content.get("policy", {}), file),
+        policy=policy,
         use=tuple(hooks.get("use", ())),
         unread=unread,
-        webhooks=tuple([_webhook(name, table, file) for name, table in webhooks.items()]),
+        webhooks=tuple(webhooks),
         cache=None if cache is None else CacheSettings(**cache),
     )
 
@@ -89,19 +102,6 @@ def _checked(value: object, file: ConfigFile, where: str, keys: dict[str, _Check
         if isinstance(entry, int | float) and (entry < 0 or (name in _ABOVE_0 and not entry > 0)):
             file.refuse(f"{name} in [{where}] is not {words_of_kind}", where, name)
     return table
-
-
-def _webhook(name: str, value: object, file: ConfigFile) -> WebhookSettings:
-    where = f"webhooks.{name}"
-    table = _checked(value, file, where, _WEBHOOK)
-    for key, words in _WORDS.items():
-        choice = table.get(key, [])
-        if key in table and not (choice and words.issuperset([choice] if isinstance(choice, str) else choice)):
-            file.refuse(f"{key} in [{where}] is not {_WEBHOOK[key][1]}", where, key)
-    if not table.get("url", "").startswith(("http://", "https://")):
-        file.refuse(f"url in [{where}] is not an http:// or https:// address", where, "url")
-    options: dict[str, Any] = {**table, "steps": tuple(table.get("steps", ("before",)))}
-    return WebhookSettings(name=name, **options)
 
 
 def _policy(value: object, file: ConfigFile) -> PolicySettings:

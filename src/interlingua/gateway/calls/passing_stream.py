@@ -189,13 +189,15 @@ class PassedStream(Live):
         """Pass a frame on, hold it back, or have this and all that follows written by the encoder."""
         last = events[-1] if events else None
         has_more = adds(events)
+        opens = bool(events) and type(events[0]) is StreamStart
+        goes_out = has_more or (opens and self.is_only)  # an opening need not wait for content then
         if (
             not is_normal
             or self._is_odd(last, decoder)
             or (self._finished and has_more and type(last) is not StreamEnd)
         ):
             self._turn(events)
-        elif type(last) is StreamEnd or ((has_more or self._opens(events)) and not decoder.terminal):
+        elif type(last) is StreamEnd or (goes_out and not decoder.terminal):
             for before, events_before in self._pending:
                 self._pass(before, events_before)
             self._pending.clear()
@@ -207,10 +209,6 @@ class PassedStream(Live):
             self._held_bytes += len(frame)
             if self._held_bytes > MAX_EVENT_BYTES:
                 self._turn([])
-
-    def _opens(self, events: list[Event]) -> bool:
-        """Whether a frame is the opening of an answer that need not wait for content."""
-        return bool(events) and type(events[0]) is StreamStart and self.is_only
 
     def _is_odd(self, last: Event | None, decoder: StreamDecoder) -> bool:
         """Whether the last event, or a change that reading made, forbids that the client gets the frame as it came."""

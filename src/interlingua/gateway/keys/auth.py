@@ -309,15 +309,16 @@ def best_pattern(patterns: dict[str, Any], name: str) -> str | None:
 
 def renamed(rewrite: dict[str, str], model: str) -> str:
     """The name, or chain of names, under which a client's model is looked up; each is put under another one once."""
-    return ",".join([_renamed(rewrite, name.strip()) for name in model.split(",")]) if rewrite else model
-
-
-def _renamed(rewrite: dict[str, str], name: str) -> str:
-    pattern = best_pattern(rewrite, name)
-    if pattern is None:
-        return name
-    target = rewrite[pattern]
-    return target[:-1] + name[len(pattern) - 1 :] if target.endswith("*") and pattern.endswith("*") else target
+    if not rewrite:
+        return model
+    names = [name.strip() for name in model.split(",")]
+    for place, name in enumerate(names):
+        pattern = best_pattern(rewrite, name)
+        if pattern is not None:
+            target = rewrite[pattern]
+            is_prefix = target.endswith("*") and pattern.endswith("*")
+            names[place] = target[:-1] + name[len(pattern) - 1 :] if is_prefix else target
+    return ",".join(names)
 
 
 def _fit_all(key: tuple[tuple[str, ...], str]) -> bool:

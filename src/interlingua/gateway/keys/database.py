@@ -149,7 +149,19 @@ class KeyDatabase:
         """
         with self._reading() as connection, closing(connection.cursor()) as cursor:
             cursor.row_factory = sqlite3.Row
-            return [_key_of(row) for row in cursor.execute("SELECT * FROM keys ORDER BY name, id")]
+            entries: list[KeptKey] = []
+            for row in cursor.execute("SELECT * FROM keys ORDER BY name, id"):
+                key = GatewayKey(
+                    name=row["name"],
+                    hash=row["hash"],
+                    models=decode(row["models"].encode(), tuple[str, ...]),
+                    terms=decode(row["terms"], Terms),
+                    team=row["team"],
+                    expires_s=row["expires_s"],
+                    revoked_s=row["revoked_s"],
+                )
+                entries.append(KeptKey(key=key, created_s=row["created_s"]))
+            return entries
 
     def usage(self, key: str = "", since: str = "") -> list[Row]:
         """The use, by key, day and model; of one key where it is named, from a day on."""
@@ -202,16 +214,3 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _key_of(row: sqlite3.Row) -> KeptKey:
-    key = GatewayKey(
-        name=row["name"],
-        hash=row["hash"],
-        models=decode(row["models"].encode(), tuple[str, ...]),
-        terms=decode(row["terms"], Terms),
-        team=row["team"],
-        expires_s=row["expires_s"],
-        revoked_s=row["revoked_s"],
-    )
-    return KeptKey(key=key, created_s=row["created_s"])

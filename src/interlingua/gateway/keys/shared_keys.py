@@ -97,10 +97,11 @@ class SharedKeyDatabase:
         Raises: ConfigError where the store does not answer.
         """
         values: list[bytes] = self._run(self._one(Values(self._rooms[0])))
-        entries = [_key_of(value) for value in values]
-        return sorted(
-            [entry for entry in entries if entry is not None], key=lambda entry: (entry.key.name, entry.created_s)
-        )
+        entries: list[KeptKey] = []
+        for value in values:
+            with suppress(DecodeError, LimitExceededError):  # another version wrote it: as if it were not there
+                entries.append(decode(value, KeptKey))
+        return sorted(entries, key=lambda entry: (entry.key.name, entry.created_s))
 
     def restore(self, version: int, keys: Sequence[KeptKey]) -> None:
         """Keep keys that were known, in a store that knows nothing of keys any more."""
@@ -125,7 +126,15 @@ class SharedKeyDatabase:
             return {}
         rooms = [f"{self._link.prefix}{{accounts}}:{name}" for name in names]
         values: list[bytes | None] = self._run(self._one(Read(tuple(rooms))))
-        return {name: _account(name, value) for name, value in zip(names, values, strict=True) if value}
+        accounts: dict[str, Account] = {}
+        for name, value in zip(names, values, strict=True):
+            try:
+                if value:
+                    accounts[name] = decode(value, Account)
+            except (DecodeError, LimitExceededError):
+                reason = f"the shared account {name} is damaged; delete it in the store to begin it anew"
+                raise ConfigError(reason) from None
+        return accounts
 
     @property
     def copy_name(self) -> str:
@@ -149,20 +158,6 @@ class SharedKeyDatabase:
             raise ConfigError(
                 f"the keys are in {self._link.kind}, which does not answer: {self._link.problem}"
             ) from None
-
-
-def _key_of(value: bytes) -> KeptKey | None:
-    try:
-        return decode(value, KeptKey)
-    except (DecodeError, LimitExceededError):  # another version wrote it: as if it were not there
-        return None
-
-
-def _account(name: str, value: bytes) -> Account:
-    try:
-        return decode(value, Account)
-    except (DecodeError, LimitExceededError):
-        raise ConfigError(f"the shared account {name} is damaged; delete it in the store to begin it anew") from None
 
 
 class SharedKeys(msgspec.Struct, frozen=True):

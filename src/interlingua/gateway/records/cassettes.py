@@ -65,30 +65,29 @@ class Cassettes:
     def write(self, records: list[Record]) -> None:
         """Write requests that asked a model."""
         for record in records:
-            if record.model and record.content is not None:
-                self._write(record, record.content)
-
-    def _write(self, record: Record, content: Content) -> None:
-        text = json.dumps(_cassette(record, content), ensure_ascii=False, indent=2) + "\n"
-        data = text.encode(errors="replace")
-        while self._files and (self._size + len(data) > self._max_bytes or len(self._files) >= self._max_files):
-            oldest = next(iter(self._files))
-            (self._directory / oldest).unlink(missing_ok=True)
-            self._size -= self._files.pop(oldest)
-        stem = f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}"
-        names = chain([stem], (f"{stem}-{number}" for number in count(2)))  # one id may come twice in a second
-        place = next(path for name in names if not (path := self._directory / f"{name}.json").exists())
-        draft = place.with_suffix(".draft")
-        try:
-            self._directory.mkdir(mode=0o700, exist_ok=True)  # somebody may have cleared it away
-            draft.touch(0o600)
-            draft.write_bytes(data)
-            draft.replace(place)
-        except OSError:
-            draft.unlink(missing_ok=True)  # of a full disk: nobody would read it, and it is counted nowhere
-            raise
-        self._size += len(data)
-        self._files[place.name] = len(data)
+            content = record.content
+            if not record.model or content is None:
+                continue
+            text = json.dumps(_cassette(record, content), ensure_ascii=False, indent=2) + "\n"
+            data = text.encode(errors="replace")
+            while self._files and (self._size + len(data) > self._max_bytes or len(self._files) >= self._max_files):
+                oldest = next(iter(self._files))
+                (self._directory / oldest).unlink(missing_ok=True)
+                self._size -= self._files.pop(oldest)
+            stem = f"{strftime('%Y%m%dT%H%M%S', gmtime(record.at))}-{_UNSAFE.sub('_', record.id)[:80]}"
+            names = chain([stem], (f"{stem}-{number}" for number in count(2)))  # one id may come twice in a second
+            place = next(path for name in names if not (path := self._directory / f"{name}.json").exists())
+            draft = place.with_suffix(".draft")
+            try:
+                self._directory.mkdir(mode=0o700, exist_ok=True)  # somebody may have cleared it away
+                draft.touch(0o600)
+                draft.write_bytes(data)
+                draft.replace(place)
+            except OSError:
+                draft.unlink(missing_ok=True)  # of a full disk: nobody would read it, and it is counted nowhere
+                raise
+            self._size += len(data)
+            self._files[place.name] = len(data)
 
 
 def _cassette(record: Record, content: Content) -> dict[str, Any]:

@@ -84,8 +84,13 @@ class Logbook:
         """Write requests, in one transaction; after `close` none, as of a client that is still there then."""
         if self._is_closed:
             return
+        rows: list[tuple[Any, ...]] = []
+        for record in records:
+            members = facts(record, content=self._content)
+            more = {name: members[name] for name in ("attempts", "message", "reason") if name in members}
+            rows.append((*[getattr(record, name) for name in _COLUMNS], json.dumps(more)))
         with self._connection:
-            self._connection.executemany(_INSERT, [self._row(record) for record in records])
+            self._connection.executemany(_INSERT, rows)
         if not self._trim_at_s - BETWEEN_TRIMS_S <= self._now() < self._trim_at_s:  # the clock may be put back, too
             self.trim()
         was_in_place, self._is_in_place = self._is_in_place, _place(self._path) == self._place
@@ -94,11 +99,6 @@ class Logbook:
                 "%s was moved or taken away, and what is written went with it; start the gateway again to begin anew",
                 self._path,
             )
-
-    def _row(self, record: Record) -> tuple[Any, ...]:
-        members = facts(record, content=self._content)
-        more = {name: members[name] for name in ("attempts", "message", "reason") if name in members}
-        return (*[getattr(record, name) for name in _COLUMNS], json.dumps(more))
 
     def trim(self) -> None:
         """Take out what is too old, and the oldest of what is too much."""
@@ -210,14 +210,12 @@ def read_rows(path: str | Path, query_filter: Filter, most: int) -> list[Row]:
             rows = connection.execute(query, (*values, most)).fetchall()
     except sqlite3.Error as error:
         raise ConfigError(f"{place} is no log of a gateway: {error}") from None
-    return [_row_of(row) for row in reversed(rows)]
-
-
-def _row_of(row: tuple[Any, ...]) -> Row:
-    number, *values, more = row
-    members: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
-    members |= {"stream": bool(members["stream"]), "aborted": bool(members["aborted"])}
-    return Row(number, members | json.loads(more))
+    requests: list[Row] = []
+    for number, *columns, more in reversed(rows):
+        members: dict[str, Any] = dict(zip(_COLUMNS, columns, strict=True))
+        members |= {"stream": bool(members["stream"]), "aborted": bool(members["aborted"])}
+        requests.append(Row(number, members | json.loads(more)))
+    return requests
 
 
 def _each(query: Filter) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from interlingua.gateway.core import Gateway
     from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.records.record import Record
-    from interlingua.registry.resolve import Registry
     from interlingua.routing.health import TargetHealth
     from interlingua.types.response import Attempt
 
@@ -280,17 +280,13 @@ class _Names:
             return
         self._aliases = aliases
         self._beginnings = tuple(sorted([name for name in aliases if name.endswith("*")], key=len, reverse=True))
-        self._targets = frozenset([spec for name in aliases for spec in _specs(registry, name)])
+        targets: set[str] = set()
+        for name in aliases:
+            with suppress(Error):  # a key that is not there yet, or a name that a client's own words are put into
+                targets.update([endpoint.spec for endpoint in registry.resolve(name)])
+        self._targets = frozenset(targets)
         self._providers = frozenset([status.name for status in registry.providers()])
         self.version += 1
-
-
-def _specs(registry: Registry, alias: str) -> list[str]:
-    """The targets that an alias names; none for one that a client's own words are put into."""
-    try:
-        return [endpoint.spec for endpoint in registry.resolve(alias)]
-    except Error:  # a key that is not there yet; whoever asks for it is told
-        return []
 
 
 def _within(series: Mapping[Labels, object], labels: Labels) -> Labels:

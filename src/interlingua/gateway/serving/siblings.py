@@ -66,7 +66,13 @@ class Siblings:
         self.number: int = 0
         """Its place."""
         self._lock = -1
-        self._take_place()
+        for number in range(MAX_PLACES):
+            lock = _locked(self._room / f"{number}.lock")
+            if lock is not None:
+                self._lock, self.number = lock, number
+                break
+        else:
+            raise ConfigError(f"{self._room} has no place for one more worker")
         self._place = self._at(self.number)
         self.before: str = _read(self._place.store)
         """The text of the worker that had the place before."""
@@ -75,14 +81,6 @@ class Siblings:
         self._closing = False
         self._listener = self._listening()
         self._thread = threading.Thread(target=self._run, name="interlingua-siblings", daemon=True)
-
-    def _take_place(self) -> None:
-        for number in range(MAX_PLACES):
-            lock = _locked(self._room / f"{number}.lock")
-            if lock is not None:
-                self._lock, self.number = lock, number
-                return
-        raise ConfigError(f"{self._room} has no place for one more worker")
 
     def _at(self, number: int) -> _Place:
         return _Place(number, self._room / f"{number}.sock", self._room / f"{number}.kept")

@@ -161,15 +161,13 @@ class _Swapping:
 
     def value(self, value: object, path: str, parent: str) -> object:
         """A value that the member `parent` holds, or a list that it holds."""
-        if isinstance(value, dict):
-            return self._object(cast("dict[str, Any]", value), path, parent)
         if isinstance(value, list):
             items = cast("list[object]", value)
             others = [self.value(item, f"{path}/{number}", parent) for number, item in enumerate(items)]
             return others if any(map(is_not, others, items)) else items
-        return value  # a text in a list
-
-    def _object(self, members: dict[str, Any], path: str, parent: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            return value  # a text in a list
+        members = cast("dict[str, Any]", value)
         changed: dict[str, Any] = {}
         is_map = parent in self._places.maps
         for name, inner in members.items():

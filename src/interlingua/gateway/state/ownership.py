@@ -325,16 +325,15 @@ class _Opening:
     def _query(self) -> str:
         query = self._request.query
         pairs = parse_qsl(query, keep_blank_values=True)
-        opened = [(name, self._parameter(name, value)) for name, value in pairs]
+        opened: list[tuple[str, str]] = []
+        for name, value in pairs:
+            own: str | None = value
+            if value and folded(name) in QUERY and not self._is_here(value):
+                own = self._own(value)
+                if own is None:
+                    raise _unknown(value, name)
+            opened.append((name, own))
         return query if opened == pairs else urlencode(opened)
-
-    def _parameter(self, name: str, value: str) -> str:
-        if not value or folded(name) not in QUERY or self._is_here(value):
-            return value
-        own = self._own(value)
-        if own is None:
-            raise _unknown(value, name)
-        return own
 
     # The body
 
@@ -427,12 +426,11 @@ class _Signing:
             return data
         if data[:1] in (b"{", b"["):
             return self._json(data)
-        return b"\n".join([self._line(line) for line in data.split(b"\n")])
-
-    def _line(self, line: bytes) -> bytes:
-        if not line.startswith(b"data:"):
-            return line
-        return b"data: %b%b" % (self._json(line[5:].strip()), b"\r" if line.endswith(b"\r") else b"")
+        lines = data.split(b"\n")
+        for place, line in enumerate(lines):
+            if line.startswith(b"data:"):
+                lines[place] = b"data: %b%b" % (self._json(line[5:].strip()), b"\r" if line.endswith(b"\r") else b"")
+        return b"\n".join(lines)
 
     def _json(self, text: bytes) -> bytes:
         try:

@@ -172,7 +172,13 @@ class SharedStore(Generic[V]):
         *_, values = yield [*pending, Read(tuple([self._name(key) for key in keys]))]
         if pending:
             self._to_drop.clear()
-        return [None if value is None else self._decoded(value) for value in values]
+        decoded: list[V | None] = []
+        for value in values:
+            try:
+                decoded.append(None if value is None else self._read(value))
+            except (DecodeError, LimitExceededError):
+                decoded.append(None)  # another version wrote it: as if it were not there
+        return decoded
 
     def _put(self, written: dict[Key, bytes]) -> Steps[None]:
         pending, commands = self._pending(), list["Command"]()
@@ -187,12 +193,6 @@ class SharedStore(Generic[V]):
     def _dropped(self, names: Sequence[str]) -> Steps[None]:
         yield [*self._pending(), Drop(tuple(names))]
         self._to_drop.clear()
-
-    def _decoded(self, value: bytes) -> V | None:
-        try:
-            return self._read(value)
-        except (DecodeError, LimitExceededError):  # another version wrote it: as if it were not there
-            return None
 
 
 def shared_vault(link: Link, clock: Callable[[], float]) -> Vault:

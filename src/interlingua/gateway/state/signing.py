@@ -160,8 +160,14 @@ class Signer:
             return None
         prefix, rest = _parted(signed)
         head = _SIGNED.fullmatch(rest[:_HEAD_CHARACTERS])
-        candidates = () if head is None else self._candidates(providers).get(head["hint"], ())
-        if head is None or not candidates:
+        if head is None:
+            return None
+        if providers is not self._providers:  # they are mostly asked for with the same object
+            self._providers, self._by_hint = providers, {}
+            for provider in providers:
+                self._by_hint.setdefault(self._hint(provider), []).append(provider)
+        candidates = self._by_hint.get(head["hint"])
+        if not candidates:
             return None
         text = self._text(head["form"], head["tag"], rest[_HEAD_CHARACTERS:])
         if text is None:
@@ -184,14 +190,6 @@ class Signer:
             return None
         is_first = next(one for one in _FORMS.values() if one.fits.fullmatch(rest)) is form
         return rest if is_first and form.write(rest) == plain else None
-
-    def _candidates(self, providers: Iterable[str]) -> dict[str, list[str]]:
-        """Names of providers by their hints; they are mostly asked for with the same object."""
-        if providers is not self._providers:
-            self._providers, self._by_hint = providers, {}
-            for provider in providers:
-                self._by_hint.setdefault(self._hint(provider), []).append(provider)
-        return self._by_hint
 
     def _tag(self, owner: str, provider: str, own_id: str) -> str:
         digest = hmac.digest(self._tags, encode((owner, provider, own_id)), "sha256")

@@ -85,17 +85,16 @@ class MemoryStore(Generic[V]):
     async def get(self, keys: Sequence[Key]) -> list[V | None]:
         """The value of each key, or None; what was found counts as just used."""
         now_s = self._clock()
-        return [self._get(key, now_s) for key in keys]
-
-    def _get(self, key: Key, now_s: float) -> V | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        if entry[2] <= now_s:
-            self._forget(key)
-            return None
-        self._entries.move_to_end(key)
-        return entry[0]
+        values: list[V | None] = []
+        for key in keys:
+            entry = self._entries.get(key)
+            if entry is not None and entry[2] <= now_s:
+                self._forget(key)
+                entry = None
+            if entry is not None:
+                self._entries.move_to_end(key)
+            values.append(None if entry is None else entry[0])
+        return values
 
     async def put(self, entries: Sequence[Entry[V]]) -> None:
         """Keep values; one that is larger than the store may be is not kept."""

@@ -184,18 +184,19 @@ class StoredResponses:
 
     async def _resolved(self, owner: str, items: list[Item]) -> list[Item]:
         """The items, with those that are kept here in the place of references to them."""
-        return [await self._item(owner, item) if item.get("type") == "item_reference" else item for item in items]
-
-    async def _item(self, owner: str, reference: Item) -> Item:
-        answer_id = answer_of_item(reference.get("id"))
-        if answer_id is None:
-            return reference
-        stored = await self.find(owner, answer_id)
-        there = [*output_of(stored), *listed(input_of(stored), answer_id)] if isinstance(stored, KeptAnswer) else []
-        referenced = next((item for item in there if item.get("id") == reference["id"]), None)
-        if referenced is None:
-            raise DecodeError(f"/input: item_reference: there is no item {reference['id']}", path="/input", status=400)
-        return referenced
+        resolved: list[Item] = []
+        for item in items:
+            answer_id = answer_of_item(item.get("id")) if item.get("type") == "item_reference" else None
+            if answer_id is None:
+                resolved.append(item)
+                continue
+            stored = await self.find(owner, answer_id)
+            there = [*output_of(stored), *listed(input_of(stored), answer_id)] if isinstance(stored, KeptAnswer) else []
+            referenced = next((one for one in there if one.get("id") == item["id"]), None)
+            if referenced is None:
+                raise DecodeError(f"/input: item_reference: there is no item {item['id']}", path="/input", status=400)
+            resolved.append(referenced)
+        return resolved
 
     async def _conversation(self, owner: str, response_id: str) -> list[Item]:
         """Everything that was said up to an answer, it included."""
@@ -404,23 +405,22 @@ def unpacked(item: Item) -> Item:
 def listed(items: list[Item], response_id: str) -> list[Item]:
     """Items as a list of them is shown: each with an id, a type and a status, messages with a list of parts."""
     tail = response_id.removeprefix("resp_")
-    return [_listed(item, f"{tail}i{number:02}") for number, item in enumerate(items, 1)]
-
-
-def _listed(item: Item, tail: str) -> Item:
-    kind = str(item.get("type") or "message")
-    entry = {"id": f"{_PREFIXES.get(kind, 'it')}_{tail}", **item, "type": kind}
-    if kind == "message":
-        content: object = item.get("content")
-        if isinstance(content, str) and item.get("role") == "assistant":
-            part: Item = {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
-            content = [part]
-        elif isinstance(content, str):
-            content = [{"type": "input_text", "text": content}]
-        entry["content"] = content
-    if kind in _PREFIXES:
-        entry.setdefault("status", "completed")
-    return entry
+    entries: list[Item] = []
+    for number, item in enumerate(items, 1):
+        kind = str(item.get("type") or "message")
+        entry = {"id": f"{_PREFIXES.get(kind, 'it')}_{tail}i{number:02}", **item, "type": kind}
+        if kind == "message":
+            content: object = item.get("content")
+            if isinstance(content, str) and item.get("role") == "assistant":
+                part: Item = {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
+                content = [part]
+            elif isinstance(content, str):
+                content = [{"type": "input_text", "text": content}]
+            entry["content"] = content
+        if kind in _PREFIXES:
+            entry.setdefault("status", "completed")
+        entries.append(entry)
+    return entries
 
 
 _PREFIXES = {

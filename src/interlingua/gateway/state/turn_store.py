@@ -121,15 +121,16 @@ class MemoryTurns:
         if tables is None:
             return [()] * len(turns)
         now_s = self._clock()
-        return [self._find(tables, turn, now_s) for turn in turns]
-
-    def _find(self, tables: _Tables, turn: ModelTurn, now_s: float) -> tuple[Turn, ...]:
-        entries = [tables.by_id[call_id] for call_id in turn.call_ids if call_id in tables.by_id]
-        entries = [entry for entry in dict.fromkeys(entries) if self._is_current(entry, now_s)] if entries else entries
-        entry = None if entries else tables.by_key.get(turn.key) or tables.by_step.get(turn.step_key)
-        if entry is not None:
-            entries = [entry] if self._is_current(entry, now_s) else entries
-        return tuple([unpacked(entry.packed) for entry in entries]) if entries else ()
+        matches: list[tuple[Turn, ...]] = []
+        for turn in turns:
+            entries = [tables.by_id[call_id] for call_id in turn.call_ids if call_id in tables.by_id]
+            if entries:
+                entries = [entry for entry in dict.fromkeys(entries) if self._is_current(entry, now_s)]
+            if not entries:
+                entry = tables.by_key.get(turn.key) or tables.by_step.get(turn.step_key)
+                entries = [entry] if entry is not None and self._is_current(entry, now_s) else []
+            matches.append(tuple([unpacked(entry.packed) for entry in entries]) if entries else ())
+        return matches
 
     def _is_current(self, entry: _Entry, now_s: float) -> bool:
         if entry.until_s <= now_s:

@@ -360,16 +360,15 @@ class Restorer:
     def ids(self, messages: Sequence[Message], turns: Sequence[Turn]) -> list[Message]:
         """Messages of the model, whose calls get the ids of the provider that `turns` know for those shown."""
         ids = {call_id: providers for turn in turns for call_id, providers in turn.ids.items()}
-        return [self._with_ids(message, ids) for message in messages] if ids else list(messages)
-
-    def _with_ids(self, message: Message, ids: Mapping[str, str]) -> Message:
-        if ids.keys().isdisjoint(call_ids_of(message.parts)):
-            return message
-        parts = [
-            self._call(part, part.id, ids[part.id]) if type(part) is ToolCall and part.id in ids else part
-            for part in message.parts
-        ]
-        return msgspec.structs.replace(message, parts=tuple(parts))
+        result = list(messages)
+        for place, message in enumerate(messages if ids else ()):
+            if not ids.keys().isdisjoint(call_ids_of(message.parts)):
+                parts = [
+                    self._call(part, part.id, ids[part.id]) if type(part) is ToolCall and part.id in ids else part
+                    for part in message.parts
+                ]
+                result[place] = msgspec.structs.replace(message, parts=tuple(parts))
+        return result
 
     def results(self, message: Message) -> Message:
         """A message with results, which name their calls as these are named now."""
@@ -390,16 +389,13 @@ class Restorer:
 
     def _call(self, call: ToolCall, shown_id: str, providers: str | None) -> ToolCall:
         """The call with the id that its provider knows; `shown_id` is the client's."""
-        call_id = self._id(shown_id, providers, is_ours=call.id == shown_id)
+        if providers is not None:
+            call_id = shown_id if providers in self._used_ids else providers
+        elif call.id != shown_id:
+            call_id = shown_id
+        else:  # its provider gave none: a numbered id says so to dialects that can leave it out
+            call_id = next(made for number in self._numbers if (made := f"call_{number}") not in self._used_ids)
         self._used_ids.add(call_id)
         if call_id != shown_id:
             self._renamed[shown_id] = call_id
         return call if call.id == call_id else msgspec.structs.replace(call, id=call_id)
-
-    def _id(self, shown: str, providers: str | None, *, is_ours: bool) -> str:
-        if providers is not None:
-            return shown if providers in self._used_ids else providers
-        if not is_ours:
-            return shown
-        # The provider gave none: a numbered id says so to dialects that can leave it out.
-        return next(made for number in self._numbers if (made := f"call_{number}") not in self._used_ids)

@@ -147,12 +147,13 @@ def _shows(parts: Sequence[Part], shown: set[str], stored: Sequence[Part]) -> bo
 def _entries(hits: int, misses: int) -> tuple[Change, ...]:
     """One entry for all turns that got their reasoning back, and one for all that did not."""
     counts = (("reasoning_restored", hits), ("reasoning_missing", misses))
-    return tuple([_entry(code, count) for code, count in counts if count])
-
-
-def _entry(code: str, count: int) -> Change:
-    turns = "1 turn" if count == 1 else f"{count} turns"
-    return Change(CODES[code].action, code, "/messages", None, "repair", f"{CODES[code].meaning}: {turns}")
+    entries: list[Change] = []
+    for code, count in counts:
+        if count:
+            turns = "1 turn" if count == 1 else f"{count} turns"
+            meaning = f"{CODES[code].meaning}: {turns}"
+            entries.append(Change(CODES[code].action, code, "/messages", None, "repair", meaning))
+    return tuple(entries)
 
 
 def memory_vault(
