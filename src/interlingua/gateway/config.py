@@ -218,7 +218,24 @@ def _keys(value: object, file: ConfigFile) -> tuple[GatewayKey, ...]:
     from interlingua.gateway.keys.database import check_name  # only who has keys needs it
 
     names: dict[str, str] = {}
-    keys = [_key(name, table, file) for name, table in table_of(value, file, "", "keys").items()]
+    keys: list[GatewayKey] = []
+    for name, entry in table_of(value, file, "", "keys").items():
+        where = f"keys.{name}"
+        table = _checked(entry, file, "keys", name, _KEY)
+        digest = table.get("hash", "")
+        if not _DIGEST.fullmatch(digest):
+            file.refuse(f"hash in [{where}] is not `sha256:` and 64 hexadecimal digits", where, "hash")
+        if "models" in table and not any(table["models"]):
+            file.refuse(f"models in [{where}] names none; a key without it may ask for any", where, "models")
+        terms = _terms(table, file, where)
+        expires_s = None
+        if "expires" in table:
+            try:
+                expires_s = read_end(table["expires"])
+            except ConfigError as error:
+                file.refuse(f"{error.message} in [{where}]", where, "expires")
+        models, team = tuple(table.get("models", ())), table.get("team", "")
+        keys.append(GatewayKey(name=name, hash=digest, models=models, terms=terms, team=team, expires_s=expires_s))
     for key in keys:
         try:
             check_name(key.name)
@@ -228,30 +245,6 @@ def _keys(value: object, file: ConfigFile) -> tuple[GatewayKey, ...]:
             file.refuse(f"[keys.{key.name}] has the hash of [keys.{names[key.hash]}]", f"keys.{key.name}", "hash")
         names[key.hash] = key.name
     return tuple(keys)
-
-
-def _key(name: str, value: object, file: ConfigFile) -> GatewayKey:
-    table = _checked(value, file, "keys", name, _KEY)
-    digest = table.get("hash", "")
-    if not _DIGEST.fullmatch(digest):
-        file.refuse(f"hash in [keys.{name}] is not `sha256:` and 64 hexadecimal digits", f"keys.{name}", "hash")
-    if "models" in table and not any(table["models"]):
-        file.refuse(f"models in [keys.{name}] names none; a key without it may ask for any", f"keys.{name}", "models")
-    terms = _terms(table, file, f"keys.{name}")
-    expires_s = None
-    if "expires" in table:
-        try:
-            expires_s = read_end(table["expires"])
-        except ConfigError as error:
-            file.refuse(f"{error.message} in [keys.{name}]", f"keys.{name}", "expires")
-    return GatewayKey(
-        name=name,
-        hash=digest,
-        models=tuple(table.get("models", ())),
-        terms=terms,
-        team=table.get("team", ""),
-        expires_s=expires_s,
-    )
 
 
 def _terms(table: Table, file: ConfigFile, where: str) -> Terms:

@@ -107,14 +107,22 @@ class Policy(Hook):
 
         Raises: BadRequestError for what is too much; ContentPolicyViolationError for a denied word.
         """
-        self._weigh(request)
+        settings = self._settings
+        self._bound("messages", len(request.messages), settings.max_messages)
+        self._bound("tools", len(request.tools), settings.max_tools)
+        if settings.max_media is not None:
+            parts = [part for message in request.messages for part in _all_parts(message.parts)]
+            self._bound("media parts", sum([isinstance(part, _MEDIA) for part in parts]), settings.max_media)
+        if settings.max_text_characters is not None:
+            count = sum([len(text.replace(_GAP, "")) for _, text in _texts(request)])
+            self._bound("characters of text", count, settings.max_text_characters)
         if self._denied is not None:
             for path, text in (*_texts(request), *_joined(request), *_offers(request)):
                 if self._denied.search(_plain(text)):
                     raise ContentPolicyViolationError(
                         f"{path} holds a word that the policy of this gateway denies", status=400, code="policy_denied"
                     )
-        changed, defaults = request, self._settings.defaults
+        changed, defaults = request, settings.defaults
         pattern = best_pattern(defaults, context.model)
         if pattern is not None:
             lacking = {
@@ -123,22 +131,11 @@ class Policy(Hook):
                 if getattr(request, name) == getattr(_NOTHING, name)
             }
             changed = replace(request, **lacking) if lacking else request
-        most, limit = self._settings.max_tokens, changed.max_tokens
+        most, limit = settings.max_tokens, changed.max_tokens
         if most is not None:
             is_within = limit is not None and 0 < limit <= most  # some servers take 0, or less, for no limit
             changed = limited(changed, limit if is_within and limit else most)
         return changed
-
-    def _weigh(self, request: Request) -> None:
-        settings = self._settings
-        parts = [part for message in request.messages for part in _all_parts(message.parts)]
-        self._bound("messages", len(request.messages), settings.max_messages)
-        self._bound("tools", len(request.tools), settings.max_tools)
-        if settings.max_media is not None:
-            self._bound("media parts", sum([isinstance(part, _MEDIA) for part in parts]), settings.max_media)
-        if settings.max_text_characters is not None:
-            count = sum([len(text.replace(_GAP, "")) for _, text in _texts(request)])
-            self._bound("characters of text", count, settings.max_text_characters)
 
     def _bound(self, what: str, count: int, most: int | None) -> None:
         if most is not None and count > most:

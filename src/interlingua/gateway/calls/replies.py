@@ -204,22 +204,18 @@ def limit_headers(dialect: str, limits: dict[str, RateLimit]) -> Headers:
     headers: list[tuple[str, str]] = []
     service = get_service(dialect)
     for name, limit in limits.items():
-        reset = _reset(limit, is_time=service.limit_resets_at)
+        reset: str | None = None
+        if limit.reset_s is not None and service.limit_resets_at:
+            from datetime import UTC, datetime, timedelta  # only who is told of limits pays for it
+
+            reset = (datetime.now(UTC) + timedelta(seconds=limit.reset_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        elif limit.reset_s is not None:
+            reset = f"{limit.reset_s:g}s"
         values: dict[str, Any] = {"limit": limit.limit, "remaining": limit.remaining, "reset": reset}
         for what, value in values.items():
             if value is not None:
                 headers.append((service.limit_header.format(word=name.replace("_", "-"), what=what), str(value)))
     return tuple(headers)
-
-
-def _reset(limit: RateLimit, *, is_time: bool) -> str | None:
-    if limit.reset_s is None:
-        return None
-    if not is_time:
-        return f"{limit.reset_s:g}s"
-    from datetime import UTC, datetime, timedelta  # only who is told of limits pays for it
-
-    return (datetime.now(UTC) + timedelta(seconds=limit.reset_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def visible(text: str) -> str:

@@ -24,7 +24,7 @@ from interlingua.gateway.serving.joining import used_of_all
 from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from interlingua.gateway.console.access import Viewer
     from interlingua.gateway.core import Gateway
@@ -48,14 +48,29 @@ async def keys(gateway: Gateway, request: GatewayRequest) -> GatewayReply:
     working = {key.name for key in keys_of_all if not _is_over(key)}
     places = [place for key in shown for place in (f"key:{key.name}", f"team:{key.team}")]
     accounts = dict(zip(places, await gateway.admission.accounts.accounts(places), strict=True))
+    entries: list[dict[str, Any]] = []
+    for key in shown:
+        is_reused = _is_over(key) and key.name in working  # then the key that works has the use
+        team, now_s = gateway.settings.teams.get(key.team), gateway.now()
+        limits = [] if is_reused else used_limits(key.terms, accounts[f"key:{key.name}"], now_s)
+        entry = {
+            "name": key.name,
+            "team": key.team,
+            "models": key.models,
+            "limits": limits,
+            "team_limits": [] if team is None or is_reused else used_limits(team, accounts[f"team:{key.team}"], now_s),
+            "expires_s": key.expires_s,
+            "revoked_s": key.revoked_s,
+            "state": _state(key, now_s, is_reused=is_reused),
+            **_usage([] if is_reused else rows, key.name),
+        }
+        entries.append(entry)
     gone = sorted({row.key for row in rows} - {key.name for key in keys_of_all})
+    entries += [{**_NO_KEY, "name": name, **_usage(rows, name)} for name in gone]
     content: dict[str, Any] = {
         "since_s": since_s,
         "now_s": gateway.now(),
-        "keys": [
-            *[_key(gateway, key, rows, accounts, is_reused=_is_over(key) and key.name in working) for key in shown],
-            *[{**_NO_KEY, "name": name, **_usage(rows, name)} for name in gone],
-        ],
+        "keys": entries,
         "passed_over": gateway.keys.passed_over if viewer.sees_all else (),
     }
     return GatewayReply(headers=JSON, body=encode(content, nulls=1 << 20))
@@ -65,24 +80,6 @@ _NO_KEY: dict[str, Any] = {
     "team": "", "models": (), "limits": (), "team_limits": (), "expires_s": None, "revoked_s": None, "state": "removed",
 }  # fmt: skip
 """Of a key that is in no place any more there is what it has used."""
-
-
-def _key(
-    gateway: Gateway, key: GatewayKey, rows: list[Row], accounts: Mapping[str, Account | None], *, is_reused: bool
-) -> dict[str, Any]:
-    """The terms and the use of a key; of one whose name was given out again, the key of that name has the use."""
-    team, now_s = gateway.settings.teams.get(key.team), gateway.now()
-    return {
-        "name": key.name,
-        "team": key.team,
-        "models": key.models,
-        "limits": [] if is_reused else used_limits(key.terms, accounts[f"key:{key.name}"], now_s),
-        "team_limits": [] if team is None or is_reused else used_limits(team, accounts[f"team:{key.team}"], now_s),
-        "expires_s": key.expires_s,
-        "revoked_s": key.revoked_s,
-        "state": _state(key, now_s, is_reused=is_reused),
-        **_usage([] if is_reused else rows, key.name),
-    }
 
 
 def _is_over(key: GatewayKey) -> bool:

@@ -144,7 +144,14 @@ class Ledger:
         number = 0
         connection.execute("BEGIN IMMEDIATE")
         try:
-            self._look()
+            (version,) = connection.execute("PRAGMA data_version").fetchone()
+            if version != self._version:  # another process may have changed what is known
+                tallies.forget()
+                self._version = version
+            if self._is_gone is not None:
+                for (name,) in connection.execute("SELECT name FROM accounts").fetchall():
+                    self._load(name)
+                tallies.charge(self._is_gone, self._now())
             outcomes = [self._applied(operation, rows, sums, fault) for operation, rows in batch]
             if tallies.changed or sums:
                 (number,) = connection.execute("UPDATE commits SET number = number + 1 RETURNING number").fetchone()
@@ -165,17 +172,6 @@ class Ledger:
         if number:
             mark_commit(self._commits, number)
         return outcomes
-
-    def _look(self) -> None:
-        """Forget what another process may have changed, and charge the reservations of those that are gone."""
-        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-        if version != self._version:
-            self._tallies.forget()
-            self._version = version
-        if self._is_gone is not None:
-            for (name,) in self._connection.execute("SELECT name FROM accounts").fetchall():
-                self._load(name)
-            self._tallies.charge(self._is_gone, self._now())
 
     def _applied(
         self, operation: Operation, rows: tuple[Row, ...], sums: dict[tuple[str, str, str], Row], fault: str

@@ -208,17 +208,14 @@ class Metrics:
         for kind, times in self._times.items():
             lines += _head(kind, "histogram")
             lines += [line for labels, one in times.copy().items() for line in _buckets(kind, labels, one)]
-        lines += self._under_way()
+        under_way = tuple(self._gateway.recorder.under_way)
+        streams = sum(1 for entry in under_way if entry.stream)
+        lines += _gauge("interlingua_under_way", "Requests that have begun and are not over.", len(under_way))
+        lines += _gauge("interlingua_streams_open", "Those of them that want a stream.", streams)
         lines += _gauge("interlingua_workers", "Processes that this page tells of.", 1)
         lines += _waiting()
         lines += _process()
         return "\n".join([*lines, ""])
-
-    def _under_way(self) -> Iterator[str]:
-        under_way = tuple(self._gateway.recorder.under_way)
-        streams = sum(1 for entry in under_way if entry.stream)
-        yield from _gauge("interlingua_under_way", "Requests that have begun and are not over.", len(under_way))
-        yield from _gauge("interlingua_streams_open", "Those of them that want a stream.", streams)
 
     def health(self, snapshot: Mapping[str, TargetHealth]) -> str:
         """How targets stand that are not simply asked."""

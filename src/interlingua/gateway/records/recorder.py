@@ -107,7 +107,10 @@ class Recorder:
         atexit.unregister(self.settle)
 
     def _settle_soon(self) -> None:
-        loop = _running_loop()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            loop = None
         if loop is None or not self._is_armed or len(self._over) >= GATHERED:
             self.settle()
             if not self._is_armed:  # after what the sinks have the end of the process do, so that it is done before it
@@ -131,10 +134,3 @@ class Recorder:
 
                 logger = logging.getLogger("interlingua.gateway")
                 logger.warning("the sink %r failed; this is said once", sink, exc_info=error)
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -50,18 +50,16 @@ def lasting(page: str) -> str:
 
 def of_key(page: str, key: str) -> str:
     """The samples of a page that count the requests of one key, whose name is written as in a label."""
-    metrics = _read(page).values()
-    mine = [
-        metric._replace(samples={sample: value for sample, value in metric.samples.items() if _counts(sample, key)})
-        for metric in metrics
-    ]
-    return _written(metric for metric in mine if metric.samples)
-
-
-def _counts(sample: str, key: str) -> bool:
-    """Whether a sample is labelled with a key; what overflowed is `other` in every label and nobody's."""
-    labels = dict(_LABEL.findall(sample))
-    return labels.get("key") == key and set(labels.values()) != {OTHER}
+    mine: list[_Metric] = []
+    for metric in _read(page).values():
+        samples: dict[str, float] = {}
+        for sample, value in metric.samples.items():
+            labels = dict(_LABEL.findall(sample))
+            if labels.get("key") == key and set(labels.values()) != {OTHER}:  # what overflowed is nobody's
+                samples[sample] = value
+        if samples:
+            mine.append(metric._replace(samples=samples))
+    return _written(mine)
 
 
 def _read(page: str) -> dict[str, _Metric]:

@@ -365,7 +365,11 @@ class Connection(asyncio.Protocol):
                 return refusal(fault, more=more)
             request = (self._reader.partial_head() or Head(method="", path="")).request(self._peer)
             gateway.begin_unread(request)
-        reply = gateway.refuse(request, _error(fault))
+        is_late = fault.status == HTTPStatus.REQUEST_TIMEOUT
+        error: Error = BadRequestError(fault.message, status=fault.status, retryable=is_late)
+        if fault.status >= SERVER_FAULTS:
+            error = OverloadedError(fault.message, status=fault.status)
+        reply = gateway.refuse(request, error)
         status = fault.status if fault.status < SERVER_FAULTS else reply.status
         entry = request.entry
         if entry is not None:
@@ -409,9 +413,3 @@ class Connection(asyncio.Protocol):
                     self._refuse(Fault(408, "the request did not come in time"))
         elif now_s >= self._idle_s + IDLE_S:
             self._transport.close()
-
-
-def _error(fault: Fault) -> Error:
-    if fault.status >= SERVER_FAULTS:
-        return OverloadedError(fault.message, status=fault.status)
-    return BadRequestError(fault.message, status=fault.status, retryable=fault.status == HTTPStatus.REQUEST_TIMEOUT)

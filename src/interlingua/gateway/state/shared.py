@@ -361,7 +361,9 @@ class SharedAccounts:
             for place, operation in enumerate(operations):
                 if not _is_done(operation, tallies, retried=place < retried):
                     outcomes[place] = self._outcome(operation, tallies)
-            written = self._encoded(names, stored, accounts, tallies)
+            accounts |= {name: tallies.value(name) or EMPTY for name in tallies.changed}
+            pairs = zip(names, stored, strict=True)
+            written = tuple([encode(accounts[name]) if name in tallies.changed else value for name, value in pairs])
             if written != stored:
                 tally, others = (counts[0], counts[1:]) if counts else (None, counts)
                 reply, *_ = yield [Swap(keys, stored, written, tally=tally), *others]
@@ -381,14 +383,6 @@ class SharedAccounts:
         """No rows are left to be counted: the store has heard of all."""
         self._uncounted.clear()
         return []
-
-    def _encoded(
-        self, names: Sequence[str], stored: Sequence[bytes], accounts: dict[str, Account], tallies: Tallies
-    ) -> tuple[bytes, ...]:
-        """The values to write: of a changed account its new one, which is put into `accounts`, too."""
-        accounts |= {name: tallies.value(name) or EMPTY for name in tallies.changed}
-        pairs = zip(names, stored, strict=True)
-        return tuple([encode(accounts[name]) if name in tallies.changed else value for name, value in pairs])
 
     def _outcome(self, operation: Operation, tallies: Tallies) -> Outcome:
         """Do an operation; an account that is damaged lets nobody in and stays as it is."""

@@ -261,20 +261,17 @@ class _Exchange:
             if self.grant is not None:
                 self.grant.paused(answer, lane)  # paid for, whatever becomes of other requests and of hooks
             self.lane = lane
-            self._count_numbers(answer.output)
+            output: object = answer.output
+            if isinstance(output, Embeddings):
+                self.numbers += len(output) * output.dimensions
+            if self.numbers > MAX_NUMBERS:
+                raise BadRequestError(
+                    f"the vectors hold more than {MAX_NUMBERS:,} numbers; ask for fewer texts, or fewer dimensions",
+                    status=400,
+                )
             return answer
 
         return run
-
-    def _count_numbers(self, output: object) -> None:
-        """Raises: BadRequestError as soon as the vectors of an answer hold more than `MAX_NUMBERS` numbers."""
-        if isinstance(output, Embeddings):
-            self.numbers += len(output) * output.dimensions
-        if self.numbers > MAX_NUMBERS:
-            raise BadRequestError(
-                f"the vectors hold more than {MAX_NUMBERS:,} numbers; ask for fewer texts, or fewer dimensions",
-                status=400,
-            )
 
     def reply(self, answer: Response[Any], encode: Callable[[ServerContext], HttpReply]) -> GatewayReply:
         """The reply that an answer makes in the client's dialect, with who answered and what was changed."""
