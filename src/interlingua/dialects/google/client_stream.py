@@ -139,23 +139,16 @@ class GoogleStreamDecoder(BuildingDecoder):
 
     def _frames(self, data: bytes) -> list[bytes]:
         framing = self._framing
-        if framing is None:
-            self._head += data
-            framing = self._framing = self._told_framing()
-            if framing is None:
+        if framing is None:  # the first byte tells it
+            head = self._head = self._head + data
+            first = head.removeprefix(_BOM).lstrip()[:1]
+            if not first or (len(head) < len(_BOM) and _BOM.startswith(head)):
                 return []
-            data, self._head = self._head, b""
+            framing = self._framing = JsonArrayDecoder() if first in b"[{" else SseDecoder()
+            data, self._head = head, b""
         if isinstance(framing, SseDecoder):
             return [event.data for event in framing.feed(data)]
         return framing.feed(data)
-
-    def _told_framing(self) -> SseDecoder | JsonArrayDecoder | None:
-        """The framing that the first byte tells; None before there is one."""
-        head = self._head
-        first = head.removeprefix(_BOM).lstrip()[:1]
-        if not first or (len(head) < len(_BOM) and _BOM.startswith(head)):
-            return None
-        return JsonArrayDecoder() if first in b"[{" else SseDecoder()
 
     def _close(self) -> None:
         framing = self._framing
@@ -373,15 +366,13 @@ def _join(members: dict[str, Any], more: dict[str, Any]) -> None:
     """Put the members of a frame over those of the frames before it; their lists go on where they do on the wire."""
     for name, value in more.items():
         old = members.get(name)
-        members[name] = _longer(old, value) if name in _JOINED and is_object(old) and is_object(value) else value
-
-
-def _longer(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    joined = dict(old)
-    for name, value in new.items():
-        before = joined.get(name)
-        if is_list(before) and is_list(value) and before != value[: len(before)]:
-            joined[name] = [*before, *value]
-        else:
-            joined[name] = value
-    return joined
+        if name not in _JOINED or not is_object(old) or not is_object(value):
+            members[name] = value
+            continue
+        joined = members[name] = dict(old)
+        for key, new in value.items():
+            before = joined.get(key)
+            if is_list(before) and is_list(new) and before != new[: len(before)]:
+                joined[key] = [*before, *new]
+            else:
+                joined[key] = new

@@ -109,8 +109,14 @@ class _History(MessagesReader[MessageWire]):
         return (*text, *decode_images(wire.images, self.changes, self.here)) if wire.images else text
 
     def tool(self, wire: MessageWire) -> None:
-        wire_name = wire.tool_name or wire.name or ""
-        call_id, name = self._answered(wire.tool_call_id or "", wire_name)
+        wire_id, wire_name = wire.tool_call_id or "", wire.tool_name or wire.name or ""
+        call_id, name = wire_id, wire_name
+        # Its call is found by id where both have one, else by name, else by order.
+        for place, (open_id, has_id, open_name) in enumerate(self.open):
+            if wire_id == open_id if wire_id and has_id else not wire_name or wire_name == open_name:
+                del self.open[place]  # it is no longer open
+                call_id, name = open_id, open_name
+                break
         text = wire.content or ""
         is_error = text.startswith(ERROR_PREFIX)
         if is_error:
@@ -124,14 +130,6 @@ class _History(MessagesReader[MessageWire]):
         if wire_name and wire_name != name:
             extra["tool_name" if wire.tool_name else "name"] = wire_name
         self.results.append(ToolResult(call_id, name, content, is_error, None, {NAME: extra}))
-
-    def _answered(self, wire_id: str, wire_name: str) -> tuple[str, str]:
-        """Id and name of the call that a result is for: by id where both have one, else by name, else by order."""
-        for place, (call_id, has_id, name) in enumerate(self.open):
-            if wire_id == call_id if wire_id and has_id else not wire_name or wire_name == name:
-                del self.open[place]  # it is no longer open
-                return call_id, name
-        return wire_id, wire_name
 
 
 def _members(wire: MessageWire) -> dict[str, dict[str, Any]]:

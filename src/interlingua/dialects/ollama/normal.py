@@ -88,16 +88,15 @@ def _calls(message: JsonObject) -> JsonObject:
     """A call is a function call and known by its place; an empty id is absent."""
     if not is_list(message.get("tool_calls")):
         return dict(message)
-    return {**message, "tool_calls": [_call(call) for call in message["tool_calls"]]}
-
-
-def _call(call: JsonObject) -> JsonObject:
+    calls: list[JsonObject] = []
     dull: JsonObject = {"type": "function", "id": ""}
-    members = without_dull(call, dull)
-    function = members.get("function")
-    if is_object(function):
-        members["function"] = without(function, {"index"})
-    return members
+    for call in message["tool_calls"]:
+        members = without_dull(call, dull)
+        function = members.get("function")
+        if is_object(function):
+            members["function"] = without(function, {"index"})
+        calls.append(members)
+    return {**message, "tool_calls": calls}
 
 
 def _image(text: object) -> object:

@@ -377,8 +377,20 @@ class AssistantEncoder:
         for place, part in enumerate(parts):
             self._part(part, f"{path}/parts/{place}")
         self._finish_thinking()
-        self._finish_content(reply=reply)
-        return self.message
+        message = self.message
+        if self.chunks:
+            texts = encode_content(self.content, self.target.quirks)
+            listed = [PartWire(type="text", text=texts)] if isinstance(texts, str) and texts else texts or []
+            message.content = [*self.chunks, *listed]
+        elif self.content:
+            texts = [part.text for part in self.content if type(part) is TextPart]
+            plain = reply and len(texts) == len(self.content)
+            message.content = "".join(texts) if plain else encode_content(self.content, self.target.quirks)
+        elif message.tool_calls and not reply:
+            message.content = _EMPTY[self.target.quirks.tool_only_content]
+        else:
+            message.content = None if reply or isinstance(message.refusal, str) or message.audio else ""
+        return message
 
     def _part(self, part: Part, path: str) -> None:
         if not isinstance(part, OpaquePart | ServerToolPart):
@@ -495,21 +507,6 @@ class AssistantEncoder:
             echo, calls = self.target.quirks.reasoning_echo, self.message.tool_calls
             if echo == "always" or (echo == "calls" and calls):
                 setattr(self.message, self.target.quirks.reasoning_field, "" if echo == "always" else " ")
-
-    def _finish_content(self, *, reply: bool) -> None:
-        message = self.message
-        if self.chunks:
-            texts = encode_content(self.content, self.target.quirks)
-            listed = [PartWire(type="text", text=texts)] if isinstance(texts, str) and texts else texts or []
-            message.content = [*self.chunks, *listed]
-        elif self.content:
-            texts = [part.text for part in self.content if type(part) is TextPart]
-            plain = reply and len(texts) == len(self.content)
-            message.content = "".join(texts) if plain else encode_content(self.content, self.target.quirks)
-        elif message.tool_calls and not reply:
-            message.content = _EMPTY[self.target.quirks.tool_only_content]
-        else:
-            message.content = None if reply or isinstance(message.refusal, str) or message.audio else ""
 
     def _call(self, part: ToolCall | BrokenToolCall, wire: ToolCallWire, path: str) -> None:
         sealed = part.sealed if isinstance(part, ToolCall) else None

@@ -221,30 +221,25 @@ class _RequestEncoder(OpenAIRequestWriter):
 
     def _reasoning(self) -> None:
         request, field = self.request, self.quirks.effort_field
-        if field == "reasoning.effort" or (field == "as_read" and "reasoning" in request.extra.get(NAME, {})):
-            self._reasoning_object()
+        if field != "reasoning.effort" and (field != "as_read" or "reasoning" not in request.extra.get(NAME, {})):
+            if request.thinking_summary is not None:
+                self.note_unsaid(("thinking_summary",))
+            budgeted = None if request.thinking_budget is None else self.effort_of_budget()
+            if not self._switch():
+                self.wire.reasoning_effort = budgeted if request.effort is None else self.told_effort() or budgeted
             return
-        if request.thinking_summary is not None:
-            self.note_unsaid(("thinking_summary",))
-        budgeted = None if request.thinking_budget is None else self.effort_of_budget()
-        if not self._switch():
-            self.wire.reasoning_effort = budgeted if request.effort is None else self.told_effort() or budgeted
-
-    def _reasoning_object(self) -> None:
-        """Everything about reasoning as one object."""
-        request = self.request
+        # Everything about reasoning is one object.
         hidden = True if request.thinking_summary == "none" else None
         members = {
             "effort": self.told_effort(), "max_tokens": request.thinking_budget, "enabled": request.thinking,
             "exclude": hidden,
         }  # fmt: skip
         if request.thinking_summary not in (None, "none"):
-            if self.quirks.effort_field == "as_read":
+            if field == "as_read":
                 members["summary"] = request.thinking_summary
             else:
                 self.note_unsaid(("thinking_summary",))
-        reasoning = {name: value for name, value in members.items() if value is not None}
-        self.wire.reasoning = reasoning or None
+        self.wire.reasoning = {name: value for name, value in members.items() if value is not None} or None
 
     def _switch(self) -> bool:
         """Switch thinking on or off, where the server has a switch; whether it is off."""

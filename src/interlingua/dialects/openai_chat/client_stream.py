@@ -162,24 +162,21 @@ class ChatStreamDecoder(BuildingDecoder):
     def _delta_text(self, name: str, delta: DeltaWire) -> tuple[str, str, Block | None]:
         """The one text that a delta of the first choice says: its member, the text, and the open block that it grew."""
         choice, text = self._choices[0], getattr(delta, name)
-        if name == "tool_calls":
-            return "arguments", *self._said_of_call(text, choice)
-        if not isinstance(text, str) or (name == "content" and choice.annotations) or name not in _RUNNING:
-            return name, "", None
-        return name, text, self.builder.open_prose()
-
-    def _said_of_call(self, calls: list[ToolCallWire], choice: _Choice) -> tuple[str, Block | None]:
-        """The text and the open block of a delta that says more of the arguments of one call."""
+        if name != "tool_calls":
+            if not isinstance(text, str) or (name == "content" and choice.annotations) or name not in _RUNNING:
+                return name, "", None
+            return name, text, self.builder.open_prose()
+        calls: list[ToolCallWire] = text
         call, index = calls[0], usable_index(calls[0].index)
         function = call.function
         if len(calls) > 1 or index is None or call.custom or call.extra_content or call.extra or function is None:
-            return "", None
+            return "arguments", "", None
         if function.name or function.id or function.extra:
-            return "", None
+            return "arguments", "", None
         slot = choice.slots.find(index, call.id or "", "")
-        text, was_object = arguments_text(function.arguments)
+        more, was_object = arguments_text(function.arguments)
         is_held = slot.block is not None and bool(slot.block.pending)
-        return text, None if slot.custom or was_object or is_held else slot.block
+        return "arguments", more, None if slot.custom or was_object or is_held else slot.block
 
     # Chunks
 
@@ -226,9 +223,15 @@ class ChatStreamDecoder(BuildingDecoder):
         if not fields:
             return
         members = self.builder.choice_extra(number, NAME).setdefault("choice", {})
-        logprobs = fields.pop("logprobs", None)
+        before, logprobs = members.get("logprobs"), fields.pop("logprobs", None)
+        if before is not None and logprobs is not None:  # lists follow each other, anything else is replaced
+            joined = dict(before)
+            for name, value in logprobs.items():
+                mine = joined.get(name)
+                joined[name] = [*mine, *value] if isinstance(mine, list) and isinstance(value, list) else value
+            logprobs = joined
         if logprobs is not None:
-            members["logprobs"] = _joined_logprobs(members.get("logprobs"), logprobs)
+            members["logprobs"] = logprobs
         members.update(fields)
 
     # Deltas
@@ -459,23 +462,14 @@ class ChatStreamDecoder(BuildingDecoder):
         self.builder.end()
 
 
-def _joined_logprobs(first: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
-    """Log probabilities of two chunks: lists follow each other, anything else is replaced."""
-    if first is None:
-        return more
-    joined = dict(first)
-    for name, value in more.items():
-        mine = joined.get(name)
-        joined[name] = [*mine, *value] if isinstance(mine, list) and isinstance(value, list) else value
-    return joined
-
-
 def _joined_details(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Reasoning details with fragments of one entry joined: same type, and the same index or id."""
     joined = list(first)
     for detail in more:
-        last = joined[-1] if joined else None
-        if last is None or not _continues(last, detail):
+        last: dict[str, Any] = joined[-1] if joined else {}
+        same_kind = last.get("type") == detail.get("type") and detail.get("type") != "reasoning.encrypted"
+        same_place = last.get("index") == detail.get("index") and detail.get("id") in (None, last.get("id"))
+        if not (joined and same_kind and same_place):
             joined.append(detail)
             continue
         both = {**last, **{name: value for name, value in detail.items() if value is not None}}
@@ -484,9 +478,3 @@ def _joined_details(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> 
                 both[name] = last[name] + detail[name]
         joined[-1] = both
     return joined
-
-
-def _continues(last: dict[str, Any], detail: dict[str, Any]) -> bool:
-    same_kind = last.get("type") == detail.get("type") and detail.get("type") != "reasoning.encrypted"
-    same_place = last.get("index") == detail.get("index")
-    return same_kind and same_place and detail.get("id") in (None, last.get("id"))

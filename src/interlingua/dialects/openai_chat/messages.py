@@ -150,8 +150,17 @@ class _History:
                 self.names[part.id] = part.name
                 if not wire.tool_calls:
                     self.unnamed.append(part.id)
-        has_more = wire.extra or wire.annotations or wire.reasoning_content == "" or wire.reasoning == ""
-        self.messages.append(Message("assistant", parts, wire.name, {NAME: _unread(wire)} if has_more else {}))
+        extra: dict[str, dict[str, Any]] = {}
+        if wire.extra or wire.annotations or wire.reasoning_content == "" or wire.reasoning == "":
+            # What became no part: annotations without a text, empty reasoning, members without a field.
+            members = extra[NAME] = dict(wire.extra) if wire.extra else {}
+            if wire.annotations:
+                members["annotations"] = wire.annotations
+            if wire.reasoning_content == "":
+                members["reasoning_content"] = ""
+            if wire.reasoning == "":
+                members["reasoning"] = ""
+        self.messages.append(Message("assistant", parts, wire.name, extra))
 
     def user(self, wire: MessageWire) -> None:
         content, extra = wire.content, members_of(wire, NAME) if wire.extra else {}
@@ -236,18 +245,6 @@ _read_known = exact_reader(list[MessageWire], max_depth=MAX_DEPTH)
 
 def _unknown_role(role: str | None) -> NoReturn:
     raise DecodeError(f"{role!r} is no role (there are {', '.join(_ROLES)})", path="/role")
-
-
-def _unread(wire: MessageWire) -> dict[str, Any]:
-    """Members of an assistant message that became no part: annotations without a text, empty reasoning, others."""
-    members: dict[str, Any] = dict(wire.extra) if wire.extra else {}
-    if wire.annotations:
-        members["annotations"] = wire.annotations
-    if wire.reasoning_content == "":
-        members["reasoning_content"] = ""
-    if wire.reasoning == "":
-        members["reasoning"] = ""
-    return members
 
 
 def _decode_result(content: str | list[PartWire] | UnsetType | None) -> tuple[str | tuple[Any, ...], bool]:

@@ -198,19 +198,13 @@ def _is_empty(part: object) -> bool:
 def _part(part: object) -> object:
     if not is_object(part):
         return part
-    part = _document(part)
+    url = part.get("document_url")
+    if isinstance(url, str) and url.startswith("data:"):  # with the document in it, it is a file
+        rest = without(part, ("document_url", "document_name", "type"))
+        part = {**rest, "type": "file", "file": {"filename": part.get("document_name"), "file_data": url}}
     kind = part.get("type")
     reader = _PARTS.get(str(kind))
     return {**part, **(reader(part) if reader else {}), **_cache(part)}
-
-
-def _document(part: JsonObject) -> JsonObject:
-    """A `document_url` with the document in it is a file."""
-    url = part.get("document_url")
-    if not isinstance(url, str) or not url.startswith("data:"):
-        return part
-    rest = without(part, ("document_url", "document_name", "type"))
-    return {**rest, "type": "file", "file": {"filename": part.get("document_name"), "file_data": url}}
 
 
 def _cache(part: JsonObject) -> JsonObject:

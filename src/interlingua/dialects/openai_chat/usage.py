@@ -68,7 +68,15 @@ def _details(wire: TokenDetailsWire | None) -> dict[str, Any]:
 
 def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
     """The counts on the wire, as they came where the answer is one of this dialect (`own`)."""
-    counts = _counts(usage, changes, own=own)
+    read, written = usage.input_tokens, usage.output_tokens
+    if own and (read is None or written is None):
+        stated = {"prompt_tokens": read, "completion_tokens": written}
+        counts: JsonObject = {name: count for name, count in stated.items() if count is not None}
+    else:
+        if read is None or written is None:  # clients insist on numbers
+            changes.add("parameter_added", "/usage", "sent as 0, because the provider did not count them")
+            read, written = read or 0, written or 0
+        counts = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
     extra = usage.extra.get(NAME) or _NONE
     if extra:
         counts.update(extra)
@@ -79,18 +87,6 @@ def encode_usage(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
     if usage.reasoning_tokens is not None:
         _add_detail(counts, "completion_tokens_details", "reasoning_tokens", usage.reasoning_tokens)
     return counts
-
-
-def _counts(usage: Usage, changes: Changes, *, own: bool) -> JsonObject:
-    """Both counts and their sum; in an answer from elsewhere unknown ones are 0, since clients insist on numbers."""
-    read, written = usage.input_tokens, usage.output_tokens
-    if read is None or written is None:
-        if own:
-            counts = {"prompt_tokens": read, "completion_tokens": written}
-            return {name: count for name, count in counts.items() if count is not None}
-        changes.add("parameter_added", "/usage", "sent as 0, because the provider did not count them")
-        read, written = read or 0, written or 0
-    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 def _add_detail(counts: JsonObject, holder: str, name: str, count: int) -> None:

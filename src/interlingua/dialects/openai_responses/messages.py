@@ -182,17 +182,14 @@ class _History:
         place = self.open.pop(call_id, len(self.messages)) + 1
         if place >= len(self.messages):
             self.results.append(result)
-        else:
-            self._late(result, place)
-
-    def _late(self, result: ToolResult, place: int) -> None:
-        """A result that came after somebody spoke: it is told right after its call, where other services want it."""
+            return
+        # It came after somebody spoke, and is told right after its call, where other services want it.
         answers = self.messages[place]
         if answers.role == "tool":
             self.messages[place] = replace(answers, parts=(*answers.parts, result))
         else:
             self.messages.insert(place, Message("tool", (result,)))
-            self.open = {call_id: at + (at >= place) for call_id, at in self.open.items()}
+            self.open = {one: at + (at >= place) for one, at in self.open.items()}
         at = len(self.messages[place].parts) - 1
         self.changes.add("order_changed", f"/messages/{place}/parts/{at}", "a result is told right after its call")
 

@@ -107,7 +107,11 @@ def _item(item: object) -> object:
         del rest["status"]
     if rest.get("type") == "message":
         side = "output_text" if rest.get("role") == "assistant" else "input_text"
-        rest["content"] = _content(rest.get("content", []), side)
+        content = rest.setdefault("content", [])
+        if isinstance(content, str):  # text alone is one part of the kind that the speaker uses
+            rest["content"] = [{"type": side, "text": content}]
+        elif is_list(content):
+            rest["content"] = [_part(part, side) for part in content]
     if rest.get("type") == "reasoning":
         rest.setdefault("summary", [])
     if is_list(rest.get("output")) and str(rest.get("type")).endswith("call_output"):
@@ -115,13 +119,6 @@ def _item(item: object) -> object:
     if rest.get("type") == "image_generation_call":
         rest["result"] = same_bytes(rest.get("result"))
     return rest
-
-
-def _content(content: object, side: str) -> object:
-    """Text alone is one part of the kind that the speaker uses."""
-    if isinstance(content, str):
-        return [{"type": side, "text": content}]
-    return [_part(part, side) for part in content] if is_list(content) else content
 
 
 def _part(part: object, side: str) -> object:

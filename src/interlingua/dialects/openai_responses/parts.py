@@ -190,35 +190,30 @@ def encode_content(parts: Sequence[Part], *, detail: bool) -> str | list[PartWir
 
 def encode_part(part: Part, *, detail: bool) -> PartWire:
     """One content part of the input; TypeError for a part that has no place there."""
-    wire = _bare(part, detail=detail)
-    extra = None if isinstance(part, OpaquePart | ServerToolPart) else part.extra.get(NAME)
-    if extra:
-        merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
-    return wire
-
-
-def _bare(part: Part, *, detail: bool) -> PartWire:
     match part:
         case TextPart(text=text):
-            return PartWire(type="input_text", text=text)
+            wire = PartWire(type="input_text", text=text)
         case ImagePart(media_type=media_type, detail=level):
             url = data_url(part.base64, media_type_of(media_type))
-            return PartWire(
+            wire = PartWire(
                 type="input_image", image_url=url, detail=told_detail(level) or ("auto" if detail else None)
             )
         case DocumentPart(media_type=media_type, name=name):
             url = data_url(part.base64, media_type_of(media_type))
-            return PartWire(type="input_file", file_data=url, filename=name)
+            wire = PartWire(type="input_file", file_data=url, filename=name)
         case AudioPart(media_type=media_type):
             plain = media_type_of(media_type)
             kind = FORMATS_BY_TYPE.get(plain, plain.removeprefix("audio/"))
-            return PartWire(type="input_audio", input_audio={"data": part.base64, "format": kind})
+            wire = PartWire(type="input_audio", input_audio={"data": part.base64, "format": kind})
         case OpaquePart(raw=raw):
             wire = PartWire()
             merge_members(wire, raw)
-            return wire
         case _:
             raise TypeError(f"{type(part).__name__} has no place in content")
+    extra = None if isinstance(part, OpaquePart | ServerToolPart) else part.extra.get(NAME)
+    if extra:
+        merge_members(wire, {name: value for name, value in extra.items() if name not in ITEM_MEMBERS})
+    return wire
 
 
 def annotations_of(part: TextPart, changes: Changes, path: str) -> list[dict[str, Any]]:

@@ -111,11 +111,15 @@ class _RequestDecoder:
         system = wire.instructions
         if system is not None and not isinstance(system, str):
             raise DecodeError("/instructions: must be a string", path="/instructions")
+        tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered)
+        choice = None if wire.tool_choice is None else decode_choice(wire.tool_choice, self.changes)
+        if choice is None and wire.tool_choice is not None:
+            self.extra["tool_choice"] = wire.tool_choice
         return Request(
             messages=messages,
             system=(TextPart(system),) if system else (),
-            tools=() if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), self.changes, self._offered),
-            tool_choice=self._choice(),
+            tools=tools,
+            tool_choice=choice,
             max_tokens=wire.max_output_tokens,
             logprobs=self._logprobs(),
             cache_key=wire.prompt_cache_key,
@@ -129,15 +133,6 @@ class _RequestDecoder:
         if wires is None:
             wires = read_member(b"tools", text, ToolsWire).tools or []
         return tuple([decode_tool(tool, self.changes, f"/tools/{at}") for at, tool in enumerate(wires)])
-
-    def _choice(self) -> Any:
-        raw = self.wire.tool_choice
-        if raw is None:
-            return None
-        choice = decode_choice(raw, self.changes)
-        if choice is None:
-            self.extra["tool_choice"] = raw
-        return choice
 
     def _text(self, text: TextWire, fields: dict[str, Any]) -> None:
         """Set the fields of the request that say how the text is to be; members without a field go to `extra`."""

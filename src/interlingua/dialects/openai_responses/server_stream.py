@@ -280,16 +280,15 @@ class ResponsesStreamEncoder(ResumingEncoder):
     def _error(self, event: StreamError) -> bytes:
         failure = failure_members(error_of(event))
         frames = self._close_message()
-        frames += self._failed(event, failure) if self._started else self._say("error", **failure, param=None)
+        if self._started:  # the answer as far as it came; why it would have finished is told by nothing in it
+            partial = replace(event.partial or Response[Any](), finish_reason="stop")
+            wire = answer_wire(partial, self._answer_id or partial.id, self._done_items(), self.context, self.changes)
+            wire.status, wire.error, wire.completed_at = "failed", failure, None
+            frames += self._shown("response.failed", answer_text(wire, self.context))
+        else:
+            frames += self._say("error", **failure, param=None)
         hand_over(self.changes, self.context)
         return frames
-
-    def _failed(self, event: StreamError, failure: dict[str, Any]) -> bytes:
-        """The answer as far as it came; why it would have finished is told by nothing in it."""
-        partial = replace(event.partial or Response[Any](), finish_reason="stop")
-        wire = answer_wire(partial, self._answer_id or partial.id, self._done_items(), self.context, self.changes)
-        wire.status, wire.error, wire.completed_at = "failed", failure, None
-        return self._shown("response.failed", answer_text(wire, self.context))
 
     def _done_items(self) -> list[ItemWire]:
         return [item for item in self._output if item is not None]
@@ -421,11 +420,6 @@ class ResponsesStreamEncoder(ResumingEncoder):
         item.pieces.append("")
         return self._say("response.output_text.annotation.added", **names, annotation=annotation)
 
-    def _late_annotations(self, item: _Item, part: TextPart) -> bytes:
-        """The citations that came in another dialect."""
-        others = [write_annotation(one, part.text) for one in part.annotations if one.dialect != NAME]
-        return b"".join([self._annotated(item, value) for value in others if value is not None])
-
     # Items end
 
     def _end_block(self, event: BlockEnd) -> bytes:
@@ -466,7 +460,11 @@ class ResponsesStreamEncoder(ResumingEncoder):
                 note_seal(self.changes, part.sealed, path)
             logprobs = encode(content.logprobs, nulls=MEANT) if content.logprobs else b"[]"
             content_text = b'"text":%b,"logprobs":%b' % (encode_text(part.text), logprobs)
-            frames = self._late_annotations(item, part) if part.annotations else b""
+            frames = b""
+            for citation in part.annotations:  # those of this dialect were told when they came
+                value = write_annotation(citation, part.text) if citation.dialect != NAME else None
+                if value is not None:
+                    frames += self._annotated(item, value)
             frames += self._tell_part(b"response.output_text.done", item, content_text)
         else:
             frames = self._tell_part(b"response.refusal.done", item, b'"refusal":' + encode_text(part.text))

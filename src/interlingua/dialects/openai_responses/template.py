@@ -19,19 +19,13 @@ def numbered_template_of(data: bytes, text: str) -> Template | None:
     end = data.find(b",", start)
     if start < len(NAME):
         return None
-    template = _last(data[: start - len(NAME)], text) if end < 0 else _first(data, start, end, text)
+    template: Template | None = None
+    if end < 0:  # the number comes last
+        rest = template_of(data[: start - len(NAME)], "delta", text)
+        if rest is not None:
+            template = Template(rest.head, b"}", Behind(NUMBER, rest.tail + NAME, rest.inside))
+    elif data.find(b'"delta":') > end:  # it comes before the text
+        rest = template_of(data[end:], "delta", text)
+        if rest is not None:
+            template = Template(data[:start], rest.tail, Ahead(NUMBER, rest.head, rest.inside))
     return template if template is not None and template.text_in(data) == text else None
-
-
-def _last(data: bytes, text: str) -> Template | None:
-    """The template of a delta that ends with its number; `data` is what stands before that."""
-    rest = template_of(data, "delta", text)
-    if rest is None:
-        return None
-    return Template(rest.head, b"}", Behind(NUMBER, rest.tail + NAME, rest.inside))
-
-
-def _first(data: bytes, start: int, end: int, text: str) -> Template | None:
-    """The template of a delta whose number, which stands from `start` to `end`, comes before its text."""
-    rest = template_of(data[end:], "delta", text) if data.find(b'"delta":') > end else None
-    return None if rest is None else Template(data[:start], rest.tail, Ahead(NUMBER, rest.head, rest.inside))
