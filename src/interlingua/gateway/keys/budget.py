@@ -273,29 +273,26 @@ class Tally:
         """
         if self._quiet_from_s <= now_s < self._quiet_until_s and is_gone is None:
             return
-        self._pass(now_s, spare, is_gone)
+        granted, reservations = self._granted, self._reservations
+        if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
+            self._remember([grant for grant in granted if _counts(grant, now_s)])
+        self._spent = _rolled(self._spent, now_s)
+        oldest = next(iter(reservations.values()), None)
+        if oldest is not None and (is_gone is not None or oldest.call.at_s + LEASE_S <= now_s):
+            live: list[Held] = []
+            for one in reservations.values():
+                call = one.call
+                has_ended = call.at_s + LEASE_S <= now_s or (is_gone is not None and is_gone(call.holder))
+                if has_ended and call.id != spare:
+                    self._spent = _charged(self._spent, call.at_s, now_s, Used(call.tokens, call.nano_usd))
+                else:
+                    live.append(one)
+            self._reserve(live)
         ends_s = [grant.at_s + MINUTE_S for grant in self._granted]
         ends_s += [reservation.call.at_s + LEASE_S for reservation in self._reservations.values()]
         self._quiet_until_s = min(ends_s, default=inf) if self._spent.day == _day(now_s) else 0.0
         self._quiet_until_s = min(self._quiet_until_s, (self._spent.day + 1) * DAY_S)
         self._quiet_from_s = now_s
-
-    def _pass(self, now_s: float, spare: str, is_gone: Callable[[str], bool] | None) -> None:
-        """Forget, begin and charge whatever is due."""
-        granted, reservations = self._granted, self._reservations
-        if granted and not (_counts(granted[0], now_s) and _counts(granted[-1], now_s)):  # the others are between them
-            self._remember([grant for grant in granted if _counts(grant, now_s)])
-        self._spent = _rolled(self._spent, now_s)
-        if not reservations or (is_gone is None and next(iter(reservations.values())).call.at_s + LEASE_S > now_s):
-            return  # the oldest one still holds
-        live: list[Held] = []
-        for one in reservations.values():
-            if one.call.id == spare or not _has_lapsed(one, now_s, is_gone):
-                live.append(one)
-            else:
-                used = Used(one.call.tokens, one.call.nano_usd)
-                self._spent = _charged(self._spent, one.call.at_s, now_s, used)
-        self._reserve(live)
 
     def _remember(self, granted: Iterable[Granted]) -> None:
         self._granted = list(granted)
@@ -502,7 +499,3 @@ def _charged(spent: Spent, at_s: float, now_s: float, used: Used) -> Spent:
     else:
         other_months = _added(other_months, month, used, spent.month)
     return Spent(spent.day, spent.month, in_day, in_month, spent.in_total.plus(used), other_days, other_months)
-
-
-def _has_lapsed(reservation: Held, now_s: float, is_gone: Callable[[str], bool] | None) -> bool:
-    return reservation.call.at_s + LEASE_S <= now_s or (is_gone is not None and is_gone(reservation.call.holder))

@@ -149,42 +149,11 @@ _BEYOND = b"\xff"
 
 def json_line(record: Record, *, content: bool = False) -> str:
     """A request as one JSON object."""
-    if not content:
-        try:
-            rest = _encode(_rest(record))
-        except UnicodeEncodeError:  # half of a surrogate pair
-            rest = _BEYOND
-        if rest.isascii():
-            # The members of `facts`, written many times as fast.
-            alike = _alike[
-                record.key,
-                record.team,
-                record.client,
-                record.method,
-                record.path,
-                record.model,
-                record.target,
-                record.stream,
-                record.status,
-                record.error,
-            ]
-            name = f',"id":{encode_basestring_ascii(record.id)}' if record.id else ""
-            return f'{{"at":"{time_told(record.at)}"{name},{alike},{rest[1:].decode()}'
-    return _dumps(facts(record, content=content))
-
-
-def _write_alike(values: tuple[str | bool | int, ...]) -> str:
-    """The members from `key` to `error`, which most lines have in common with others."""
-    named = zip(_ALIKE, values, strict=True)
-    return _dumps({name: value for name, value in named if value or name in _COUNTS})[1:-1]
-
-
-_alike = ByteCache(1_000_000, _write_alike)
-
-
-def _rest(record: Record) -> _Rest:
+    if content:
+        return _dumps(facts(record, content=True))
+    # The members of `facts`, written many times as fast.
     first_s, total_s, attempts = record.first_s, record.total_s, record.attempts
-    return _Rest(  # in the order of its members: by their names it takes several times as long
+    members = _Rest(  # in the order of its members: by their names it takes several times as long
         (_try(attempts[0]),) if len(attempts) == 1 else tuple([_try(attempt) for attempt in attempts]),
         record.changes,
         record.input_tokens,
@@ -197,6 +166,35 @@ def _rest(record: Record) -> _Rest:
         record.peer,
         record.reason,
     )
+    try:
+        rest = _encode(members)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        rest = _BEYOND
+    if not rest.isascii():
+        return _dumps(facts(record))
+    alike = _alike[
+        record.key,
+        record.team,
+        record.client,
+        record.method,
+        record.path,
+        record.model,
+        record.target,
+        record.stream,
+        record.status,
+        record.error,
+    ]
+    name = f',"id":{encode_basestring_ascii(record.id)}' if record.id else ""
+    return f'{{"at":"{time_told(record.at)}"{name},{alike},{rest[1:].decode()}'
+
+
+def _write_alike(values: tuple[str | bool | int, ...]) -> str:
+    """The members from `key` to `error`, which most lines have in common with others."""
+    named = zip(_ALIKE, values, strict=True)
+    return _dumps({name: value for name, value in named if value or name in _COUNTS})[1:-1]
+
+
+_alike = ByteCache(1_000_000, _write_alike)
 
 
 def _try(attempt: Attempt) -> _Try:

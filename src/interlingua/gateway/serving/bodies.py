@@ -16,8 +16,6 @@ from interlingua.gateway.serving.receiving import FREE_BYTES
 from interlingua.transport.body import Body
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from interlingua.gateway.serving.receiving import Share
 
 __all__ = ["Inflating", "Intake", "too_large"]
@@ -183,27 +181,20 @@ class _Zstd:
 
 def _inflating(coding: str, limit_bytes: int) -> Inflating:
     if coding == "zstd":
-        opener = _zstd()
-        if opener is not None:
-            return _Zstd(opener())
+        from importlib import import_module
+
+        for name in ("compression.zstd", "backports.zstd"):
+            try:
+                module = import_module(name)
+            except ImportError:
+                continue
+            return _Zstd(module.ZstdDecompressor())
     try:
         return Body(_CLIENT, limit_bytes=limit_bytes, coding=coding)
     except APIConnectionError:
         raise BadRequestError(
             f"content-encoding {coding[:40]!r} is not undone here; send the body as it is, or gzip", status=400
         ) from None
-
-
-def _zstd() -> Callable[[], _Decompressor] | None:
-    """The maker of a zstd decompressor, where a module for it is installed."""
-    from importlib import import_module
-
-    for name in ("compression.zstd", "backports.zstd"):
-        try:
-            return import_module(name).ZstdDecompressor
-        except ImportError:
-            continue
-    return None
 
 
 def too_large(limit_bytes: int, limit: str = "") -> LimitExceededError:

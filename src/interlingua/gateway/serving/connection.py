@@ -399,17 +399,17 @@ class Connection(asyncio.Protocol):
         self._watch = self._loop.call_later(wait_s, self._look)
         if writer.stalled_s is not None and now_s - writer.stalled_s >= settings.send_s:
             self._transport.abort()
-        elif self._task is None and not self._transport.is_closing():
-            self._look_at_reading(now_s, settings.receive_s)
-
-    def _look_at_reading(self, now_s: float, receive_s: float) -> None:
-        reader = self._reader
+            return
+        if self._task is not None or self._transport.is_closing():
+            return
+        reader, receive_s = self._reader, settings.receive_s
         if reader.is_receiving or not reader.begun:
             steady_s = self._began_s + receive_s + reader.count / LEAST_BYTES_PER_S
-            if now_s >= min(self._last_s + receive_s, steady_s):
-                if self._is_answered:
-                    self._linger()
-                else:
-                    self._refuse(Fault(408, "the request did not come in time"))
+            if now_s < min(self._last_s + receive_s, steady_s):
+                return
+            if self._is_answered:
+                self._linger()
+            else:
+                self._refuse(Fault(408, "the request did not come in time"))
         elif now_s >= self._idle_s + IDLE_S:
             self._transport.close()

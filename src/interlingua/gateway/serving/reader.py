@@ -90,24 +90,17 @@ class Arrival:
 
 def _split(target: bytes) -> tuple[str, str]:
     """Path and query of a target, the path percent-decoded."""
-    if target[:1] != b"/":
-        target = _without_host(target)
+    if target[:1] != b"/" and target != b"*":  # an address, as clients of proxies send it; `*` is the whole server
+        scheme, mark, rest = target.partition(b"://")
+        if not mark or scheme.lower() not in (b"http", b"https"):
+            raise ValueError
+        end = next((place for place, byte in enumerate(rest) if byte in b"/?"), len(rest))
+        target = rest[end:] if rest[end : end + 1] == b"/" else b"/" + rest[end:]
     text = target.decode("ascii")
     if "#" in text:
         raise ValueError
     path, _, query = text.partition("?")
     return unquote(path) if "%" in path else path, query
-
-
-def _without_host(target: bytes) -> bytes:
-    """Path and query of an address, as clients of proxies send it; `*` stands for the whole server."""
-    if target == b"*":
-        return target
-    scheme, mark, rest = target.partition(b"://")
-    if not mark or scheme.lower() not in (b"http", b"https"):
-        raise ValueError
-    end = next((place for place, byte in enumerate(rest) if byte in b"/?"), len(rest))
-    return rest[end:] if rest[end : end + 1] == b"/" else b"/" + rest[end:]
 
 
 class RequestReader:

@@ -317,18 +317,14 @@ class Socket(asyncio.Protocol):
         """End the connection if its time is over, and show that it is alive; look again later."""
         now_s, settings = self._loop.time(), self._gateway.settings
         self._watch = self._loop.call_later(self._every_s, self._look)
+        count = self._incoming_bytes
+        steady_s = self._began_s + settings.receive_s + count / LEAST_BYTES_PER_S
         if self._resumed is not None:
             if now_s - self._stalled_s >= settings.send_s:
                 self._transport.abort()
-        elif self._is_late(now_s, settings.receive_s):
+        elif count and now_s >= min(self._last_s + settings.receive_s, steady_s):
             late = BadRequestError("the text did not come in time", status=408, retryable=True)
             self._refuse(late, Close(1008, "a text did not come in time"))
         elif now_s - self._sent_s >= settings.keep_alive_s and self._frames.state is State.OPEN:
             self._frames.send_ping(b"")
             self._flush()
-
-    def _is_late(self, now_s: float, receive_s: float) -> bool:
-        count = self._incoming_bytes
-        return bool(count) and now_s >= min(
-            self._last_s + receive_s, self._began_s + receive_s + count / LEAST_BYTES_PER_S
-        )

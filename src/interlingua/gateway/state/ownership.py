@@ -204,18 +204,17 @@ class Ownership:
         """
         if not request.kept_by:
             return lanes
-        able = tuple([lane for lane in lanes if all([self._is_at(lane, name) for name in request.kept_by])])
+        able: tuple[Lane, ...] = ()
+        for lane in lanes:
+            provider, base_url = lane.endpoint.provider, lane.endpoint.base_url  # by its name, or at its address
+            if all([name == provider or base_url == self._addresses.get(name) for name in request.kept_by]):
+                able += (lane,)
         if not able:
             names = " and ".join(request.kept_by)
             raise BadRequestError(
                 f"the request names by its id what {names} keeps, and its model does not lead there", status=400
             )
         return able
-
-    def _is_at(self, lane: Lane, provider: str) -> bool:
-        """Whether a target is at a provider, by its name or at its address."""
-        endpoint = lane.endpoint
-        return endpoint.provider == provider or endpoint.base_url == self._addresses.get(provider)
 
     # Replies
 
