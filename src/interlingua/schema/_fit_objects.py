@@ -32,27 +32,18 @@ def map_of(work: Work) -> tuple[Schema, Step | None] | None:
     node, subset = work.node, work.subset
     if subset.additional == "any" or "object" not in kinds_of(node) or node.get("properties"):
         return None
-    free = _free(node)
-    if work.place.root or (free is False and subset.additional == "forbidden"):
-        return None
-    if not isinstance(free, dict) or not free:
-        return _or_null(any_value(work, "A JSON object, as JSON text."), nullable="null" in kinds_of(node))
-    return _pairs(work, cast("Schema", free))
-
-
-def _free(node: Schema) -> object:
-    """The rule of an object for free names: nothing, a schema, or whether there are any."""
     free: object = node.get("additionalProperties")
     patterns = node.get("patternProperties")
     if isinstance(patterns, dict) and patterns and not isinstance(free, dict):
         forms = list(cast("Schema", patterns).values())
-        return forms[0] if len(forms) == 1 else {"anyOf": forms}
-    return cast("object", free)
-
-
-def _or_null(fitted: tuple[Schema, Step | None], *, nullable: bool) -> tuple[Schema, Step | None]:
-    schema, step = fitted
-    return ({**schema, "type": [schema["type"], "null"]} if nullable else schema), step
+        free = forms[0] if len(forms) == 1 else {"anyOf": forms}
+    if work.place.root or (free is False and subset.additional == "forbidden"):
+        return None
+    if not isinstance(free, dict) or not free:
+        nullable = "null" in kinds_of(node)
+        schema, step = any_value(work, "A JSON object, as JSON text.")
+        return ({**schema, "type": [schema["type"], "null"]} if nullable else schema), step
+    return _pairs(work, cast("Schema", free))
 
 
 def _pairs(work: Work, free: object) -> tuple[Schema, Step | None]:
@@ -95,7 +86,10 @@ def objects(work: Work) -> None:
     rest = _others(work)
     optional = _require_all(work, own) if subset.all_required else frozenset[str]()
     if subset.additional == "forbidden":
-        _close(work)
+        if node.get("additionalProperties") is not False:
+            work.rewrote("an object says that it has no other properties", "additionalProperties")
+        node.setdefault("properties", {})
+        node["additionalProperties"] = False
     if steps or rest is not None or optional:
         work.convert(Members(steps, rest, optional))
 
@@ -137,14 +131,6 @@ def _others(work: Work) -> Step | None:
     if free is not None and free is not False:
         work.tell("additionalProperties", free)
     return None
-
-
-def _close(work: Work) -> None:
-    """Say that there are no other properties."""
-    if work.node.get("additionalProperties") is not False:
-        work.rewrote("an object says that it has no other properties", "additionalProperties")
-    work.node.setdefault("properties", {})
-    work.node["additionalProperties"] = False
 
 
 def _require_all(work: Work, own: Schema) -> frozenset[str]:
@@ -218,8 +204,14 @@ def fold(work: Work) -> None:
     others = {name: value for name, value in node.items() if name not in (*COMBINATORS, *barred, "type", "properties")}
     work.node = {"type": "object", "properties": properties, **others}
     work.node["description"] = "\n".join([text for text in texts if isinstance(text, str)])
-    if required := _required(node, combined, work):
-        work.node["required"] = required
+    # Required is what the object itself, every part of an `allOf` and all forms of a union require.
+    required = list(cast("list[str]", node.get("required") or []))
+    for keyword in combined:
+        lists = [cast("list[str]", opened(branch, work).get("required") or []) for branch in node[keyword]]
+        every = keyword == "allOf"
+        required += [name for one in lists for name in one if every or all(name in other for other in lists)]
+    if required:
+        work.node["required"] = list(dict.fromkeys(required))
 
 
 def _either(first: object, second: object) -> Schema:
@@ -227,13 +219,3 @@ def _either(first: object, second: object) -> Schema:
     is_union = isinstance(first, dict) and set(union) == {"anyOf"}
     forms: list[object] = union["anyOf"] if is_union else [first]
     return {"anyOf": forms if second in forms else [*forms, second]}
-
-
-def _required(node: Schema, combined: list[str], work: Work) -> list[str]:
-    """The members that the object itself, every part of an `allOf` and all forms of a union require."""
-    names = list(cast("list[str]", node.get("required") or []))
-    for keyword in combined:
-        lists = [cast("list[str]", opened(branch, work).get("required") or []) for branch in node[keyword]]
-        every = keyword == "allOf"
-        names += [name for one in lists for name in one if every or all(name in other for other in lists)]
-    return list(dict.fromkeys(names))

@@ -100,32 +100,22 @@ def kinds(work: Work) -> None:
             node["type"] = [*kinds_of(node), "null"]
         elif isinstance(node.get("anyOf"), list):
             node["anyOf"] = [*node["anyOf"], {"type": "null"}]
-    _say_members(work)
-    if subset.typed and "type" not in node and node.keys().isdisjoint({"anyOf", "oneOf", "enum"}):
-        _infer(work)
-    types = node.get("type")
-    if isinstance(types, list):
-        _listed(work, list(dict.fromkeys(cast("list[str]", types))))
-
-
-def _say_members(work: Work) -> None:
-    """Mend what languages write whose empty maps and lists are null, or whose empty maps are lists."""
-    node = work.node
+    # Languages whose empty maps and lists are null, or whose empty maps are lists, write such members.
     if isinstance(node.get("properties", {}), list | None):
         work.rewrote("properties are an object", "properties")
         node["properties"] = {}
     if node.get("required", []) is None:
         work.rewrote("what is required is a list", "required")
         node["required"] = []
-
-
-def _infer(work: Work) -> None:
-    """Say the type that the keywords are about."""
-    for kind, keywords in BY_TYPE.items():
-        if not work.node.keys().isdisjoint(keywords - {"format"}):
-            work.node["type"] = kind
-            work.rewrote(f"the type is said: {kind}")
-            return
+    if subset.typed and "type" not in node and node.keys().isdisjoint({"anyOf", "oneOf", "enum"}):
+        # The type is the one that the keywords are about.
+        implied = [kind for kind, keywords in BY_TYPE.items() if not node.keys().isdisjoint(keywords - {"format"})]
+        if implied:
+            node["type"] = implied[0]
+            work.rewrote(f"the type is said: {implied[0]}")
+    types = node.get("type")
+    if isinstance(types, list):
+        _listed(work, list(dict.fromkeys(cast("list[str]", types))))
 
 
 def _listed(work: Work, types: list[str]) -> None:

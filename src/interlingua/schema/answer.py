@@ -38,10 +38,14 @@ def parse_answer(text: str, read: Callable[[str], JsonValue] = decode_any) -> Js
     try:
         return parse_unique(body, read)
     except DecodeError:
-        alone = _alone(body)
-        if alone is None:
+        reader = JsonReader()
+        reader.feed(body)
+        end = reader.consumed
+        if not reader.complete or "{" in body[end:] or "[" in body[end:]:
             raise
-    return parse_unique(alone, read)
+    # Words stand around the only object or array.
+    start = min(place for place in (body.find("{"), body.find("[")) if place >= 0)
+    return parse_unique(body[start:end], read)
 
 
 def body_of(text: str) -> str:
@@ -54,13 +58,3 @@ def body_of(text: str) -> str:
         raise DecodeError("the answer is empty")
     fenced = None if body[0] in '{["' else _FENCED.search(body)
     return fenced["inside"] if fenced else body
-
-
-def _alone(body: str) -> str | None:
-    """The only object or array of a text that has words around it."""
-    reader = JsonReader()
-    reader.feed(body)
-    end = reader.consumed
-    if not reader.complete or "{" in body[end:] or "[" in body[end:]:
-        return None
-    return body[min(place for place in (body.find("{"), body.find("[")) if place >= 0) : end]

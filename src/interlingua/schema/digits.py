@@ -41,7 +41,8 @@ def settle(value: JsonValue, schema: Schema) -> JsonValue:
 def _settled(value: Any, schema: Schema, root: Schema) -> Any:
     if type(value) is Decimal or type(value) is int:
         if _takes_decimal(schema, root):
-            return _digits(value)
+            # No exponent, as the pattern wants it; no zeros are written out that a float does not reach.
+            return f"{value:f}" if type(value) is Decimal and abs(value.adjusted()) <= _MOST_DIGITS else str(value)
         return float(value) if type(value) is Decimal else value
     schema = form_of(value, led(schema, root), root)
     if isinstance(value, list):
@@ -51,11 +52,6 @@ def _settled(value: Any, schema: Schema, root: Schema) -> Any:
         members = cast("dict[str, Any]", value)
         return {name: _settled(member, _member(schema, name), root) for name, member in members.items()}
     return value
-
-
-def _digits(value: Decimal | int) -> str:
-    """A number without an exponent, as the pattern wants it; no zeros are written out that a float does not reach."""
-    return f"{value:f}" if type(value) is Decimal and abs(value.adjusted()) <= _MOST_DIGITS else str(value)
 
 
 _MOST_DIGITS = 400

@@ -36,7 +36,9 @@ class Docstring(NamedTuple):
 
 def parse_docstring(text: str | None) -> Docstring:
     """The summary and the descriptions of parameters that a docstring holds."""
-    lines = _clean(text or "")
+    first, *rest = (text or "").expandtabs().splitlines() or [""]
+    margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
+    lines = [first.strip(), *(line[margin:].rstrip() for line in rest)]
     starts = [number for number in range(len(lines)) if _is_mark(lines, number)]
     summary = "\n".join(lines[: starts[0]] if starts else lines).strip()
     sections: dict[str, list[str]] = {}
@@ -46,13 +48,6 @@ def parse_docstring(text: str | None) -> Docstring:
                 sections.setdefault(name, words)
     described = {name: " ".join(words).strip() for name, words in sections.items()}
     return Docstring(summary, {name: words for name, words in described.items() if words})
-
-
-def _clean(text: str) -> list[str]:
-    """The lines without the indentation that the code gave them."""
-    first, *rest = text.expandtabs().splitlines() or [""]
-    margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
-    return [first.strip(), *(line[margin:].rstrip() for line in rest)]
 
 
 def _is_mark(lines: list[str], number: int) -> bool:
@@ -69,7 +64,9 @@ def _entries(section: list[str]) -> Iterator[tuple[str, list[str]]]:
     field = _SPHINX.match(section[0])
     if field:
         if field["name"]:
-            yield field["name"], [field["text"] or "", *(line.strip() for line in _until_blank(section[1:]))]
+            below = section[1:]
+            words = below[: below.index("")] if "" in below else below
+            yield field["name"], [field["text"] or "", *(line.strip() for line in words)]
         return
     heading = _SECTION.match(section[0])
     if heading is None or heading["known"] is None:
@@ -81,10 +78,6 @@ def _entries(section: list[str]) -> Iterator[tuple[str, list[str]]]:
         indent = next((line[: len(line) - len(line.lstrip())] for line in body if line), "")
         inside = next((number for number, line in enumerate(body) if line and not line.startswith(indent)), len(body))
         yield from _split(body[:inside], _GOOGLE, indent)
-
-
-def _until_blank(lines: list[str]) -> list[str]:
-    return lines[: lines.index("")] if "" in lines else lines
 
 
 def _split(lines: list[str], entry: re.Pattern[str], indent: str) -> Iterator[tuple[str, list[str]]]:

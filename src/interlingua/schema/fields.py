@@ -85,7 +85,8 @@ def hints_of(owner: Kind | Callable[..., object]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(owner, localns=local, include_extras=True)
     except NameError as error:
-        raise SchemaError(f"{_named(owner)}: {error}; types must be known at the top of the module") from None
+        name = f"{getattr(owner, '__module__', '')}.{getattr(owner, '__qualname__', owner)}"
+        raise SchemaError(f"{name}: {error}; types must be known at the top of the module") from None
 
 
 def docstring_of(owner: type) -> Docstring:
@@ -107,10 +108,6 @@ def _described(owner: type) -> dict[str, str]:
 
 _WITHOUT_FIELDS = frozenset({"builtins", "msgspec", "typing", "typing_extensions"})
 """Where classes are from that other classes are made with."""
-
-
-def _named(owner: Any) -> str:
-    return f"{getattr(owner, '__module__', '')}.{getattr(owner, '__qualname__', owner)}"
 
 
 def _bind(kind: Kind, bound: Mapping[Any, Any]) -> Kind:

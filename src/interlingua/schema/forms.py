@@ -21,6 +21,7 @@ import typing
 from collections import Counter, abc
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from itertools import chain, count
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -89,7 +90,9 @@ class Forms:
         if leaf is not None:
             return leaf
         if origin in (typing.Union, types.UnionType):
-            return self._union(arguments)
+            forms = [self.form(option) for option in arguments]
+            by_rank = sorted(forms, key=lambda form: _RANKS.get(id(form), 0))
+            return Form({"anyOf": [form.schema for form in forms]}, partial(_read_union, forms=by_rank))
         if origin is Literal:
             return _choices(
                 [(option.value if isinstance(option, enum.Enum) else option, option) for option in arguments]
@@ -111,33 +114,32 @@ class Forms:
         """The form of a type that has a name of its own."""
         alias = getattr(kind, "__supertype__", None) or getattr(kind, "__value__", None)
         if alias is not None:
-            return self._alias(kind, alias)
+            # An alias has no definition that it could refer to.
+            if kind in self._open:
+                raise SchemaError(f"{kind} holds itself; put a class in between")
+            self._open.add(kind)
+            form = self.form(alias)
+            self._open.remove(kind)
+            return form
         if isinstance(kind, TypeVar):
             return self.form(kind.__bound__ or Any)
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return _choices([(member.value, member) for member in kind])
         if kind in self._forms:
             return self._forms[kind]
-        model = _pydantic_model(kind)
-        if model is not None:
-            return self._pydantic(model)
+        model = getattr(sys.modules.get("pydantic"), "BaseModel", None)  # whoever has a model has imported pydantic
+        if model is not None and isinstance(kind, type) and issubclass(kind, model):
+            return self._pydantic(kind)
         fields = fields_of(kind)
         if fields is None:
             raise _formless(kind)
         return self._defined(kind, fields)
 
-    def _alias(self, kind: Kind, alias: Kind) -> Form:
-        """The form of another name for a type; an alias has no definition that it could refer to."""
-        if kind in self._open:
-            raise SchemaError(f"{kind} holds itself; put a class in between")
-        self._open.add(kind)
-        form = self.form(alias)
-        self._open.remove(kind)
-        return form
-
     def _defined(self, kind: Kind, fields: Fields) -> Form:
         """The form of a class: a reference, so that the class may hold itself."""
-        name = self._free_name(_name_of(kind))
+        base = _name_of(kind)
+        numbered = (f"{base}_{number}" for number in count(2))
+        name = next(name for name in chain([base], numbered) if name not in self.definitions)
         names = frozenset(field.key for field in fields.members)
 
         def read(value: JsonValue) -> object:
@@ -148,14 +150,6 @@ class Forms:
         whole = self.object(fields)
         self.definitions[name], self._readers[kind] = whole.schema, whole.read
         return form
-
-    def _free_name(self, name: str) -> str:
-        names = self.definitions
-        return (
-            name
-            if name not in names
-            else next(new for n in range(2, len(names) + 3) if (new := f"{name}_{n}") not in names)
-        )
 
     def object(self, fields: Fields) -> Form:
         """The form of an object with fixed members."""
@@ -203,11 +197,6 @@ class Forms:
             return made
 
         return form._replace(schema=schema, read=read)
-
-    def _union(self, kinds: tuple[Kind, ...]) -> Form:
-        forms = [self.form(kind) for kind in kinds]
-        by_rank = sorted(forms, key=lambda form: _RANKS.get(id(form), 0))
-        return Form({"anyOf": [form.schema for form in forms]}, partial(_read_union, forms=by_rank))
 
     def _list(self, build: Callable[[Iterable[Any]], Any], kind: Kind) -> Form:
         item = self.form(kind)
@@ -279,7 +268,10 @@ def compose(schema: Schema, definitions: dict[str, Schema]) -> Schema:
     uses = Counter[str]()
     pending = [root]
     while pending:
-        for name in _references(pending.pop()):
+        for part in parts_of_schema(pending.pop()):
+            name = _reference(part)
+            if name is None:
+                continue
             uses[name] += 1
             if name not in live:
                 live[name] = definitions[name]
@@ -305,10 +297,6 @@ def _resolved(schema: Schema, definitions: dict[str, Schema]) -> Schema:
 def _reference(schema: Schema) -> str | None:
     reference = schema.get("$ref")
     return reference.removeprefix(_REFERENCE) if isinstance(reference, str) else None
-
-
-def _references(schema: Schema) -> list[str]:
-    return [name for part in parts_of_schema(schema) if (name := _reference(part)) is not None]
 
 
 def _with_bounds(description: str | None, bounds: str) -> str:
@@ -415,7 +403,11 @@ def _read_object(value: JsonValue, *, fields: Fields, readers: dict[str, Reader]
 
 def _read_union(value: object, *, forms: list[Form]) -> Any:
     misfits: list[MisfitError] = []
-    for form in _nearest_first(forms, value):
+    if isinstance(value, dict):
+        # The forms of objects that know most of the members come first.
+        names = set(cast("dict[str, Any]", value))
+        forms = sorted(forms, key=lambda form: len(names - (form.names or frozenset())))
+    for form in forms:
         try:
             return form.read(value)
         except MisfitError as misfit:
@@ -423,15 +415,7 @@ def _read_union(value: object, *, forms: list[Form]) -> Any:
     deepest = max(misfits, key=lambda misfit: len(misfit.steps))
     if deepest.steps or len(misfits) == 1:
         raise deepest
-    raise MisfitError(f"{brief(value)} is of none of the {len(misfits)} forms")
-
-
-def _nearest_first(forms: list[Form], value: object) -> list[Form]:
-    """The forms of objects that know most of the members first."""
-    if not isinstance(value, dict):
-        return forms
-    names = set(cast("dict[str, Any]", value))
-    return sorted(forms, key=lambda form: len(names - (form.names or frozenset())))
+    raise MisfitError(f"{brief(cast('object', value))} is of none of the {len(misfits)} forms")
 
 
 def _read_model(value: JsonValue, *, model: Any) -> Any:
@@ -440,12 +424,6 @@ def _read_model(value: JsonValue, *, model: Any) -> Any:
     except ValueError as error:
         problems = cast("Any", error).errors(include_url=False, include_context=False)
         raise together([MisfitError(one["msg"], *one["loc"]) for one in problems]) from None
-
-
-def _pydantic_model(kind: Kind) -> Any:
-    """`kind` when it is a pydantic model; pydantic is never imported for it, since whoever has a model has done so."""
-    base = getattr(sys.modules.get("pydantic"), "BaseModel", None)
-    return kind if base is not None and isinstance(kind, type) and issubclass(kind, base) else None
 
 
 def _tidied(schema: Schema) -> Schema:

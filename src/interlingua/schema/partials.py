@@ -116,7 +116,10 @@ class _Place:
         ended = len(self.raw) - (not is_innermost)
         if isinstance(self.raw, dict):
             for name, value in islice(self.raw.items(), self._ended, ended):
-                self._take_member(name, value)
+                field, kind = self._member(name)
+                member = _read(kind, value)
+                if member is not NOTHING:
+                    cast("dict[str, Any]", self._shown)[field] = member
         elif isinstance(self._shown, list):
             self._shown += [_read(self._item_kind(), value) for value in islice(self.raw, self._ended, ended)]
         self._ended = max(ended, self._ended)
@@ -132,12 +135,6 @@ class _Place:
     def kind_below(self) -> Kind:
         """The type of what is open."""
         return self._member(self._key or "")[1] if isinstance(self.raw, dict) else self._item_kind()
-
-    def _take_member(self, name: str, value: JsonValue) -> None:
-        field, kind = self._member(name)
-        read = _read(kind, value)
-        if read is not NOTHING:
-            cast("dict[str, Any]", self._shown)[field] = read
 
     def _member(self, name: str) -> tuple[str, Kind]:
         """The field's own name, and its type."""

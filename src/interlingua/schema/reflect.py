@@ -89,7 +89,16 @@ def schema_of(kind: type[T] | Kind) -> Schema:
         check_schema(own, where="output")
         return own
     strict = reflect(kind).strict
-    return strict if _is_object(strict) else _wrapped(strict)
+    if _is_object(strict):
+        return strict
+    form = {keyword: value for keyword, value in strict.items() if keyword != "$defs"}
+    whole: Schema = {
+        "type": "object",
+        "properties": {WRAPPER: form},
+        "required": [WRAPPER],
+        "additionalProperties": False,
+    }
+    return {**whole, "$defs": strict["$defs"]} if "$defs" in strict else whole
 
 
 def schema_name_of(kind: type[T] | Kind) -> str:
@@ -128,7 +137,9 @@ def read_output(value: JsonValue, kind: type[T] | Kind) -> T:
     Raises: DecodeError, as `decode_output`.
     """
     if isinstance(kind, dict):
-        _refuse(validate(cast("Schema", kind), value))
+        problems = validate(cast("Schema", kind), value)
+        if problems:
+            raise _refusal(problems)
         return cast("T", value)
     reflection = reflect(kind)
     wrapper = "" if _is_object(reflection.strict) or type(value) is not dict or value.keys() != {WRAPPER} else WRAPPER
@@ -145,11 +156,6 @@ def read_output(value: JsonValue, kind: type[T] | Kind) -> T:
         raise _refusal(problems, wrapper) from None
 
 
-def _refuse(problems: list[Problem]) -> None:
-    if problems:
-        raise _refusal(problems)
-
-
 def _refusal(problems: list[Problem], wrapper: str = "") -> DecodeError:
     steps = f"/{wrapper}" if wrapper else ""
     placed = [problem._replace(path=f"{steps}{problem.path}") for problem in problems]
@@ -158,15 +164,3 @@ def _refusal(problems: list[Problem], wrapper: str = "") -> DecodeError:
 
 def _is_object(schema: Schema) -> bool:
     return schema.get("type") == "object"
-
-
-def _wrapped(schema: Schema) -> Schema:
-    """An object around what is not an object."""
-    form = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-    whole: Schema = {
-        "type": "object",
-        "properties": {WRAPPER: form},
-        "required": [WRAPPER],
-        "additionalProperties": False,
-    }
-    return {**whole, "$defs": schema["$defs"]} if "$defs" in schema else whole

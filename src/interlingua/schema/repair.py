@@ -86,7 +86,8 @@ def _readings(text: str, kind: Kind) -> Iterator[tuple[JsonValue, tuple[RepairSt
     try:
         value = parse_answer(text)
     except DecodeError:
-        for value, repairs in _lenient(_unfenced(text)):
+        body = _BEGUN_FENCE.sub("", body_of(text), count=1)  # of a fence that was not closed, too
+        for value, repairs in _lenient(body):
             yield value, repairs, _bare(value, kind, schema)
     else:
         yield value, (), _bare(value, kind, schema)
@@ -96,12 +97,6 @@ def _bare(value: JsonValue, kind: Kind, schema: Schema) -> Schema:
     """The schema of an answer that leaves out the object around what is no object."""
     wrapped = not isinstance(kind, dict) and reflect(kind).strict.get("type") != "object"
     return reflect(kind).strict if wrapped and not (isinstance(value, dict) and WRAPPER in value) else schema
-
-
-def _unfenced(text: str) -> str:
-    """An answer without its fence, and without one that was not closed."""
-    body = body_of(text)
-    return _BEGUN_FENCE.sub("", body, count=1)
 
 
 def _lenient(body: str) -> Iterator[tuple[JsonValue, tuple[RepairStep, ...]]]:
@@ -153,8 +148,20 @@ class _Mender:
         if isinstance(value, str):
             value = self._of_text(value, schema, steps)
         if isinstance(value, dict):
-            return self._members(cast("dict[str, Any]", value), schema, steps)
-        return self._items(cast("list[Any]", value), schema, steps) if isinstance(value, list) else value
+            properties: dict[str, Any] = schema.get("properties", {})
+            others = schema.get("additionalProperties")
+            return {
+                name: self._below(member, properties.get(name, others), (*steps, name))
+                for name, member in cast("dict[str, Any]", value).items()
+            }
+        if isinstance(value, list):
+            first: list[Any] = schema.get("prefixItems", [])
+            rest = schema.get("items")
+            return [
+                self._below(item, first[index] if index < len(first) else rest, (*steps, index))
+                for index, item in enumerate(cast("list[Any]", value))
+            ]
+        return value
 
     def _of_forms(self, value: JsonValue, forms: list[Schema], steps: tuple[str | int, ...]) -> JsonValue:
         """A value of a union, where all the forms that it can be mended for make the same of it."""
@@ -172,21 +179,6 @@ class _Mender:
         self.repairs += readings[0][1]
         return readings[0][0]
 
-    def _members(self, value: dict[str, Any], schema: Schema, steps: tuple[str | int, ...]) -> JsonValue:
-        properties: dict[str, Any] = schema.get("properties", {})
-        others = schema.get("additionalProperties")
-        return {
-            name: self._below(member, properties.get(name, others), (*steps, name)) for name, member in value.items()
-        }
-
-    def _items(self, value: list[Any], schema: Schema, steps: tuple[str | int, ...]) -> JsonValue:
-        first: list[Any] = schema.get("prefixItems", [])
-        rest = schema.get("items")
-        return [
-            self._below(item, first[index] if index < len(first) else rest, (*steps, index))
-            for index, item in enumerate(value)
-        ]
-
     def _below(self, value: JsonValue, schema: object, steps: tuple[str | int, ...]) -> JsonValue:
         return self.mended(value, cast("Schema", schema), steps) if isinstance(schema, dict) else value
 
@@ -195,7 +187,8 @@ class _Mender:
         choices: list[Any] | None = schema.get("enum", [schema["const"]] if "const" in schema else None)
         if choices is not None:
             return self._of_choices(text, choices, steps)
-        kinds = _kinds(schema)
+        kind: str | list[str] = schema.get("type", [])
+        kinds = {kind} if isinstance(kind, str) else set(kind)
         if not kinds or "string" in kinds:
             return text
         if kinds & {"object", "array"} and (meant := _container(text, kinds)) is not None:
@@ -210,7 +203,8 @@ class _Mender:
     def _of_choices(self, text: str, choices: list[Any], steps: tuple[str | int, ...]) -> JsonValue:
         if text in choices:
             return text
-        near = [choice for choice in choices if isinstance(choice, str) and _same(choice, text)]
+        bare = text.strip().casefold()
+        near = [choice for choice in choices if isinstance(choice, str) and choice.strip().casefold() == bare]
         if len(near) == 1:
             self._note("output_case", steps, f"read {text} as {near[0]}")
             return near[0]
@@ -239,16 +233,6 @@ class _Mender:
             return follow(schema, self.root)
         except Error:  # a reference that leads nowhere allows everything
             return {}
-
-
-def _kinds(schema: Schema) -> set[str]:
-    """The JSON types that a schema names; none where it takes any."""
-    kinds = schema.get("type", [])
-    return {kinds} if isinstance(kinds, str) else set(kinds)
-
-
-def _same(choice: str, text: str) -> bool:
-    return choice.strip().casefold() == text.strip().casefold()
 
 
 def _container(text: str, kinds: set[str]) -> dict[str, Any] | list[Any] | None:

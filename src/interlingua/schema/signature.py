@@ -45,7 +45,10 @@ def signature_of(function: Callable[..., Any]) -> Signature:
     hints = hints_of(target)
     contexts = _contexts(hints)
     parameters = list(inspect.signature(function).parameters.values())
-    _check_bound(name, parameters)
+    first = parameters[0] if parameters else None
+    if first is not None and first.name in ("self", "cls") and first.annotation is first.empty:
+        # A method that was taken from its class: Python would fill its first parameter.
+        raise SchemaError(f"tool {name}: {first.name} is filled by Python; give the method of an object, thing.{name}")
     members = tuple(
         _field(parameter, hints, text)
         for parameter in map(partial(_checked, name), parameters)
@@ -90,26 +93,17 @@ def _checked(name: str, parameter: Any) -> Any:
     return parameter
 
 
-def _check_bound(name: str, parameters: list[Any]) -> None:
-    """Refuse a method that was taken from its class: Python would fill its first parameter."""
-    first = parameters[0] if parameters else None
-    if first is not None and first.name in ("self", "cls") and first.annotation is first.empty:
-        raise SchemaError(f"tool {name}: {first.name} is filled by Python; give the method of an object, thing.{name}")
-
-
 def _field(parameter: Any, hints: dict[str, Any], text: Docstring) -> Field:
-    required = parameter.default is parameter.empty
+    default, kind = parameter.default, hints.get(parameter.name, Any)
+    is_open = kind in (Any, object, None) or type(None) in get_args(kind)
+    if default is None and not is_open:
+        kind = Union[kind, None]  # noqa: UP007 - `|` fails for some special forms
+    required = default is parameter.empty
     return Field(
         parameter.name,
         parameter.name,
-        _kind(hints.get(parameter.name, Any), parameter.default),
+        kind,
         required,
-        NO_DEFAULT if required else parameter.default,
+        NO_DEFAULT if required else default,
         text.parameters.get(parameter.name),
     )
-
-
-def _kind(kind: Any, default: object) -> Any:
-    """The type, with None in it where None is the default."""
-    is_open = kind in (Any, object, None) or type(None) in get_args(kind)
-    return Union[kind, None] if default is None and not is_open else kind  # noqa: UP007 - `|` fails for some special forms

@@ -43,24 +43,20 @@ def _strictened(schema: Schema, root: Schema) -> Schema:
 
 def _nullable(loose: Schema, strict: Schema, root: Schema) -> Schema:
     """`strict` that takes null too, with a word about what null means where there is a default."""
-    if not allows_null(loose, root):
-        if loose.get("default") is not None:
-            strict = {**strict, "description": _with_default(strict.get("description"), loose["default"])}
-        strict = _or_null(strict)
-    return strict
+    if allows_null(loose, root):
+        return strict
+    if loose.get("default") is not None:
+        strict = {**strict, "description": _with_default(strict.get("description"), loose["default"])}
+    aside = {name: value for name, value in strict.items() if name in {"title", "description"}}
+    form = {name: value for name, value in strict.items() if name not in aside}
+    forms: list[Schema] = form["anyOf"] if set(form) == {"anyOf"} else [form]
+    return {**aside, "anyOf": [*forms, {"type": "null"}]}
 
 
 def _with_default(description: str | None, default: object) -> str:
     if description is None:
         return f"Null means {brief(default)}."
     return f"{description.removesuffix('.')}; null means {brief(default)}."
-
-
-def _or_null(schema: Schema) -> Schema:
-    aside = {name: value for name, value in schema.items() if name in {"title", "description"}}
-    form = {name: value for name, value in schema.items() if name not in aside}
-    forms: list[Schema] = form["anyOf"] if set(form) == {"anyOf"} else [form]
-    return {**aside, "anyOf": [*forms, {"type": "null"}]}
 
 
 def allows_null(schema: Schema, root: Schema) -> bool:

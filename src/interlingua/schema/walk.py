@@ -59,22 +59,19 @@ def parts_of_schema(schema: Schema) -> Iterator[Schema]:
     waiting: list[object] = [schema]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, dict):
-            yield cast("Schema", part)
-            waiting += reversed(_children(cast("Schema", part)))
-
-
-def _children(schema: Schema) -> list[object]:
-    """The values in the places of a schema in which subschemas stand."""
-    children: list[object] = []
-    for keyword, value in schema.items():
-        if keyword not in _HOLDING:
+        if not isinstance(part, dict):
             continue
-        if isinstance(value, dict):
-            children += cast("Schema", value).values() if keyword in NAMED else [value]
-        elif isinstance(value, list) and keyword in SEVERAL:
-            children += cast("list[object]", value)
-    return children
+        parent = cast("Schema", part)
+        yield parent
+        children: list[object] = []
+        for keyword, value in parent.items():
+            if keyword not in _HOLDING:
+                continue
+            if isinstance(value, dict):
+                children += cast("Schema", value).values() if keyword in NAMED else [value]
+            elif isinstance(value, list) and keyword in SEVERAL:
+                children += cast("list[object]", value)
+        waiting += reversed(children)
 
 
 def follow(schema: Schema, root: Schema) -> Schema:
