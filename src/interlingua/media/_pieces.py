@@ -138,10 +138,13 @@ def read_gif(data: bytes) -> dict[str, Any]:
             return facts | {"animated": True}
         if kind == b"\x2c":
             images += 1
-            facts |= _first_frame(data, at, facts)
+            left, top, width, height = [number(data, at + place, 2, "little") for place in (1, 3, 5, 7)]
+            facts |= sized(max(facts["width"], left + width), max(facts["height"], top + height))
             at += 11 + _table_bytes(number(data, at + 9, 1))
         elif kind == b"\x21":
-            facts |= _control(data, at)
+            is_control = data[at + 1 : at + 2] == b"\xf9"
+            if is_control and data[at + 3 : at + 4] and data[at + 3] & 1:
+                facts["alpha"] = True  # a colour is transparent
             at += 2
         else:
             return facts if images and kind in (b";", b"") else facts | {"fault": "cut" if kind == b"" else "broken"}
@@ -154,17 +157,6 @@ def read_gif(data: bytes) -> dict[str, Any]:
 
 def _table_bytes(flags: int) -> int:
     return 3 * (2 << (flags & 7)) if flags & 0x80 else 0
-
-
-def _first_frame(data: bytes, at: int, facts: dict[str, Any]) -> dict[str, int]:
-    left, top, width, height = [number(data, at + place, 2, "little") for place in (1, 3, 5, 7)]
-    return sized(max(facts["width"], left + width), max(facts["height"], top + height))
-
-
-def _control(data: bytes, at: int) -> dict[str, bool]:
-    """Whether a colour is transparent, where a block says so."""
-    is_control = data[at + 1 : at + 2] == b"\xf9"
-    return {"alpha": True} if is_control and data[at + 3 : at + 4] and data[at + 3] & 1 else {}
 
 
 def _after_sub_blocks(data: bytes, at: int, steps: int) -> tuple[int, int]:
@@ -189,26 +181,19 @@ def read_webp(data: bytes) -> dict[str, Any]:
     whole = {} if number(data, 4, 4, "little") + 8 <= len(data) else {"fault": "cut"}
     match data[12:16]:
         case b"VP8 ":
-            return whole | _lossy(data, 20)
+            if number(data, 23, 3) != 0x9D012A:
+                raise Broken
+            return whole | sized(number(data, 26, 2, "little") & 0x3FFF, number(data, 28, 2, "little") & 0x3FFF)
         case b"VP8L":
-            return whole | _lossless(data, 20)
+            if number(data, 20, 1) != 0x2F:
+                raise Broken
+            bits = number(data, 21, 4, "little")
+            size = sized(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
+            return whole | size | {"alpha": bool(bits >> 28 & 1)}
         case b"VP8X":
             return whole | _extended(data)
         case piece:
             raise Cut if len(piece) < 4 else Broken
-
-
-def _lossy(data: bytes, at: int) -> dict[str, Any]:
-    if number(data, at + 3, 3) != 0x9D012A:
-        raise Broken
-    return sized(number(data, at + 6, 2, "little") & 0x3FFF, number(data, at + 8, 2, "little") & 0x3FFF)
-
-
-def _lossless(data: bytes, at: int) -> dict[str, Any]:
-    if number(data, at, 1) != 0x2F:
-        raise Broken
-    bits = number(data, at + 1, 4, "little")
-    return sized(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)) | {"alpha": bool(bits >> 28 & 1)}
 
 
 def _extended(data: bytes) -> dict[str, Any]:

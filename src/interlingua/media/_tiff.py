@@ -54,33 +54,21 @@ def read_tiff(data: bytes) -> dict[str, Any]:
 
 def _directory(data: bytes) -> tuple[dict[int, int], bool]:
     """The first value of each wanted tag of the first directory, and whether another directory follows."""
-    order = _order(data)
+    orders: dict[bytes, Literal["little", "big"]] = {b"II*\x00": "little", b"MM\x00*": "big"}
+    order = orders.get(data[:4])
+    if order is None:
+        raise Broken
     place = number(data, 4, 4, order)
     count = number(data, place, 2, order)
     tags: dict[int, int] = {}
     for entry in range(min(count, MAX_ENTRIES)):
         at = place + 2 + 12 * entry
         tag = number(data, at, 2, order)
-        if tag in _WANTED:
-            tags[tag] = _value(data, at, order)
+        if tag not in _WANTED:
+            continue
+        size = _SIZES.get(number(data, at + 2, 2, order), 0)
+        # The values are in the entry itself where all of them have room there, else where it points to.
+        room = number(data, at + 4, 4, order) * size <= 4
+        tags[tag] = number(data, at + 8 if room else number(data, at + 8, 4, order), size, order) if size else 0
     end = place + 2 + 12 * count
     return tags, end + 4 <= len(data) and number(data, end, 4, order) != 0
-
-
-def _order(data: bytes) -> Literal["big", "little"]:
-    match data[:4]:
-        case b"II*\x00":
-            return "little"
-        case b"MM\x00*":
-            return "big"
-        case _:
-            raise Broken
-
-
-def _value(data: bytes, at: int, order: Literal["big", "little"]) -> int:
-    """The first value of an entry: in the entry itself where all of them have room there, else where it points to."""
-    size = _SIZES.get(number(data, at + 2, 2, order), 0)
-    if size == 0:
-        return 0
-    room = number(data, at + 4, 4, order) * size <= 4
-    return number(data, at + 8 if room else number(data, at + 8, 4, order), size, order)

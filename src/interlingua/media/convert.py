@@ -87,6 +87,8 @@ class _Conversion:
 
     def run(self, data: bytes) -> Converted:
         """All the steps."""
+        from PIL.Image import Transpose
+
         image = _opened(data, self.header.media_type)
         if image.width * image.height > MAX_PIXELS:
             raise ValueError("it has more pixels than its header says")
@@ -98,7 +100,20 @@ class _Conversion:
         profile: bytes | None = image.info.get("icc_profile")
         size = self._size(image.size if self.header.media_type != JPEG else stored)
         image = _resized(_resizable(image), size)
-        image = _opaque_if_solid(_upright(self._in_srgb(image, profile), orientation))
+        image = self._in_srgb(image, profile)
+        turns = {
+            2: Transpose.FLIP_LEFT_RIGHT,
+            3: Transpose.ROTATE_180,
+            4: Transpose.FLIP_TOP_BOTTOM,
+            5: Transpose.TRANSPOSE,
+            6: Transpose.ROTATE_270,
+            7: Transpose.TRANSVERSE,
+            8: Transpose.ROTATE_90,
+        }
+        if orientation in turns:
+            image = image.transpose(turns[orientation])
+        if image.mode in ("LA", "RGBA") and image.getchannel("A").getextrema() == (255, 255):
+            image = image.convert(image.mode.removesuffix("A"))  # the transparency says nothing
         self._note(stored, image.size, orientation if orientation != 1 else self.header.orientation)
         return self._written(image)
 
@@ -127,13 +142,10 @@ class _Conversion:
         if self.header.animated:
             self.entries.append(("image_still", "its first frame or page"))
         if sorted(stored) != sorted(final):
-            self._note_size(stored, final)
+            upright = stored if (stored[0] >= stored[1]) == (final[0] >= final[1]) else stored[::-1]
+            self.entries.append(("image_resized", f"{upright[0]} x {upright[1]} px are {final[0]} x {final[1]} px"))
         if self.header.bits > 8:
             self.entries.append(("image_transcoded", f"{self.header.bits} bits a channel are sent as 8"))
-
-    def _note_size(self, stored: tuple[int, int], final: tuple[int, int]) -> None:
-        upright = stored if (stored[0] >= stored[1]) == (final[0] >= final[1]) else stored[::-1]
-        self.entries.append(("image_resized", f"{upright[0]} x {upright[1]} px are {final[0]} x {final[1]} px"))
 
     # Writing
 
@@ -152,8 +164,10 @@ class _Conversion:
 
     def _ladder(self, image: Image) -> Iterator[tuple[bytes, str, str]]:
         """The file in every form that is worth trying, best first, each with its type and what to say of it."""
-        best, small = self._kinds(image)
-        if best == PNG:
+        types, own = self.recipe.types, self.header.media_type
+        is_clear = image.mode in ("LA", "RGBA")
+        small = WEBP if WEBP in types and (is_clear or JPEG not in types or own == WEBP) else JPEG
+        if (own in LOSSLESS or (is_clear and small == JPEG)) and PNG in types:
             yield _saved(image, PNG), PNG, "lossless"
         for quality in QUALITIES:
             yield self._lossy(image, small, quality), small, f"quality {quality}"
@@ -161,20 +175,19 @@ class _Conversion:
             image = _resized(image, (_shrunk(image.width), _shrunk(image.height)))
             yield self._lossy(image, small, QUALITIES[3]), small, f"{image.width} x {image.height} px"
 
-    def _kinds(self, image: Image) -> tuple[str, str]:
-        """The best format that is taken, and the one that makes small files."""
-        types, own = self.recipe.types, self.header.media_type
-        is_clear = image.mode in ("LA", "RGBA")
-        small = WEBP if WEBP in types and (is_clear or JPEG not in types or own == WEBP) else JPEG
-        exact = own in LOSSLESS or (is_clear and small == JPEG)
-        return (PNG if exact and PNG in types else small), small
-
     def _lossy(self, image: Image, kind: str, quality: int) -> bytes:
         if kind == WEBP:
             return _saved(image, WEBP, quality=quality)
         # Screens and drawings suffer from colours at half the resolution.
         exact = self.header.media_type in LOSSLESS and quality >= QUALITIES[1]
-        return _saved(_on_white(image), JPEG, quality=quality, subsampling=0 if exact else 2)
+        if image.mode in ("LA", "RGBA"):
+            from PIL import Image
+
+            clear = image.convert("RGBA")
+            ground = Image.new("RGBA", clear.size, (255, 255, 255, 255))
+            ground.alpha_composite(clear)
+            image = ground.convert("RGB")
+        return _saved(image, JPEG, quality=quality, subsampling=0 if exact else 2)
 
 
 def _opened(data: bytes, media_type: str) -> Image:
@@ -207,33 +220,25 @@ def _resizable(image: Image) -> Image:
     if "transparency" in image.info or image.mode in ("PA", "RGBa", "La"):
         return image.convert("RGBA")
     if image.mode.startswith("I;16"):
-        return _high_bytes(image)
+        from PIL import Image
+
+        raw = image.tobytes()
+        # The upper half of 16 bits of gray.
+        return Image.frombytes("L", image.size, raw[0 if image.mode == "I;16B" else 1 :: 2])
     match image.mode:
         case "1":
             return image.convert("L")
         case "I" | "F":
-            return _scaled_to_bytes(image)
+            # Gray of 32 bits is brought to the range of one byte.
+            _, most = image.getextrema()
+            high = float(str(most))
+            tops = (1.0, 255.0, 65535.0) if image.mode == "F" else (255.0, 65535.0)
+            factor = 255.0 / next((top for top in tops if high <= top), high)
+            return image.point(lambda value: value * factor).convert("L")
         case "L" | "LA" | "RGB" | "RGBA" | "CMYK":
             return image
         case _:
             return image.convert("RGB")
-
-
-def _high_bytes(image: Image) -> Image:
-    """The upper half of 16 bits of gray."""
-    from PIL import Image
-
-    raw = image.tobytes()
-    return Image.frombytes("L", image.size, raw[0 if image.mode == "I;16B" else 1 :: 2])
-
-
-def _scaled_to_bytes(image: Image) -> Image:
-    """Gray of 32 bits, brought to the range of one byte."""
-    _, most = image.getextrema()
-    high = float(str(most))
-    tops = (1.0, 255.0, 65535.0) if image.mode == "F" else (255.0, 65535.0)
-    factor = 255.0 / next((top for top in tops if high <= top), high)
-    return image.point(lambda value: value * factor).convert("L")
 
 
 def _resized(image: Image, size: tuple[int, int]) -> Image:
@@ -264,39 +269,6 @@ def _by_profile(image: Image, profile: bytes) -> Image | None:
     if converted is not None and alpha is not None:
         converted.putalpha(alpha)
     return converted
-
-
-def _upright(image: Image, orientation: int) -> Image:
-    from PIL.Image import Transpose
-
-    turns = {
-        2: Transpose.FLIP_LEFT_RIGHT,
-        3: Transpose.ROTATE_180,
-        4: Transpose.FLIP_TOP_BOTTOM,
-        5: Transpose.TRANSPOSE,
-        6: Transpose.ROTATE_270,
-        7: Transpose.TRANSVERSE,
-        8: Transpose.ROTATE_90,
-    }
-    return image.transpose(turns[orientation]) if orientation in turns else image
-
-
-def _opaque_if_solid(image: Image) -> Image:
-    """The image without a channel of transparency that says nothing."""
-    if image.mode in ("LA", "RGBA") and image.getchannel("A").getextrema() == (255, 255):
-        return image.convert(image.mode.removesuffix("A"))
-    return image
-
-
-def _on_white(image: Image) -> Image:
-    from PIL import Image
-
-    if image.mode not in ("LA", "RGBA"):
-        return image
-    clear = image.convert("RGBA")
-    ground = Image.new("RGBA", clear.size, (255, 255, 255, 255))
-    ground.alpha_composite(clear)
-    return ground.convert("RGB")
 
 
 def _saved(image: Image, media_type: str, **options: int) -> bytes:

@@ -192,10 +192,16 @@ def steps(url: str, terms: Terms) -> Steps:
         try:
             step = yield from _hop(target, terms)
         except APITimeoutError:
-            raise _late(_place(target), terms) from None
+            sentence = f"{_place(target)} sent nothing whole within {terms.timeout_s:g} s (timeout_s)"
+            raise APITimeoutError(sentence, phase="total") from None
         if not isinstance(step, str):
             return step
-        target = _redirected(target, step, terms)
+        place = _place(target)
+        try:
+            target = _checked(urljoin(f"{place}{target.path}", step), terms)
+        except (UsageError, ValueError) as error:
+            why = error.message if isinstance(error, UsageError) else "that is no URL"
+            raise UsageError(f"{place} redirects to what may not be fetched: {why}") from None
     raise UsageError(f"{_place(target)} is the end of more than {MAX_HOPS} redirects: nothing was fetched")
 
 
@@ -207,26 +213,13 @@ def _hop(target: Target, terms: Terms) -> Generator[HttpRequest | None, Any, Fet
     if head.status in _REDIRECTS and location is not None:
         return location
     data = yield from _body(place, head, terms)
-    return _part(place, data, head, _name(target.path), terms)
-
-
-def _redirected(target: Target, location: str, terms: Terms) -> Target:
-    """Where a redirect leads, checked like any URL."""
-    place = _place(target)
-    try:
-        return _checked(urljoin(f"{place}{target.path}", location), terms)
-    except (UsageError, ValueError) as error:
-        why = error.message if isinstance(error, UsageError) else "that is no URL"
-        raise UsageError(f"{place} redirects to what may not be fetched: {why}") from None
+    name = unquote(target.path.partition("?")[0].rpartition("/")[2])
+    return _part(place, data, head, name if _FILE_NAME.fullmatch(name) else None, terms)
 
 
 def _place(target: Target) -> str:
     """A URL as errors name it: its scheme, host and port."""
     return f"{target.origin.scheme}://{target.authority}"
-
-
-def _late(place: str, terms: Terms) -> APITimeoutError:
-    return APITimeoutError(f"{place} sent nothing whole within {terms.timeout_s:g} s (timeout_s)", phase="total")
 
 
 def _checked(url: object, terms: Terms) -> Target:
@@ -331,12 +324,6 @@ def _part(place: str, data: bytes, head: Head, name: str | None, terms: Terms) -
             is_text = sniffed.media_type == "text/plain"
             own_type = claimed if is_text and claimed in _TEXTS else sniffed.media_type
             return DocumentPart(data, own_type, name, terms.cache)
-
-
-def _name(path: str) -> str | None:
-    """The name of the file, where the path ends with one."""
-    name = unquote(path.partition("?")[0].rpartition("/")[2])
-    return name if _FILE_NAME.fullmatch(name) else None
 
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

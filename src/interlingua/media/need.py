@@ -68,7 +68,14 @@ def header_of(part: ImagePart, path: str) -> ImageHeader | None:
     """
     header = read_header(part.data)
     if header is None:
-        return _unknown(part, path)
+        if not part.data:
+            raise UsageError(f"{path}: the image is empty")
+        sniffed = sniff(part.data)
+        if sniffed is not None and sniffed.kind != "image" and part.media_type.lower() != "image/svg+xml":
+            raise UsageError(f"{path}: the image is {sniffed.media_type}; il.{sniffed.kind}(…) takes that")
+        if plain_type(part.media_type) in KNOWN:
+            raise UsageError(f"{path}: the file is said to be {part.media_type}, and its bytes are no image known here")
+        return None
     if header.pixels > MAX_PIXELS:
         raise UsageError(
             f"{path}: the image has {header.width:,} x {header.height:,} pixels, and {MAX_PIXELS // 1_000_000} "
@@ -79,20 +86,6 @@ def header_of(part: ImagePart, path: str) -> ImageHeader | None:
     if header.fault == "broken" or header.pixels == 0:
         raise UsageError(f"{path}: the file begins like {header.media_type}, and is no image of that format")
     return header
-
-
-def _unknown(part: ImagePart, path: str) -> None:
-    """Nothing for an image in a format of which nothing is known.
-
-    Raises: UsageError for what is no image, or not of the format that it claims.
-    """
-    if not part.data:
-        raise UsageError(f"{path}: the image is empty")
-    sniffed = sniff(part.data)
-    if sniffed is not None and sniffed.kind != "image" and part.media_type.lower() != "image/svg+xml":
-        raise UsageError(f"{path}: the image is {sniffed.media_type}; il.{sniffed.kind}(…) takes that")
-    if plain_type(part.media_type) in KNOWN:
-        raise UsageError(f"{path}: the file is said to be {part.media_type}, and its bytes are no image known here")
 
 
 KNOWN = frozenset({
@@ -112,11 +105,14 @@ def need_of(part: ImagePart, header: ImageHeader, limits: MediaLimits, most_px: 
     free = part.sealed is None
     useful = limits.useful_side_px if free and part.detail not in FULL else None
     longest = max(header.width, header.height)
+    max_bytes = limits.max_image_bytes
+    if max_bytes is None and limits.max_request_bytes is not None:
+        max_bytes = limits.max_request_bytes * 7 // 10  # where nothing else is said, of a file that is alone
     recipe = Recipe(
         types=tuple(sorted(limits.image_types)),
         side_px=min([side for side in (most_px, useful) if side is not None], default=None),
         pixels=limits.max_pixels,
-        max_bytes=_most_bytes(limits),
+        max_bytes=max_bytes,
     )
     must = (
         header.media_type not in limits.image_types
@@ -125,19 +121,8 @@ def need_of(part: ImagePart, header: ImageHeader, limits: MediaLimits, most_px: 
         or (limits.max_pixels is not None and header.pixels > limits.max_pixels)
         or (recipe.max_bytes is not None and part.size_bytes > recipe.max_bytes)
     )
-    otherwise = free and _seen_otherwise(header)
+    turned = header.orientation != 1 and header.media_type not in _TURNED_BY_DECODERS
+    otherwise = free and (turned or header.colour == "cmyk")
     large = useful is not None and longest > useful
     moving = free and header.animated and limits.animated is None
     return Need(header, recipe, must, otherwise or large or moving, otherwise)
-
-
-def _most_bytes(limits: MediaLimits) -> int | None:
-    """The largest file that fits alone: three quarters of the request, where nothing else is said."""
-    if limits.max_image_bytes is not None or limits.max_request_bytes is None:
-        return limits.max_image_bytes
-    return limits.max_request_bytes * 7 // 10
-
-
-def _seen_otherwise(header: ImageHeader) -> bool:
-    turned = header.orientation != 1 and header.media_type not in _TURNED_BY_DECODERS
-    return turned or header.colour == "cmyk"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from interlingua.errors import LimitExceededError, UsageError
 from interlingua.media.sniff import Kind, Sniffed, sniff
@@ -47,9 +47,14 @@ def image(source: Source | PilImage, *, detail: str | None = None, cache: Cache 
 
     Raises: UsageError for a URL, an unreadable file, and for what is no image; LimitExceededError.
     """
-    data = _pillow_bytes(source)
-    name = "the image"
-    if data is None:
+    pillow = sys.modules.get("PIL.Image")  # who has an image of Pillow has loaded Pillow
+    if pillow is not None and isinstance(source, pillow.Image):
+        from io import BytesIO
+
+        written = BytesIO()
+        cast("PilImage", source).save(written, format="PNG")
+        data, name = written.getvalue(), "the image"
+    else:
         data, name = _bytes_of(source, "image")
     return ImagePart(data, _expected(data, name, "image").media_type, detail, cache)
 
@@ -148,15 +153,3 @@ def _read(path: Path) -> bytes:
         if len(name) > LONGEST_PATH:
             name, reason = f"{name[:60]}…", f"{reason or 'not a usable path'}; of base64, base64.b64decode makes bytes"
         raise UsageError(f"the file {name} cannot be read: {reason or 'not a usable path'}") from None
-
-
-def _pillow_bytes(source: PilImage) -> bytes | None:
-    """An image of Pillow as PNG; None for anything else. Who has such an image has loaded Pillow."""
-    pillow = sys.modules.get("PIL.Image")
-    if pillow is None or not isinstance(source, pillow.Image):
-        return None
-    from io import BytesIO
-
-    written = BytesIO()
-    source.save(written, format="PNG")
-    return written.getvalue()

@@ -94,20 +94,17 @@ class MediaPlan:
         done = {task.place: self._converted(task, task.need.recipe) for task in self._tasks}
         self._fit_together(done, swaps)
         for task in self._tasks:
-            self._tell(task, done[task.place], swaps, changes)
+            converted = done[task.place]
+            if converted is None:
+                changes.add("image_as_given", task.place.path, "it cannot be decoded here")
+                continue
+            swaps[task.place] = replace(task.part, data=converted.data, media_type=converted.media_type)
+            for code, detail in converted.entries:
+                # A full image that the caller asked for has a code of its own.
+                is_full = code == "image_resized" and task.part.detail in FULL
+                changes.add("detail_adjusted" if is_full else code, task.place.path, detail)
         messages = with_media(self._request.messages, swaps)
         return replace(self._request, messages=messages), changes.done()
-
-    def _tell(
-        self, task: _Task, converted: Converted | None, swaps: dict[Place, Media | TextPart], changes: Changes
-    ) -> None:
-        """Put a converted image in its place, with an entry for all that was done to it."""
-        if converted is None:
-            changes.add("image_as_given", task.place.path, "it cannot be decoded here")
-            return
-        swaps[task.place] = replace(task.part, data=converted.data, media_type=converted.media_type)
-        for code, detail in converted.entries:
-            changes.add(_code(code, task), task.place.path, detail)
 
     def _converted(self, task: _Task, recipe: Recipe) -> Converted | None:
         """The image as the recipe wants it; None where it cannot be decoded, and the target may take it as it is.
@@ -166,11 +163,6 @@ def _refusal(spec: str, path: str, detail: str) -> UnsupportedError:
     return UnsupportedError(f"{spec} cannot take {path} ({detail})", changes=changes.refused())
 
 
-def _code(code: str, task: _Task) -> str:
-    """The code of an entry; one of its own where the caller asked for the full image."""
-    return "detail_adjusted" if code == "image_resized" and task.part.detail in FULL else code
-
-
 # Making a plan
 
 
@@ -217,7 +209,9 @@ class _Planner:
             raise UsageError(f"/messages: {count:,} media parts, and {MAX_MEDIA_PARTS:,} are the most of one request")
         images = [place for place, part in self._media if type(part) is ImagePart]
         counted = self._counted(images)
-        most_px = self._most_px(len(counted))
+        crowd = self.limits.crowd
+
+        most_px = crowd[1] if crowd is not None and len(counted) > crowd[0] else self.limits.max_side_px
         for place, part in self._media:
             match part:
                 case ImagePart():
@@ -226,7 +220,11 @@ class _Planner:
                 case DocumentPart():
                     self._look_at_document(place, part)
                 case AudioPart():
-                    self._look_at_audio(place, part)
+                    _not_empty(place, part)
+                    types = self.limits.audio_types
+                    is_refused = types is not None and plain_type(part.media_type) not in types
+                    if is_refused and self._facts.audio is not False:
+                        self._leave_out("audio", place, f"{part.media_type} is not taken")
         self._weigh()
 
     def _counted(self, images: list[Place]) -> list[Place]:
@@ -244,10 +242,6 @@ class _Planner:
         self.changes.add(code, place.path, detail)
         noun = {"images": "image", "audio": "sound"}.get(code, "document")
         self.swaps[place] = TextPart(f"[{noun} left out: {detail}]")
-
-    def _most_px(self, count: int) -> int | None:
-        crowd = self.limits.crowd
-        return crowd[1] if crowd is not None and count > crowd[0] else self.limits.max_side_px
 
     def _look_at_image(self, place: Place, part: ImagePart, most_px: int | None) -> None:
         header = header_of(part, place.path)
@@ -284,19 +278,14 @@ class _Planner:
             raise UsageError(f"{place.path}: the document is said to be {kind}, and its bytes are {own_type}")
         if self._facts.documents is False:
             return
-        if types is not None and kind not in types and not _is_text(kind, own_type):
+        is_text = kind.startswith("text/") or own_type == "text/plain"
+        if types is not None and kind not in types and not is_text:
             self._leave_out("documents", place, f"{part.media_type} is not taken")
         elif types is not None and kind not in types and not kind.startswith("text/"):
             self.changes.add("media_as_text", place.path, f"{kind} is sent as text/plain")
             self.swaps[place] = replace(part, media_type="text/plain")
         elif most is not None and part.size_bytes > most:
             self._leave_out("documents", place, f"{part.size_bytes:,} bytes, and {most:,} are the most of a document")
-
-    def _look_at_audio(self, place: Place, part: AudioPart) -> None:
-        _not_empty(place, part)
-        types = self.limits.audio_types
-        if self._facts.audio is not False and types is not None and plain_type(part.media_type) not in types:
-            self._leave_out("audio", place, f"{part.media_type} is not taken")
 
     def _weigh(self) -> None:
         """Have all images converted where the media are too large together for one request.
@@ -327,10 +316,6 @@ def _not_empty(place: Place, part: Media) -> str | None:
         raise UsageError(f"{place.path}: the file is empty")
     sniffed = sniff(data)
     return None if sniffed is None else sniffed.media_type
-
-
-def _is_text(kind: str, own_type: str | None) -> bool:
-    return kind.startswith("text/") or own_type == "text/plain"
 
 
 def _why(need: Need, part: ImagePart, limits: MediaLimits) -> str:

@@ -62,20 +62,6 @@ def settled(
     A value is an alias when each of its elements is known or names another alias; aliases that only lead to each other
     are aliases too, so that the circle can be named when they are used.
     """
-    reachable = _reachable(start, value_of, is_known)
-    while strays := [
-        name
-        for name, elements in reachable.items()
-        if not all(is_known(element) or (element.text in reachable and element.text != name) for element in elements)
-    ]:
-        for name in strays:
-            del reachable[name]
-    return reachable
-
-
-def _reachable(
-    start: str, value_of: Callable[[str], str | None], is_known: Callable[[Element], bool]
-) -> dict[str, tuple[Element, ...]]:
     reachable: dict[str, tuple[Element, ...]] = {}
     waiting = [start]
     while waiting:
@@ -84,6 +70,13 @@ def _reachable(
         if elements:
             reachable[name] = elements
             waiting += [element.name for element in elements if element.provider is None and not is_known(element)]
+    while strays := [
+        name
+        for name, elements in reachable.items()
+        if not all(is_known(element) or (element.text in reachable and element.text != name) for element in elements)
+    ]:
+        for name in strays:
+            del reachable[name]
     return reachable
 
 

@@ -160,7 +160,12 @@ def _alias(name: str, value: object, file: ConfigFile) -> str:
         file.refuse(error.message, "aliases", name)
     targets = value
     if isinstance(value, dict):
-        targets = _targets_of_table(name, cast("Table", value), file)
+        table = cast("Table", value)
+        for key in table:
+            if key not in _ALIAS_KEYS:
+                names = ", ".join(_ALIAS_KEYS)
+                file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: {names}", "aliases", name)
+        targets = table.get("targets")
     if isinstance(targets, list) and all(isinstance(target, str) for target in cast("list[object]", targets)):
         targets = ",".join(cast("list[str]", targets))
     if not isinstance(targets, str):
@@ -199,14 +204,6 @@ def _capabilities(pattern: str, value: object, file: ConfigFile) -> Capabilities
         except ConfigError as error:
             file.refuse(f'[capabilities."{pattern}"]: {error.message}', section, key)
     return declared(table).over(Capabilities(), f'{file.name} [capabilities."{pattern}"]')
-
-
-def _targets_of_table(name: str, table: Table, file: ConfigFile) -> object:
-    for key in table:
-        if key not in _ALIAS_KEYS:
-            names = ", ".join(_ALIAS_KEYS)
-            file.refuse(f"unknown key {shown(key)} in the alias {shown(name)}; known: {names}", "aliases", name)
-    return table.get("targets")
 
 
 def _rule(name: str, spec: str, value: object, file: ConfigFile) -> Rule:

@@ -101,12 +101,16 @@ def parse_dsn(text: str, *, where: str = "DSN") -> Dsn:
         host, port = _host_and_port(address, where)
     else:
         host, port = "", None
+    secret = None
+    if token:
+        secret = Secret.of_key(_decoded(token, where), where)
+        secret.reveal()
     return Dsn(
         scheme=parts["scheme"].lower(),
         host=host,
         port=port,
         path=None if parts["path"] is None else parts["path"].rstrip("/"),
-        token=_token(token, where),
+        token=secret,
         options=_options(parts["query"] or "", where),
     )
 
@@ -125,14 +129,6 @@ def _host_and_port(address: str, where: str) -> tuple[str, int | None]:
     if port is not None and not 0 < port < 65_536:
         _refuse(where, "the port in the DSN is not from 1 to 65535")
     return parts["host"].lower(), port
-
-
-def _token(text: str, where: str) -> Secret | None:
-    if not text:
-        return None
-    secret = Secret.of_key(_decoded(text, where), where)
-    secret.reveal()
-    return secret
 
 
 def _decoded(text: str, where: str) -> str:
@@ -172,11 +168,17 @@ def provider_of(name: str, dsn: Dsn, row: Provider, environ: Environ, *, where: 
     credential, key_env, is_own = _credential(dsn, row if at_home else None, environ, where)
     options = dsn.options
     login = options.get("login") or (row.login if at_home and not is_own and credential.origin() is None else "")
+    base_url, dialects = _base_url(dsn, row, where), row.dialects
+    if "dialect" in options:
+        dialect = SPELLINGS.get(options["dialect"], options["dialect"])
+        if not is_dialect(dialect):
+            _refuse(where, f"dialect takes {_either(tuple(sorted(DIALECTS)))}")
+        dialects = (dialect,)
     provider = msgspec.structs.replace(
         row,
         name=name,
-        base_url=_base_url(dsn, row, where),
-        dialects=(_dialect(options["dialect"], where),) if "dialect" in options else row.dialects,
+        base_url=base_url,
+        dialects=dialects,
         key_env=key_env,
         key_required=not login and (is_own or (row.key_required and at_home)),
         quirks=_quirks(row.quirks, options, where),
@@ -203,14 +205,13 @@ def _credential(dsn: Dsn, home: Provider | None, environ: Environ, where: str) -
         if dsn.options["login"] not in LOGINS:
             _refuse(where, f"login takes {_either(LOGINS)}")
         return Secret.of_key("", where), (), True
-    names = _variable(dsn.options["key_env"], where) if options else home.key_env if home else ()
-    return Secret.of_environment(environ, names), names, bool(options)
-
-
-def _variable(name: str, where: str) -> tuple[str, ...]:
-    if not re.fullmatch(_VARIABLE, name):
-        _refuse(where, "key_env does not name a variable (capitals, digits and underscores)")
-    return (name,)
+    if options == ["key_env"]:
+        variable = dsn.options["key_env"]
+        if not re.fullmatch(_VARIABLE, variable):
+            _refuse(where, "key_env does not name a variable (capitals, digits and underscores)")
+        return Secret.of_environment(environ, (variable,)), (variable,), True
+    names = home.key_env if home else ()
+    return Secret.of_environment(environ, names), names, False
 
 
 def _base_url(dsn: Dsn, row: Provider, where: str) -> str:
@@ -229,13 +230,6 @@ def _base_url(dsn: Dsn, row: Provider, where: str) -> str:
     return f"{scheme}://{dsn.host}{f':{port}' if port else ''}{path}"
 
 
-def _dialect(name: str, where: str) -> str:
-    name = SPELLINGS.get(name, name)
-    if not is_dialect(name):
-        _refuse(where, f"dialect takes {_either(tuple(sorted(DIALECTS)))}")
-    return name
-
-
 def _capabilities(row: Provider, options: Mapping[str, str], where: str) -> Capabilities:
     capability_options = {name: value for name, value in options.items() if name in CAPABILITY_OPTIONS}
     if not capability_options:
@@ -252,13 +246,10 @@ def _price(options: Mapping[str, str], where: str) -> Price | None:
         return None
     if not {"price_in", "price_out"} <= prices.keys():
         _refuse(where, "a price needs both price_in and price_out, US dollars for a million tokens")
-    return msgspec.convert({PRICE_OPTIONS[name]: _dollars(name, text, where) for name, text in prices.items()}, Price)
-
-
-def _dollars(name: str, text: str, where: str) -> float:
-    if not re.fullmatch(_DOLLARS, text):
-        _refuse(where, f"{name} takes US dollars for a million tokens, such as 0.25")
-    return float(text)
+    for name, text in prices.items():
+        if not re.fullmatch(_DOLLARS, text):
+            _refuse(where, f"{name} takes US dollars for a million tokens, such as 0.25")
+    return msgspec.convert({PRICE_OPTIONS[name]: float(text) for name, text in prices.items()}, Price)
 
 
 def _quirks(quirks: Quirks, options: Mapping[str, str], where: str) -> Quirks:
@@ -273,7 +264,12 @@ def _flag(name: str, value: str, kind: object, where: str) -> object:
     """The value of one quirk, read from text by the type of its field: some words, a list, a number, or yes and no."""
     choices = get_args(kind)
     if get_origin(kind) is frozenset:
-        return _words(name, value, get_args(choices[0]), where)
+        # Words between commas; any, or only known ones.
+        known_words = get_args(choices[0])
+        words = frozenset(filter(None, value.split(",")))
+        if known_words and not words <= set(known_words):
+            _refuse(where, f"{name} takes {_either(known_words)}, with commas between them")
+        return words
     if kind is int:
         if not re.fullmatch(r"\d{1,9}", value, re.ASCII):
             _refuse(where, f"{name} takes a whole number")
@@ -282,14 +278,6 @@ def _flag(name: str, value: str, kind: object, where: str) -> object:
     if value not in allowed:
         _refuse(where, f"{name} takes {_either(tuple(allowed))}")
     return allowed[value]
-
-
-def _words(name: str, value: str, choices: tuple[str, ...], where: str) -> frozenset[str]:
-    """Words between commas; any, or only known ones."""
-    words = frozenset(filter(None, value.split(",")))
-    if choices and not words <= set(choices):
-        _refuse(where, f"{name} takes {_either(choices)}, with commas between them")
-    return words
 
 
 def _either(words: tuple[str, ...]) -> str:

@@ -117,7 +117,9 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
                 raise ConfigError(f"{self.provider}: no key; {hint}")
         url = f"{self.base_url}{path}"
         if self.query:
-            url = _with_query(url, self.query)
+            from urllib.parse import urlencode  # only who has a query pays for it
+
+            url = f"{url}{'&' if '?' in url else '?'}{urlencode(self.query)}"
         return HttpRequest(url=url, headers=sent, body=body, dialect=self.dialect, target=self.spec)
 
     def _without_left_out(self, headers: Headers) -> Headers:
@@ -150,10 +152,3 @@ def _weigh_merged(key: tuple[str, Headers, Headers, Headers], merged: tuple[Head
 
 _merged = ByteCache(2_000_000, _merge, weigh=_weigh_merged)
 """Calls of one target seldom differ in their headers."""
-
-
-def _with_query(url: str, query: Headers) -> str:
-    """An address with further query parameters."""
-    from urllib.parse import urlencode  # only who has a query pays for it
-
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(query)}"

@@ -106,7 +106,8 @@ class _List:
         if context is None and tier is not None and tier not in _STANDARD:
             context = {"service_tier": tier}
         if context is not None:
-            return _variant(sold.model, context, writes=writes)
+            is_sold = any(variant.when == context for variant in sold.model.price_variants or ())
+            return _read(_now(sold.model, context), writes=writes) if is_sold else None
         return sold.prices[writes] if sold.prices else _read(_now(sold.model, None), writes=writes)
 
     def window(self, address: str, name: str) -> int | None:
@@ -123,14 +124,11 @@ class _List:
         except ImportError:
             self._missing = True
             return False
-        self._look_at(get_snapshot())
-        return True
-
-    def _look_at(self, snapshot: Any) -> None:
-        """Forget what an earlier list said."""
+        snapshot = get_snapshot()
         if snapshot is not self._snapshot:
             self._snapshot = snapshot
-            self._models.clear()
+            self._models.clear()  # of an earlier list
+        return True
 
     def _look_up(self, key: tuple[str, str]) -> _Sold | None:
         address, name = key
@@ -148,12 +146,6 @@ def _weight(key: tuple[str, str], sold: _Sold | None) -> int:  # noqa: ARG001 - 
 
 
 _LIST = _List()
-
-
-def _variant(model: Any, context: dict[str, str], *, writes: bool) -> Price | None:
-    """The price of a variant of a model; None where the list has none."""
-    has_one = any(variant.when == context for variant in model.price_variants or ())
-    return _read(_now(model, context), writes=writes) if has_one else None
 
 
 def _now(model: Any, context: dict[str, str] | None) -> Any:

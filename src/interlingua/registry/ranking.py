@@ -83,7 +83,13 @@ def rule(policy: str, weights: Sequence[float] | None, spec: str, require: Itera
     """
     if policy not in POLICIES:
         raise ConfigError(f"policy takes {', '.join(POLICIES)}, not {policy!r:.60}")
-    features = _features(require)
+    if not isinstance(require, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
+        raise ConfigError(f"require takes features among {', '.join(FEATURES)}, not {kind_of(require)}")
+    words = (require,) if isinstance(require, str) else tuple(require)
+    for word in words:
+        if word not in FEATURES:
+            raise ConfigError(f"require takes features among {', '.join(FEATURES)}, not {word!r:.60}")
+    features = frozenset(cast("tuple[Feature, ...]", words))
     if weights is None:
         return Rule(policy, require=features)
     if policy != "weighted":
@@ -96,16 +102,6 @@ def rule(policy: str, weights: Sequence[float] | None, spec: str, require: Itera
     if not all(_is_weight(weight) for weight in weights) or not any(weights):
         raise ConfigError("weights are numbers from 0 on, at least one of them above it")
     return Rule("weighted", tuple(weights), features)
-
-
-def _features(require: Iterable[str]) -> frozenset[Feature]:
-    if not isinstance(require, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without types
-        raise ConfigError(f"require takes features among {', '.join(FEATURES)}, not {kind_of(require)}")
-    words = (require,) if isinstance(require, str) else tuple(require)
-    for word in words:
-        if word not in FEATURES:
-            raise ConfigError(f"require takes features among {', '.join(FEATURES)}, not {word!r:.60}")
-    return frozenset(cast("tuple[Feature, ...]", words))
 
 
 def _is_weight(weight: object) -> bool:

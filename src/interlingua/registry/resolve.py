@@ -289,13 +289,11 @@ class Registry:
         aliases = [name for name in names if name not in providers and self._sources.exact_alias(name, reader)]
         loaded = self._checked(providers, aliases, reader)
         misspelt = [problem for name in names if (problem := self._sources.misspelt(name, reader))]
-        return replace(loaded, problems=(*loaded.problems, *misspelt, *self._bad_addresses(reader)))
-
-    def _bad_addresses(self, reader: Reader) -> dict[str, None]:
-        """A sentence for each vendor's variable that holds no address, once."""
         states = [status_of(self._sources, name, reader) for name, row in ROWS.items() if row.address_env]
         vendors = {variable for row in ROWS.values() for variable, _ in row.address_env}
-        return dict.fromkeys(state.problem for state in states if state.problem and state.origin in vendors)
+        # A sentence for each vendor's variable that holds no address, once.
+        bad = dict.fromkeys(state.problem for state in states if state.problem and state.origin in vendors)
+        return replace(loaded, problems=(*loaded.problems, *misspelt, *bad))
 
     def load_config(self, path: str | Path) -> Loaded:
         """The providers and aliases of a TOML file, added to the registry; those of an earlier file are forgotten.
@@ -313,7 +311,13 @@ class Registry:
 
         Raises: ConfigError, and nothing of the file counts, where two spellings of a provider limit the same targets.
         """
-        limits = self._limits(config)
+        reader = Reader(self.environment())
+        limits: dict[str, Allowance] = {}
+        for pattern, allowed in config.limits.items():
+            name = _targets_of(pattern, self._sources, config.providers, reader)
+            if name in limits or (name != pattern and name in config.limits):
+                raise ConfigError(f"[limits] names the same targets twice: {pattern} is another spelling of {name}")
+            limits[name] = allowed
         self._sources.file_providers = config.providers
         self._sources.file_aliases = config.aliases
         self._sources.file_rules = config.rules
@@ -336,16 +340,6 @@ class Registry:
         check_text(pattern, "targets are named by a text")
         return _targets_of(pattern, self._sources, self._sources.file_providers, Reader(self.environment()))
 
-    def _limits(self, config: Config) -> dict[str, Allowance]:
-        reader = Reader(self.environment())
-        limits: dict[str, Allowance] = {}
-        for pattern, allowed in config.limits.items():
-            name = _targets_of(pattern, self._sources, config.providers, reader)
-            if name in limits or (name != pattern and name in config.limits):
-                raise ConfigError(f"[limits] names the same targets twice: {pattern} is another spelling of {name}")
-            limits[name] = allowed
-        return limits
-
     def _idle_limits(self) -> Iterator[str]:
         """A sentence for each limit whose provider nothing defines; a resolver may, but later."""
         reader = Reader(self.environment())
@@ -357,23 +351,19 @@ class Registry:
 
     def _checked(self, providers: list[str], aliases: list[str], reader: Reader) -> Loaded:
         problems = {name: status_of(self._sources, name, reader).problem for name in providers}
-        problems |= {name: self._problem_of_alias(name) for name in aliases}
+        for name in aliases:
+            problems[name] = ""
+            try:
+                self.resolve(name)
+            except Error as error:
+                in_code_or_file = {*self._sources.aliases, *self._sources.file_aliases}
+                is_variable = name not in in_code_or_file and name in Reader(self.environment()).entries()
+                problems[name] = f"{variable_of(name) if is_variable else f'alias {name}'}: {error.message}"
         return Loaded(
             providers=tuple(name for name in providers if not problems[name]),
             aliases=tuple(name for name in aliases if not problems[name]),
             problems=tuple(filter(None, problems.values())),
         )
-
-    def _problem_of_alias(self, name: str) -> str:
-        try:
-            self.resolve(name)
-        except Error as error:
-            return f"{variable_of(name) if name in self._in_environment() else f'alias {name}'}: {error.message}"
-        return ""
-
-    def _in_environment(self) -> dict[str, str]:
-        names = {*self._sources.aliases, *self._sources.file_aliases}
-        return {name: variable for name, variable in Reader(self.environment()).entries().items() if name not in names}
 
     def providers(self) -> tuple[ProviderStatus, ...]:
         """Every provider that can be named, also by a bad entry: configured ones, those of packages, the rows."""
@@ -407,8 +397,18 @@ class _Resolution:
 
     def endpoints(self, question: _Asked) -> tuple[Endpoint, ...]:
         elements = expand(question.spec, self._meaning)
-        if self._argument is not None:
-            self._apply(self._argument, question.spec)
+        argument = self._argument
+        if argument is not None:
+            names = dict.fromkeys(keyed.provider.name for keyed in self._providers.values())
+            if len(names) > 1:
+                raise UsageError(
+                    f"api_key, login and base_url are for one provider, and {shown(question.spec)} has "
+                    f"{' and '.join(names)}: give each its own by a variable, or by LLM_<NAME>"
+                )
+            for element, keyed in self._providers.items():
+                pointed = argument.applied(keyed)
+                provider = located(pointed.provider, keyed.provider.base_url, {}, self._reader.get)
+                self._providers[element] = replace(pointed, provider=provider)
         made = [self._endpoint(self._providers[element], element.name, question) for element in elements]
         return tuple({endpoint.spec: endpoint for endpoint in reversed(made)}.values())[::-1]
 
@@ -419,18 +419,6 @@ class _Resolution:
         from interlingua.registry.logins.endpoint import with_login  # only who logs in pays for it
 
         return with_login(endpoint, keyed.login, keyed.provider.login_scope, self._reader.get)
-
-    def _apply(self, argument: Argument, spec: str) -> None:
-        names = dict.fromkeys(keyed.provider.name for keyed in self._providers.values())
-        if len(names) > 1:
-            raise UsageError(
-                f"api_key, login and base_url are for one provider, and {shown(spec)} has {' and '.join(names)}: "
-                "give each its own by a variable, or by LLM_<NAME>"
-            )
-        for element, keyed in self._providers.items():
-            pointed = argument.applied(keyed)
-            provider = located(pointed.provider, keyed.provider.base_url, {}, self._reader.get)
-            self._providers[element] = replace(pointed, provider=provider)
 
     def ranking(self, spec: str) -> Ranking:
         return ranked(spec, self._meaning, self._rule, self._target)

@@ -174,7 +174,10 @@ class Sources:
         if keyed := self.providers.get(name):
             return keyed
         if entry := self.file_providers.get(name):
-            return self._of_file(name, entry, reader)
+            text = entry.dsn if entry.dsn_env is None else reader.get(entry.dsn_env)
+            if not text:
+                raise ConfigError(f"{entry.where}: {entry.dsn_env or 'dsn'} is empty or not set")
+            return self._of_text(name, text, entry.where, reader, entry.login)
         if text := self.entry_text(name, reader):
             return self._of_text(name, text, variable_of(name) or name, reader)
         row = ROWS.get(_row_name(name))
@@ -252,12 +255,6 @@ class Sources:
             if key and self.is_own_key(key.strip()):
                 return Keyed(row, Secret.of_key("", "a key of this gateway's own"))
         return keyed_row(row, self.environ)
-
-    def _of_file(self, name: str, entry: FileProvider, reader: Reader) -> Keyed:
-        text = entry.dsn if entry.dsn_env is None else reader.get(entry.dsn_env)
-        if not text:
-            raise ConfigError(f"{entry.where}: {entry.dsn_env or 'dsn'} is empty or not set")
-        return self._of_text(name, text, entry.where, reader, entry.login)
 
     def _at(self, template: str, keyed: Keyed, options: Mapping[str, str], reader: Reader) -> Keyed:
         """A provider with the parts of its address that only its user knows."""

@@ -130,12 +130,10 @@ class Renewal(Generic[T]):
         issued = self._issued
         if issued is None or issued.holds(EARLY_S):
             return issued
-        is_pausing = self._is_under_way() or time.monotonic() < self._again_at_s
+        renewal = self._under_way
+        is_under_way = renewal is not None and not self._is_over(renewal) and self._process == os.getpid()
+        is_pausing = is_under_way or time.monotonic() < self._again_at_s
         return issued if is_pausing and issued.holds(MARGIN_S) else None
-
-    def _is_under_way(self) -> bool:
-        under_way = self._under_way
-        return under_way is not None and not self._is_over(under_way) and self._process == os.getpid()
 
     def _is_over(self, renewal: Future[Issued[T] | _Failure]) -> bool:
         """Whether a renewal has ended, or hangs and makes room for another one."""

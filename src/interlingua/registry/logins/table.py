@@ -87,21 +87,17 @@ def login_of(value: object, scope: str) -> Login:
                 raise UsageError(f"login takes a blocking credential, and {kind_of(value)} has to be awaited")
             return make(made, scope)
     if callable(value) and not isinstance(value, type) and not iscoroutinefunction(value):
-        return _of_function(cast("Callable[[], object]", value))
+        give = cast("Callable[[], object]", value)
+
+        def fetch() -> Issued[Token]:
+            token = give()  # for every request: the function keeps its own cache
+            return issued_token(token.strip() if isinstance(token, str) else token, 0.0)
+
+        return BearerLogin("login by a function", "the function has to give a token", fetch)
     raise UsageError(
         f"login takes {', '.join(LOGINS)}, a credential of azure-identity, google-auth or botocore, or a function that "
         f"gives a token, not {kind_of(value)}"
     )
-
-
-def _of_function(give: Callable[[], object]) -> BearerLogin:
-    """A token that a function gives for every request: the function keeps its own cache."""
-
-    def fetch() -> Issued[Token]:
-        token = give()
-        return issued_token(token.strip() if isinstance(token, str) else token, 0.0)
-
-    return BearerLogin("login by a function", "the function has to give a token", fetch)
 
 
 def _itself(value: Any, _: str) -> Login:
