@@ -107,14 +107,11 @@ class BodyWriter:
         if isinstance(event, StreamEnd):
             self.response = event.response
         if self._encoder is None:
-            self._encoder = self._begin(event.model if isinstance(event, StreamStart) else "")
+            source = source_of(self._call.job.lanes, event.model if isinstance(event, StreamStart) else "")
+            context = msgspec.structs.replace(self._call.context, source=source, changes=self._changes)
+            self._encoder = self._call.dialect.stream_encoder(context)
         frames = self._frames.feed(self._encoder.encode(event))
         return [cast("Members", decode_any(frame.data)) for frame in frames if frame.data != b"[DONE]"]
-
-    def _begin(self, model: str) -> StreamEncoder:
-        source = source_of(self._call.job.lanes, model)
-        context = msgspec.structs.replace(self._call.context, source=source, changes=self._changes)
-        return self._call.dialect.stream_encoder(context)
 
 
 def _asks_for_usage(members: Mapping[str, object]) -> bool:
@@ -138,7 +135,11 @@ def plain(value: object, where: str) -> object:
         return value.to_dict()
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value).items()
-        return {name: plain(member, f"{where}.{name}") for name, member in members if not _is_omitted(member)}
+        return {
+            name: plain(member, f"{where}.{name}")
+            for name, member in members
+            if member is None or not _is_unsaid(member)
+        }
     if not isinstance(value, type) and hasattr(value, "model_dump"):
         return cast("Any", value).model_dump(mode="json", exclude_unset=True, by_alias=True)
     if isinstance(value, Iterable) and not isinstance(value, bytes | bytearray | type):
@@ -146,7 +147,3 @@ def plain(value: object, where: str) -> object:
         return [plain(item, f"{where}[{place}]") for place, item in enumerate(items)]
     hint = "; a type belongs in parse(…)" if isinstance(value, type) else ""
     raise UsageError(f"{where}: {value!r:.60} is no JSON{hint}")
-
-
-def _is_omitted(value: object) -> bool:
-    return value is not None and _is_unsaid(value)

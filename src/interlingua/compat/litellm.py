@@ -155,26 +155,22 @@ def _account_of(model: str, body: dict[str, Any]) -> Account:
 
 def _account(body: dict[str, Any]) -> Account:
     """The account that some members of the body stand for; they are taken out of it."""
-    from interlingua.compat.account import Account
+    from interlingua.compat.account import Account, retries_of
     from interlingua.registry.secret import Secret
 
     address = body.pop("base_url", None) or body.pop("api_base", None)
     body.pop("api_base", None)
+    key = Secret.of_argument(body.pop("api_key", None) or None)  # LiteLLM takes an empty one for none
+    strict = body.pop("drop_params", None) is False
+    # LiteLLM has two names for how often a target is asked again, and the first one counts.
+    first, second = (retries_of(body.pop(name, None), name) for name in ("num_retries", "max_retries"))
     return Account(
-        api_key=Secret.of_argument(body.pop("api_key", None) or None),  # LiteLLM takes an empty one for none
+        api_key=key,
         base_url=None if address is None else str(address),
         own=None,
-        strict=body.pop("drop_params", None) is False,
-        retries=_retries(body),
+        strict=strict,
+        retries=second if first is None else first,
     )
-
-
-def _retries(body: dict[str, Any]) -> int | None:
-    """How often a target is asked again; LiteLLM has two names for it, and the first one counts."""
-    from interlingua.compat.account import retries_of
-
-    first, second = (retries_of(body.pop(name, None), name) for name in ("num_retries", "max_retries"))
-    return second if first is None else first
 
 
 def _fallbacks(names: object) -> list[str]:

@@ -79,8 +79,17 @@ def plan(body: bytes, *, replies_after_results: bool = False) -> Plan:
     if not isinstance(request, dict):
         raise ChatError("the body must be a JSON object")
     request = cast("dict[str, Any]", request)
-    _refuse(request)
-    messages = _messages(request)
+    for member in _REFUSED:
+        if request.get(member):
+            raise ChatError(f"the local model does not take {member}", param=member, code="unsupported_parameter")
+    if request.get("n") not in {None, 1}:
+        raise ChatError("the local model gives one choice: n must be 1", param="n", code="unsupported_value")
+    messages: Any = request.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise ChatError("messages must be a list with at least one message", param="messages")
+    messages = cast("list[dict[str, Any]]", messages)
+    for place, message in enumerate(messages):
+        _check_message(message, f"messages[{place}]")
     tools, called, forced = _offer(request)
     if replies_after_results and messages[-1]["role"] == "tool" and not forced:
         called = []
@@ -96,23 +105,6 @@ def plan(body: bytes, *, replies_after_results: bool = False) -> Plan:
         stream=bool(request.get("stream")),
         usage=bool(options.get("include_usage")),
     )
-
-
-def _refuse(request: Mapping[str, Any]) -> None:
-    for member in _REFUSED:
-        if request.get(member):
-            raise ChatError(f"the local model does not take {member}", param=member, code="unsupported_parameter")
-    if request.get("n") not in {None, 1}:
-        raise ChatError("the local model gives one choice: n must be 1", param="n", code="unsupported_value")
-
-
-def _messages(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    messages = request.get("messages")
-    if not isinstance(messages, list) or not messages:
-        raise ChatError("messages must be a list with at least one message", param="messages")
-    for place, message in enumerate(cast("list[Any]", messages)):
-        _check_message(message, f"messages[{place}]")
-    return cast("list[dict[str, Any]]", messages)
 
 
 def _check_message(message: Any, where: str) -> None:

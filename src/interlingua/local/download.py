@@ -18,7 +18,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -106,18 +106,14 @@ def _fetch(url: str, part: Path, progress: Advance) -> bool:
     with _opener().open(request, timeout=TIMEOUT_S) as reply:
         if done and reply.status != 206:
             done = 0
-        total = _total(reply.headers, done)
+        length = reply.headers.get("content-length")
+        total = done + int(length) if length and length.isdigit() else None
         with part.open("ab" if done else "wb") as out:
             while chunk := reply.read(_CHUNK_BYTES):
                 out.write(chunk)
                 done += len(chunk)
                 progress(done, total)
     return total is None or done == total
-
-
-def _total(headers: HTTPMessage, done: int) -> int | None:
-    length = headers.get("content-length")
-    return done + int(length) if length and length.isdigit() else None
 
 
 def _opener() -> urllib.request.OpenerDirector:

@@ -14,6 +14,7 @@ Not responsible for: what a request means (`chat`), or where weights come from (
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import os
 import queue
@@ -114,7 +115,11 @@ class Engine:
         if current := self._current:
             current.deliver(_RELEASED)
             current.cancelled = True
-        self._drop_waiting()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                job = self._jobs.get_nowait()
+                if job:
+                    job.deliver(_RELEASED)
         self._jobs.put(None)
         worker.join(EXIT_WAIT_S)
 
@@ -124,15 +129,6 @@ class Engine:
         for server in servers:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
         return bool(servers)
-
-    def _drop_waiting(self) -> None:
-        while True:
-            try:
-                job = self._jobs.get_nowait()
-            except queue.Empty:
-                return
-            if job:
-                job.deliver(_RELEASED)
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -147,7 +143,11 @@ class Engine:
     def _answer(self, job: Job) -> None:
         try:
             if isinstance(job.plan, EmbedPlan):
-                self._embed(job, job.plan)
+                if self._embedder is None:  # loaded once more, since the engine either writes or embeds
+                    self._embedder = _load(self._path, EMBEDDED_TOKENS, embeds=True)
+                event = embedded(self._embedder, job.plan, lambda: job.cancelled)
+                if event is not None:
+                    job.deliver(event)
                 return
             if self._server is None:
                 self._server = _load(self._path, self._context_tokens)
@@ -158,14 +158,6 @@ class Engine:
             job.deliver(Fault(400, f"the local engine refuses the request: {problem}", "invalid_request_error"))
         except Exception as problem:  # noqa: BLE001 - whoever waits must hear of it, or it waits for ever
             job.deliver(Fault(500, f"the local engine failed: {problem!r}", "server_error"))
-
-    def _embed(self, job: Job, plan: EmbedPlan) -> None:
-        """Give the vectors of a job: the weights are loaded once more, since the engine either writes or embeds."""
-        if self._embedder is None:
-            self._embedder = _load(self._path, EMBEDDED_TOKENS, embeds=True)
-        event = embedded(self._embedder, plan, lambda: job.cancelled)
-        if event is not None:
-            job.deliver(event)
 
 
 def _module() -> ModuleType:
@@ -305,15 +297,11 @@ def _forget_after_fork() -> None:
     leaked = [engine.leak() for engine in _engines.values()]
     if any(leaked) and not _inherited:
         _inherited = True
-        _leave_without_the_library()
+        # This process exits once Python is done: the library would wait for threads that only the parent has.
+        library = ctypes.CDLL(None)
+        if on_exit := getattr(library, "on_exit", None):  # glibc has it; the handler registered last runs first
+            on_exit(library._exit, None)  # noqa: SLF001 - the C function's name
     _engines.clear()
-
-
-def _leave_without_the_library() -> None:
-    """Let this process exit once Python is done: the library would wait for threads that only the parent has."""
-    library = ctypes.CDLL(None)
-    if on_exit := getattr(library, "on_exit", None):  # glibc has it; the handler registered last runs first
-        on_exit(library._exit, None)  # noqa: SLF001 - the C function's name
 
 
 atexit.register(release_all)

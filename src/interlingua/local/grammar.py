@@ -147,7 +147,13 @@ class _Preparation:
             for keyword, value in members.items()
             if keyword in _ENFORCED and not (keyword == "format" and value not in _FORMATS)
         }
-        return _narrowed(prepared, closing=self.closing)
+        if self.closing and "properties" in prepared and not prepared.keys() & _COMPOSED:
+            prepared["additionalProperties"] = False
+        types = prepared.get("type")
+        numeric = not {"integer", "number"}.isdisjoint([types] if isinstance(types, str) else types or ())
+        if numeric and not prepared.keys() & _BOUNDS:
+            prepared |= {"minimum": -MAX_NUMBER, "maximum": MAX_NUMBER}
+        return prepared
 
     def _member(self, keyword: str, value: Any, path: str) -> Any:
         """The value of one keyword, prepared."""
@@ -178,17 +184,6 @@ class _Preparation:
     def refuse(self, path: str, what: str) -> SchemaError:
         """The error for the place `path`."""
         return SchemaError(f"{self.where}: {path or 'its root'} {what}", code="unsupported_schema")
-
-
-def _narrowed(schema: Schema, *, closing: bool) -> Schema:
-    """The schema with its objects closed and its numbers bounded."""
-    if closing and "properties" in schema and not schema.keys() & _COMPOSED:
-        schema["additionalProperties"] = False
-    types = schema.get("type")
-    numeric = not {"integer", "number"}.isdisjoint([types] if isinstance(types, str) else types or ())
-    if numeric and not schema.keys() & _BOUNDS:
-        schema |= {"minimum": -MAX_NUMBER, "maximum": MAX_NUMBER}
-    return schema
 
 
 def _composes(schema: JsonSchema) -> bool:

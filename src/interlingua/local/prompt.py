@@ -57,7 +57,13 @@ def render(
         else:
             rest.extend(_turns(message, names, wrapped=bool(tools) and reply))
     system = "\n\n".join(part for part in head if part)
-    return tuple(_merged([Turn("system", system), *rest] if system else rest))
+    merged: list[Turn] = []
+    for turn in [Turn("system", system), *rest] if system else rest:
+        if merged and merged[-1].role == turn.role:
+            merged[-1] = Turn(turn.role, f"{merged[-1].content}\n\n{turn.content}")
+        else:
+            merged.append(turn)
+    return tuple(merged)
 
 
 def shape_line(schema: JsonSchema, root: JsonSchema | None = None, depth: int = 0) -> str:
@@ -144,13 +150,3 @@ def _text(message: Mapping[str, Any]) -> str:
 def _defused(text: str) -> str:
     """The text without the control words that templates are made of."""
     return _CONTROL.sub(lambda match: match[0] + " ", text)
-
-
-def _merged(turns: Iterable[Turn]) -> list[Turn]:
-    merged: list[Turn] = []
-    for turn in turns:
-        if merged and merged[-1].role == turn.role:
-            merged[-1] = Turn(turn.role, f"{merged[-1].content}\n\n{turn.content}")
-        else:
-            merged.append(turn)
-    return merged

@@ -55,9 +55,13 @@ def _value(schema: Schema, root: Schema, depth: int) -> Any:
         return fixed[0] if fixed else None
     match _kind(schema):
         case "object":
-            return _object(schema, root, depth)
+            properties: dict[str, Schema] = schema.get("properties", {})
+            required = schema.get("required", [])
+            names = [name for name in properties if depth < MAX_DEPTH or name in required]
+            return {name: _value(properties[name], root, depth + 1) for name in names}
         case "array":
-            return _array(schema, root, depth)
+            length = schema.get("minItems", 1 if depth < MAX_DEPTH else 0)
+            return [_value(schema.get("items") or {}, root, depth + 1) for _ in range(min(length, 100))]
         case kind:
             return SIMPLE.get(kind, _text)(schema)
 
@@ -69,7 +73,7 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
             schema = {**_at(root, target), **{name: value for name, value in schema.items() if name != "$ref"}}
         elif choices := schema.get("anyOf") or schema.get("oneOf"):
             rest = {name: value for name, value in schema.items() if name not in ("anyOf", "oneOf")}
-            schema = {**rest, **_first_real(choices)}
+            schema = {**rest, **next((choice for choice in choices if choice.get("type") != "null"), choices[0])}
         elif parts := schema.get("allOf"):
             rest = {name: value for name, value in schema.items() if name != "allOf"}
             schema = _merged([rest, *(_resolved(part, root) for part in parts)])
@@ -84,11 +88,6 @@ def _at(root: Schema, reference: str) -> Schema:
     for step in pointer_steps(reference):
         node = cast("Schema", node).get(step) if isinstance(node, dict) else None
     return cast("Schema", node) if isinstance(node, dict) else {}
-
-
-def _first_real(choices: list[Schema]) -> Schema:
-    """The first alternative that is not null."""
-    return next((choice for choice in choices if choice.get("type") != "null"), choices[0])
 
 
 def _merged(schemas: list[Schema]) -> Schema:
@@ -106,18 +105,6 @@ def _kind(schema: Schema) -> str:
     if isinstance(kinds, str):
         return kinds
     return "object" if "properties" in schema else "array" if "items" in schema else "string"
-
-
-def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
-    properties: dict[str, Schema] = schema.get("properties", {})
-    required = schema.get("required", [])
-    names = [name for name in properties if depth < MAX_DEPTH or name in required]
-    return {name: _value(properties[name], root, depth + 1) for name in names}
-
-
-def _array(schema: Schema, root: Schema, depth: int) -> list[Any]:
-    length = schema.get("minItems", 1 if depth < MAX_DEPTH else 0)
-    return [_value(schema.get("items") or {}, root, depth + 1) for _ in range(min(length, 100))]
 
 
 def _number(schema: Schema) -> int | float:

@@ -13,7 +13,7 @@ from typing import Any
 
 from interlingua.dialects._contract import DecodedRequest
 from interlingua.providers.example import example_of
-from interlingua.types.content import Json, Part, TextPart, ToolCall, ToolResult
+from interlingua.types.content import Json, Part, TextPart, ToolCall
 from interlingua.types.request import Request
 from interlingua.types.response import FinishReason, Response
 from interlingua.types.tool import AllowedTools, NamedTool, Tool
@@ -31,11 +31,13 @@ MAX_ECHO = 200
 def fake_answer(decoded: DecodedRequest) -> Response[Any]:
     """The answer to a request, the same one every time."""
     request = decoded.request
-    part = _call(request) or _output(request) or TextPart(_sentence(request))
+    sentence = f"This is the fake of interlingua, not a model. {_summary(request)}"
+    part = _call(request) or _output(request) or TextPart(sentence)
     finish: FinishReason = "tool_calls" if isinstance(part, ToolCall) else "stop"
     tokens, most = estimated_tokens(part), request.max_tokens
     if most is not None and isinstance(part, TextPart):
-        part, finish = _cut(part, most)
+        if len(part.text) > most * TOKEN:
+            part, finish = TextPart(part.text[: most * TOKEN]), "length"
         tokens = min(tokens, most)
     return Response(
         parts=(part,),
@@ -49,12 +51,6 @@ def fake_answer(decoded: DecodedRequest) -> Response[Any]:
 def estimated_tokens(value: object) -> int:
     """A made-up token count: a quarter of the characters of the value's JSON."""
     return max(1, len(encode(value)) // TOKEN)
-
-
-def _cut(part: TextPart, max_tokens: int) -> tuple[TextPart, FinishReason]:
-    """As much of a text as is allowed, and how it ends then."""
-    most = max_tokens * TOKEN
-    return (TextPart(part.text[:most]), "length") if len(part.text) > most else (part, "stop")
 
 
 def _call(request: Request) -> ToolCall | None:
@@ -87,27 +83,20 @@ def _output(request: Request) -> Part | None:
     return TextPart("{}") if request.json_mode else None
 
 
-def _sentence(request: Request) -> str:
-    return f"This is the fake of interlingua, not a model. {_summary(request)}"
-
-
 def _summary(request: Request) -> str:
     if not request.messages:
         return "It was told nothing."
     last = request.messages[-1]
-    if last.tool_results:
-        return f"The tool answered: {_short(_result_text(last.tool_results[0]))}"
-    return f"It was told: {_short(last.text)}"
-
-
-def _result_text(result: ToolResult) -> str:
-    match result.content:
+    if not last.tool_results:
+        return f"It was told: {_short(last.text)}"
+    match last.tool_results[0].content:
         case str(text):
-            return text
+            pass
         case Json(value=value):
-            return encode(value).decode()
+            text = encode(value).decode()
         case parts:
-            return "".join([part.text for part in parts if isinstance(part, TextPart)])
+            text = "".join([part.text for part in parts if isinstance(part, TextPart)])
+    return f"The tool answered: {_short(text)}"
 
 
 def _short(text: str) -> str:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from math import sqrt
 
 from interlingua.types.usage import Usage
-from interlingua.types.vectors import Embeddings, EmbedInput, EmbedRequest, Ranked, Ranking, RerankRequest
+from interlingua.types.vectors import Embeddings, EmbedRequest, Ranked, Ranking, RerankRequest
 from interlingua.wire.json import encode
 
 __all__ = ["DIMENSIONS", "fake_ranking", "fake_vectors"]
@@ -30,24 +30,21 @@ _TOKEN = 4
 def fake_vectors(request: EmbedRequest) -> Embeddings:
     """The vectors of a request."""
     size = min(request.dimensions or DIMENSIONS, MAX_DIMENSIONS)
-    texts = [_text(each) for each in request.inputs]
+    texts = [each if isinstance(each, str) else encode(each.raw).decode() for each in request.inputs]
     return Embeddings(packed=tuple([_vector(text, size) for text in texts]), usage=_usage(texts))
 
 
 def fake_ranking(request: RerankRequest) -> Ranking:
     """The documents of a request in an order."""
     query = _vector(request.query, _RANKED_DIMENSIONS)
-    scores = [max(0.0, _product(query, _vector(text, _RANKED_DIMENSIONS))) for text in request.documents]
+    vectors = [_vector(text, _RANKED_DIMENSIONS) for text in request.documents]
+    scores = [max(0.0, sum([one * other for one, other in zip(query, vector, strict=True)])) for vector in vectors]
     results = sorted([Ranked(index, score) for index, score in enumerate(scores)], key=lambda each: -each.score)
     return Ranking(results=tuple(results[: request.top_n]), usage=_usage([request.query, *request.documents]))
 
 
 def _usage(texts: list[str]) -> Usage:
     return Usage(input_tokens=sum([max(1, len(text) // _TOKEN) for text in texts]), output_tokens=0)
-
-
-def _text(each: EmbedInput) -> str:
-    return each if isinstance(each, str) else encode(each.raw).decode()
 
 
 def _vector(text: str, size: int) -> list[float]:
@@ -59,7 +56,3 @@ def _vector(text: str, size: int) -> list[float]:
     if length == 0.0:  # words that take each other's place
         return [1.0, *numbers[1:]]
     return [number / length for number in numbers]
-
-
-def _product(first: list[float], second: list[float]) -> float:
-    return sum([one * other for one, other in zip(first, second, strict=True)])

@@ -61,18 +61,14 @@ def _shared(row: ModelRow) -> Facts:
     return replace(facts, **dict.fromkeys(row.media, True))
 
 
-def _on_chat(row: ModelRow, facts: Facts) -> Facts:
-    efforts = CHAT_EFFORTS if facts.efforts is None else facts.efforts
-    return replace(facts, efforts=efforts, tools=row.tools_on_chat)
-
-
 def _openai(row: ModelRow) -> list[Family]:
     """A family of OpenAI on both dialects; the models that reason want developer messages."""
     facts = _shared(row)
     if row.sampling is False:
         facts = replace(facts, system_role="developer")
+    on_chat = replace(facts, efforts=CHAT_EFFORTS if facts.efforts is None else facts.efforts, tools=row.tools_on_chat)
     return [
-        Family(OPENAI_ROWS, CHAT, row.models, _on_chat(row, facts)),
+        Family(OPENAI_ROWS, CHAT, row.models, on_chat),
         Family(OPENAI_ROWS, RESPONSES, row.models, _on_responses(facts)),
     ]
 

@@ -52,7 +52,10 @@ def cost_usd(price: Price, usage: Usage | None) -> float | None:
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
     if min(usage.input_tokens, usage.output_tokens, read, written) < 0:
         return None
-    hour = max(0, min(_written_for_an_hour(usage), written))
+    # Of the tokens written to the cache, some are kept for an hour; one dialect tells them apart.
+    creation = usage.extra.get("anthropic", {}).get("cache_creation")
+    count = cast("dict[str, object]", creation).get("ephemeral_1h_input_tokens") if isinstance(creation, dict) else None
+    hour = max(0, min(count, written)) if type(count) is int else 0
     write = price.input if price.cache_write is None else price.cache_write
     millionths = (
         max(0, usage.input_tokens - read - written) * price.input
@@ -62,10 +65,3 @@ def cost_usd(price: Price, usage: Usage | None) -> float | None:
         + usage.output_tokens * price.output
     )
     return millionths / MILLION + price.request
-
-
-def _written_for_an_hour(usage: Usage) -> int:
-    """Of the tokens written to the cache, those that are kept for an hour; one dialect tells them apart."""
-    creation = usage.extra.get("anthropic", {}).get("cache_creation")
-    count = cast("dict[str, object]", creation).get("ephemeral_1h_input_tokens") if isinstance(creation, dict) else None
-    return count if type(count) is int else 0

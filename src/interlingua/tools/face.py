@@ -21,7 +21,6 @@ from interlingua.schema.signature import contexts_of
 from interlingua.schema.strict import relax
 from interlingua.schema.tool_rules import tool_faults
 from interlingua.schema.validate import check_schema, validate
-from interlingua.schema.walk import Schema
 from interlingua.tools.mcp import McpSource
 from interlingua.tools.outcome import Call, error_result, failed
 from interlingua.tools.tool import Handler, ToolSource, is_async, origin_of, tool
@@ -82,31 +81,35 @@ class Box:
         self.max_concurrency: int = max_concurrency
         """How many calls run at once."""
         items = [item if isinstance(item, OpaqueTool | McpSource) else tool(item) for item in _several(tools)]
+        own = [item for item in items if not isinstance(item, McpSource)]
         if rules == "strict":
-            _check_rules([item for item in items if not isinstance(item, McpSource)])
+            faults = tool_faults(item if isinstance(item, Tool) else None for item in own)
+            sentences = [
+                fault.sentence for fault in faults if fault.rule != "tool_name_duplicate"
+            ]  # `_fill` names both
+            if sentences:
+                raise UsageError(f"the strict rules of tools are broken: {'; '.join(sentences)}")
         self._items = tuple(items)
         self._sources = tuple(item for item in items if isinstance(item, McpSource))
         self._opened: tuple[McpSource, ...] = ()
         self._by_name: dict[str, Tool] = {}
-        self._fill([item for item in items if not isinstance(item, McpSource)])
+        self._fill(own)
         self._is_filled = not self._sources
 
     def _fill(self, items: Iterable[Tool | OpaqueTool]) -> None:
         self._tools = tuple(items)
         self._by_name = {}
         for item in self._tools:
-            if isinstance(item, Tool):
-                self._take(item)
-
-    def _take(self, item: Tool) -> None:
-        other = self._by_name.setdefault(item.name, item)
-        if other is not item:
-            raise UsageError(
-                f"two tools are named {item.name}: {origin_of(other)} and {origin_of(item)};"
-                " give one of them another name with `tool(…, name=…)`"
-            )
-        if not isinstance(item.handler, Handler):
-            check_schema(item.parameters, where=f"tool {item.name}, parameters")
+            if not isinstance(item, Tool):
+                continue
+            other = self._by_name.setdefault(item.name, item)
+            if other is not item:
+                raise UsageError(
+                    f"two tools are named {item.name}: {origin_of(other)} and {origin_of(item)};"
+                    " give one of them another name with `tool(…, name=…)`"
+                )
+            if not isinstance(item.handler, Handler):
+                check_schema(item.parameters, where=f"tool {item.name}, parameters")
 
     def _fill_with_servers(self) -> None:
         """Put the tools of the servers, all open by now, where the servers stand."""
@@ -150,7 +153,8 @@ class Box:
                 f"tool {call.name} has no handler, so its calls cannot be executed here"
                 "; pickled, a tool keeps only a handler that the other process can import"
             )
-        contexts = _filled(call.name, _handler_contexts(handler), context)
+        parameters = handler.contexts if isinstance(handler, Handler) else contexts_of(handler)
+        contexts = _filled(call.name, parameters, context)
         run = _bound(call, match, handler, contexts)
         if isinstance(run, ToolResult):
             return run
@@ -172,13 +176,6 @@ def _several(tools: object) -> Iterable[BoxItem]:
     return cast("Iterable[BoxItem]", tools)
 
 
-def _check_rules(tools: list[Tool | OpaqueTool]) -> None:
-    faults = tool_faults(item if isinstance(item, Tool) else None for item in tools)
-    sentences = [fault.sentence for fault in faults if fault.rule != "tool_name_duplicate"]  # `_take` names both
-    if sentences:
-        raise UsageError(f"the strict rules of tools are broken: {'; '.join(sentences)}")
-
-
 def _listed(calls: object) -> list[Call]:
     """Several calls, judged before anything has run."""
     items: list[object] = list(cast("Iterable[object]", calls)) if isinstance(calls, Iterable) else [calls]
@@ -186,10 +183,6 @@ def _listed(calls: object) -> list[Call]:
         if not isinstance(item, ToolCall | BrokenToolCall):
             raise UsageError(f"execute takes calls, such as reply.tool_calls, not {kind_of(item)}")
     return cast("list[Call]", items)
-
-
-def _handler_contexts(handler: Callable[..., Any]) -> dict[str, WantedContext]:
-    return handler.contexts if isinstance(handler, Handler) else contexts_of(handler)
 
 
 def _filled(name: str, parameters: dict[str, WantedContext], context: object) -> dict[str, object]:
@@ -224,7 +217,9 @@ def _bound(
         return partial(typed.function if typed else handler, arguments.get("input", ""), **contexts)
     schema = typed.loose if typed and definition.strict else definition.parameters
     if typed and typed.has_decimals:
-        arguments = _with_digits(call, schema)
+        from interlingua.schema.digits import decode_digits, settle  # only who has a Decimal needs it
+
+        arguments = cast("dict[str, Any]", settle(decode_digits(call.arguments_json), schema))
     arguments = relax(arguments, schema)
     problems = validate(schema, arguments, naive_times=typed is not None)
     if not problems:
@@ -237,13 +232,6 @@ def _bound(
         except Exception as error:  # noqa: BLE001 - a class that checks itself may raise anything
             return failed(call, error)
     return error_result(call, f"tool {call.name}, {describe(problems, 'argument')}")
-
-
-def _with_digits(call: ToolCall, schema: Schema) -> dict[str, Any]:
-    """The arguments with numbers as texts of their own digits where a Decimal is asked for."""
-    from interlingua.schema.digits import decode_digits, settle  # only who has a Decimal needs it
-
-    return cast("dict[str, Any]", settle(decode_digits(call.arguments_json), schema))
 
 
 _BROKEN = {

@@ -19,7 +19,7 @@ import re
 import shlex
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from functools import partial
@@ -131,7 +131,12 @@ class Link:
         """A call under way; cancelling it cancels it at the server."""
         if self._loop is None or not self.is_open:
             raise ToolError(f"the MCP server {self.name} is closed")
-        return _submitted(self._call(name, arguments, note), self._loop)
+        call = self._call(name, arguments, note)
+        try:
+            return asyncio.run_coroutine_threadsafe(call, self._loop)
+        except RuntimeError:
+            call.close()
+            raise ToolError("the MCP server has just been closed") from None
 
     async def _call(self, name: str, arguments: dict[str, Any], note: Callable[[str], None]) -> CallToolResult:
         if self._client is None:
@@ -185,14 +190,6 @@ class Link:
         """Keep the last words of a server that was never ready."""
         if not self._opened.done():
             self._complaint = output.last_line()
-
-
-def _submitted(call: Coroutine[Any, Any, CallToolResult], loop: asyncio.AbstractEventLoop) -> Future[CallToolResult]:
-    try:
-        return asyncio.run_coroutine_threadsafe(call, loop)
-    except RuntimeError:
-        call.close()
-        raise ToolError("the MCP server has just been closed") from None
 
 
 async def _noted(note: Callable[[str], None], progress: float, total: float | None, message: str | None) -> None:
@@ -258,7 +255,8 @@ def _explained(place: Place, error: Exception, timeout_s: float, complaint: str)
         secrets, started = place.headers.values(), ""
     else:
         command = re.sub(_HIDDEN_ARGUMENT, r"\1***", shlex.join([place.program, *place.arguments]))
-        secrets, started = (place.env or {}).values(), f" (started as `{_shortened(command)}`)"
+        shown = command if len(command) <= _LONGEST_COMMAND else f"{command[:_LONGEST_COMMAND]}…"
+        secrets, started = (place.env or {}).values(), f" (started as `{shown}`)"
     if isinstance(error, TimeoutError):
         last = f"; it said {complaint!r}" if complaint else ""
         return APITimeoutError(redact(f"{where}: not ready after {timeout_s:g} s{last}", *secrets), phase="connect")
@@ -266,10 +264,6 @@ def _explained(place: Place, error: Exception, timeout_s: float, complaint: str)
         return type(error)(f"{where}: {error.message}")
     why = complaint or error or type(error).__name__
     return APIConnectionError(redact(f"{where} could not be opened: {why}{started}", *secrets))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_COMMAND else f"{text[:_LONGEST_COMMAND]}…"
 
 
 def _close_all() -> None:

@@ -18,7 +18,7 @@ from interlingua.wire.json import encode
 
 if TYPE_CHECKING:
     from mcp_types import BlobResourceContents as Blob
-    from mcp_types import CallToolResult, ContentBlock, ResourceLink, TextResourceContents
+    from mcp_types import CallToolResult, ContentBlock, TextResourceContents
 
 __all__ = ["decode_result", "encode_result"]
 
@@ -52,14 +52,10 @@ def _decode_block(block: ContentBlock) -> _Given:
         case "audio":
             return AudioPart(_decode_bytes(block.data), block.mime_type)
         case "resource_link":
-            return TextPart(_link_text(block))
+            words = [f"Resource {block.name}: {block.uri}", block.mime_type, block.description]
+            return TextPart(", ".join(word for word in words if word))
         case "resource":
             return _decode_resource(block.resource)
-
-
-def _link_text(link: ResourceLink) -> str:
-    words = [f"Resource {link.name}: {link.uri}", link.mime_type, link.description]
-    return ", ".join(word for word in words if word)
 
 
 def _decode_resource(resource: TextResourceContents | Blob) -> _Given:

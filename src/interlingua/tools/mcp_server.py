@@ -43,7 +43,9 @@ async def serve(
     toolbox: Toolbox | AsyncToolbox, name: str, instructions: str | None, context: object, timeout_s: float | None
 ) -> None:
     """Answer one client until it leaves."""
-    box = _awaited(toolbox)
+    box = toolbox
+    if not isinstance(box, AsyncToolbox):
+        box = AsyncToolbox(box.tools, timeout_s=box.timeout_s, max_concurrency=box.max_concurrency)
     await box.open()
     definitions = [_definition(tool) for tool in box]
 
@@ -76,13 +78,6 @@ async def serve(
                 await server.run(reading, writing, server.create_initialization_options())
     finally:
         await box.close()
-
-
-def _awaited(toolbox: Toolbox | AsyncToolbox) -> AsyncToolbox:
-    """The tools and bounds of a toolbox, awaited."""
-    if isinstance(toolbox, AsyncToolbox):
-        return toolbox
-    return AsyncToolbox(toolbox.tools, timeout_s=toolbox.timeout_s, max_concurrency=toolbox.max_concurrency)
 
 
 def _definition(tool: Tool | OpaqueTool) -> mcp_types.Tool:

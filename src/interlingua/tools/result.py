@@ -43,7 +43,15 @@ def content_of(value: object) -> ResultContent:
 
 
 def _json(value: object) -> Json:
-    return Json(_plain(value.value if isinstance(value, Json) else value))
+    """`value` as JSON; bytes are refused here, since JSON would show them as base64 that no model can read."""
+    own: object = value.value if isinstance(value, Json) else value
+    try:
+        plain = msgspec.to_builtins(own, str_keys=True, builtin_types=(bytes, bytearray, memoryview), enc_hook=_model)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{kind_of(own)} is not JSON: {error}") from None
+    if _holds_bytes(plain):
+        raise UsageError("bytes are not JSON; give them as an ImagePart, AudioPart or DocumentPart")
+    return Json(decode_any(encode(plain)))
 
 
 def _part(item: object) -> ResultPart:
@@ -54,17 +62,6 @@ def _part(item: object) -> ResultPart:
     if isinstance(item, str):
         return TextPart(item)
     raise UsageError(f"a list of parts holds {kind_of(item)}; give texts and parts, or JSON alone")
-
-
-def _plain(value: object) -> Any:
-    """`value` as JSON; bytes are refused here, since JSON would show them as base64 that no model can read."""
-    try:
-        plain = msgspec.to_builtins(value, str_keys=True, builtin_types=(bytes, bytearray, memoryview), enc_hook=_model)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"{kind_of(value)} is not JSON: {error}") from None
-    if _holds_bytes(plain):
-        raise UsageError("bytes are not JSON; give them as an ImagePart, AudioPart or DocumentPart")
-    return decode_any(encode(plain))
 
 
 def _holds_bytes(plain: object) -> bool:

@@ -164,19 +164,17 @@ class _Crew:
         try:
             while self._waiting or self._running:
                 while self._waiting and len(self._running) < self._at_once:
-                    self._start(*self._waiting.popleft())
+                    place, work = self._waiting.popleft()
+                    hand = self._running[place] = _Hand(place, work, self._inbox)
+                    halt = HALT.get()
+                    if halt is not None:
+                        halt.add(hand.stop)
                 self._receive()
                 self._expire()
         finally:
             for hand in self._running.values():
                 hand.stop()
         return self._ended
-
-    def _start(self, place: int, work: Work) -> None:
-        hand = self._running[place] = _Hand(place, work, self._inbox)
-        halt = HALT.get()
-        if halt is not None:
-            halt.add(hand.stop)
 
     def _receive(self) -> None:
         """Take the next note or end, or wait until the next time-out."""

@@ -183,7 +183,11 @@ def tool(
     changes = {"name": name, "description": description, "strict": strict}
     made = replace(made, **{field: value for field, value in changes.items() if value is not None})
     if strict:
-        made = _strict(made)
+        # Strict modes take the schema, and the handler never sees the nulls that this brings.
+        own = made.handler
+        if own is not None and not isinstance(own, Handler):
+            own = Handler(own, made.parameters)
+        made = replace(made, parameters=strictened(made.parameters), handler=own)
     return made if timeout_s is None and approve is None else _with_terms(made, timeout_s, approve)
 
 
@@ -245,18 +249,16 @@ def _from_class(kind: Any, handler: Callable[..., Any] | None) -> Tool:
     if "properties" not in reflection.loose:
         raise SchemaError(f"{origin_of(kind)} has no fields, and a tool takes arguments by name")
     parameters = {keyword: value for keyword, value in reflection.loose.items() if keyword != "description"}
+
+    def read(arguments: dict[str, Any]) -> One:
+        return One(reflection.read(arguments))  # the value is one argument, even where it is a dict
+
     return Tool(
         name=kind.__name__,
         description=docstring_of(kind).summary or None,
         parameters=parameters,
-        handler=handler
-        and Handler(handler, parameters, read=_instance(reflection.read), kind=kind, origin=origin_of(kind)),
+        handler=handler and Handler(handler, parameters, read=read, kind=kind, origin=origin_of(kind)),
     )
-
-
-def _instance(read: Callable[[Any], Any]) -> Callable[[dict[str, Any]], One]:
-    """A reader whose value is one argument, even where it is a dict."""
-    return lambda arguments: One(read(arguments))
 
 
 _MEMBERS = dict.fromkeys(("type", "name", "description", "parameters", "strict"))
@@ -287,14 +289,6 @@ def _from_schema(source: dict[str, Any], name: str | None, handler: Callable[...
         handler=handler,
         strict=definition.get("strict"),
     )
-
-
-def _strict(made: Tool) -> Tool:
-    """The tool with a schema that strict modes take, and a handler that never sees the nulls this brings."""
-    handler = made.handler
-    if handler is not None and not isinstance(handler, Handler):
-        handler = Handler(handler, made.parameters)
-    return replace(made, parameters=strictened(made.parameters), handler=handler)
 
 
 def _with_terms(made: Tool, timeout_s: float | None, approve: Approve | None) -> Tool:
