@@ -70,9 +70,14 @@ def convert(text: str, name: str = "config.yaml", output: str = "gateway.toml") 
     for section in ("model_list", "router_settings", "litellm_settings", "general_settings", "environment_variables"):
         empty = not tree.get(section)
         report.say(section, "needless" if empty else "unknown", "it is empty" if empty else UNKNOWN)
-    _spread(server.everywhere, outer, {**inner, **models.inner}, models.limits)
+    inner = {**inner, **models.inner}
+    if server.everywhere:
+        # Every target has what all of them allow, where it says nothing of its own.
+        named = {target for alias in (*outer.values(), *inner.values()) for target in alias.targets if "/" in target}
+        for target in sorted(named | models.limits.keys()):
+            models.limits[target] = {**server.everywhere, **models.limits.get(target, {})}
     _name_variables(models, keys, report)
-    toml = toml_text(name, models.providers, (outer, {**inner, **models.inner}), models.limits, server)
+    toml = toml_text(name, models.providers, (outer, inner), models.limits, server)
     reported = report.entries(list(leaves(tree)))
     lines = report_lines(reported, report, f"il serve --config {output}")
     return Converted(toml, tuple(lines), tuple(reported), dict(sorted(report.variables.items())))
@@ -196,16 +201,6 @@ def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
 
 
 # The rest
-
-
-def _spread(
-    everywhere: dict[str, int], outer: dict[str, Alias], inner: dict[str, Alias], limits: dict[str, dict[str, int]]
-) -> None:
-    """Give every target what all of them allow, where it says nothing of its own."""
-    if everywhere:
-        named = {target for alias in (*outer.values(), *inner.values()) for target in alias.targets if "/" in target}
-        for target in sorted(named | limits.keys()):
-            limits[target] = {**everywhere, **limits.get(target, {})}
 
 
 def _name_variables(models: Models, keys: Keys, report: Report) -> None:

@@ -323,20 +323,16 @@ def _account(served: Named, params: dict[str, Param], keys: Keys, report: Report
         host = re.sub(r"[^A-Z0-9]+", "_", re.split("[:/]", address.upper())[0]).strip("_")
         own = f"{host or scheme.replace('-', '_').upper()}_API_KEY"
         key = keys.variable(key_param, (usual if at_home else "") or own)
-    login = _login(scheme, params) if not key else ()
+    # A login stands in place of a key; there is none where the deployment says nothing of one.
+    is_entra = scheme in ("azure", "azure-anthropic") and any(name in params for name in _ENTRA)
+    login_name = "azure" if is_entra else _LOGINS.get(scheme, "")
+    login = (("login", login_name),) if login_name and not key else ()
     if not key and not login and at_home and row.key_required:
         key = usual
         keys.notes.setdefault(key, f"the key of {row.title}")
     place = _place(served, params, report)
     options = (*place, *login, *_plain_text(address, params), *_prices(params, report))
     return Account(scheme, address, key, options)
-
-
-def _login(scheme: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
-    """The option of a login in place of a key; none where the deployment says nothing of one."""
-    is_entra = scheme in ("azure", "azure-anthropic") and any(name in params for name in _ENTRA)
-    login = "azure" if is_entra else _LOGINS.get(scheme, "")
-    return (("login", login),) if login else ()
 
 
 def _place(served: Named, params: dict[str, Param], report: Report) -> tuple[tuple[str, str], ...]:

@@ -79,28 +79,21 @@ class Names:
                 return name
         if account.is_built_in and self.reserve(account.scheme, account):
             return account.scheme
-        stem, count = _stem(account), 1
+        # The name tells the account from the row, by its host or its key.
+        host = re.split(r"[/:$]", account.address.removeprefix("["))[0]
+        labels = host.split(".")
+        label = labels[0] if len(labels) > 2 and labels[0] not in _VAGUE and not labels[-1].isdigit() else host
+        if not label:
+            usual = ROWS[account.scheme].key_env
+            label = account.address.removeprefix("$") or (account.key if account.key not in usual else "own")
+        slug = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or "own"
+        stem, count = slug if slug.startswith(account.scheme) else f"{account.scheme}-{slug}", 1
         name = stem
         while name in self.accounts or name in ROWS:
             count += 1
             name = f"{stem}-{count}"
         self.accounts[name] = account
         return name
-
-
-def _stem(account: Account) -> str:
-    """A name that tells an account from the row, by its host or its key."""
-    host = re.split(r"[/:$]", account.address.removeprefix("["))[0]
-    labels = host.split(".")
-    label = labels[0] if len(labels) > 2 and labels[0] not in _VAGUE and not labels[-1].isdigit() else host
-    if not label:
-        label = account.address.removeprefix("$") or (account.key if account.key not in _usual(account) else "own")
-    slug = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or "own"
-    return slug if slug.startswith(account.scheme) else f"{account.scheme}-{slug}"
-
-
-def _usual(account: Account) -> tuple[str, ...]:
-    return ROWS[account.scheme].key_env
 
 
 def count_of(value: object) -> int | None:

@@ -5,7 +5,7 @@ Source: LiteLLM's "All settings" (litellm_settings, general_settings, router_set
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from interlingua.cli.litellm.deployment import variable_in
 from interlingua.cli.litellm.groups import count_of
@@ -216,7 +216,14 @@ def read_settings(tree: Tree, report: Report) -> Server:
                 reader(value, path, server, report)
     for path, word in _WORDS.items():
         report.say(path, *word)
-    _environment(tree, report)
+    # Variables that the file itself would set are named, and never copied.
+    for name, value in table_of(tree, "environment_variables").items():
+        path = f"environment_variables.{name}"
+        if is_leaf(value) and name.isidentifier():
+            report.variables.setdefault(name, f"what stands in {path}")
+            report.say(path, "secret", f"not copied; set {name} where the gateway is started")
+        else:
+            report.say(path, "missing", "no variable")
     return server
 
 
@@ -334,14 +341,3 @@ _READERS: dict[str, _Reader] = {
     "general_settings.max_request_size_mb": _body,
     "general_settings.max_parallel_requests": _parallel,
 }
-
-
-def _environment(tree: Tree, report: Report) -> None:
-    """Variables that the file itself would set: named, and never copied."""
-    for name, value in table_of(tree, "environment_variables").items():
-        path: Any = f"environment_variables.{name}"
-        if is_leaf(value) and name.isidentifier():
-            report.variables.setdefault(name, f"what stands in {path}")
-            report.say(path, "secret", f"not copied; set {name} where the gateway is started")
-        else:
-            report.say(path, "missing", "no variable")
