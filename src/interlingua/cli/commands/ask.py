@@ -80,7 +80,8 @@ def run(options: Namespace) -> int:
     if silent:
         write(_code(reply.text) if options.code and not options.json else _json(reply, whole=options.json))
     conversation.add(question.prompt, reply)
-    return FAILED if _refused(reply) else 0
+    is_refused = not reply.text and any(isinstance(part, RefusalPart) for part in reply.parts)
+    return FAILED if is_refused else 0
 
 
 def _code(text: str) -> str:
@@ -107,7 +108,3 @@ def _json(reply: Response[Any], *, whole: bool) -> str:
     content = content_of(reply.output)
     value = content.value if isinstance(content, Json) else content
     return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n"
-
-
-def _refused(reply: Response[Any]) -> bool:
-    return not reply.text and any(isinstance(part, RefusalPart) for part in reply.parts)

@@ -111,7 +111,11 @@ def _with_keys() -> list[str]:
 
 def _print(rows: list[tuple[str, BatchInfo]], *, as_json: bool) -> None:
     if as_json:
-        write(_json(rows))
+        import json
+
+        members = ("id", "state", "status", "done", "total", "created_at", "mark", "message")
+        listed = [{"provider": name, **{member: getattr(batch, member) for member in members}} for name, batch in rows]
+        write(f"{json.dumps(listed, indent=2, ensure_ascii=False)}\n")
         return
     if rows:
         head = ("provider", "id", "status", "done", "requests", "created", "mark")
@@ -122,19 +126,9 @@ def _print(rows: list[tuple[str, BatchInfo]], *, as_json: bool) -> None:
 
 
 def _cells(batch: BatchInfo) -> tuple[str, ...]:
-    counts = ["-" if count is None else f"{count:,}" for count in (batch.done, batch.total)]
-    return batch.id, batch.status, *counts, _time(batch.created_at), batch.mark or "-"
-
-
-def _time(moment: float | None) -> str:
     from datetime import UTC, datetime
 
-    return "-" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _json(rows: list[tuple[str, BatchInfo]]) -> str:
-    import json
-
-    members = ("id", "state", "status", "done", "total", "created_at", "mark", "message")
-    listed = [{"provider": name, **{member: getattr(batch, member) for member in members}} for name, batch in rows]
-    return f"{json.dumps(listed, indent=2, ensure_ascii=False)}\n"
+    counts = ["-" if count is None else f"{count:,}" for count in (batch.done, batch.total)]
+    moment = batch.created_at
+    created = "-" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
+    return batch.id, batch.status, *counts, created, batch.mark or "-"

@@ -10,7 +10,6 @@ from interlingua.cli.terminal import write
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.types.capabilities import Capabilities
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -37,13 +36,18 @@ def run(options: Namespace) -> int:
     """Print what is known."""
     from interlingua.client.capabilities import capabilities
 
-    model_capabilities = capabilities(options.spec, ask=options.ask)
-    write(_json(model_capabilities) if options.json else table(("feature", "", "says"), _rows(model_capabilities)))
+    listed = capabilities(options.spec, ask=options.ask)
+    if options.json:
+        import json
+
+        values: dict[str, object] = {name: getattr(listed, name) for name in listed.known()}
+        words = {name: value if isinstance(value, int) else _words(value) for name, value in values.items()}
+        members = {"model": listed.model, **words, "origins": listed.origins}
+        write(f"{json.dumps(members, indent=2, ensure_ascii=False)}\n")
+    else:
+        rows = [(name, _shown(getattr(listed, name)), listed.origins.get(name, "")) for name in listed.known()]
+        write(table(("feature", "", "says"), rows))
     return 0
-
-
-def _rows(listed: Capabilities) -> list[tuple[str, str, str]]:
-    return [(name, _shown(getattr(listed, name)), listed.origins.get(name, "")) for name in listed.known()]
 
 
 def _shown(value: object) -> str:
@@ -58,11 +62,3 @@ def _shown(value: object) -> str:
 
 def _words(value: object) -> list[str]:
     return sorted(cast("frozenset[str]", value))
-
-
-def _json(listed: Capabilities) -> str:
-    import json
-
-    values: dict[str, object] = {name: getattr(listed, name) for name in listed.known()}
-    words = {name: value if isinstance(value, int) else _words(value) for name, value in values.items()}
-    return f"{json.dumps({'model': listed.model, **words, 'origins': listed.origins}, indent=2, ensure_ascii=False)}\n"

@@ -43,18 +43,14 @@ def run(options: Namespace) -> int:
     commands: dict[str, list[_Option]] = {}
     for name, summary in COMMANDS.items():
         command = cast("CommandModule", import_module(f"interlingua.cli.commands.{name}"))
-        commands[name] = _options(parser_of(name, summary, command))
+        # The words of a command: its options, and the words of its first argument under no name.
+        commands[name] = [
+            _Option(tuple(action.option_strings), action.help or "", tuple(map(str, action.choices or ())))
+            for action in parser_of(name, summary, command)._actions  # noqa: SLF001 - argparse has no public list
+            if action.option_strings or action.choices
+        ]
     write({"bash": _bash, "zsh": _zsh, "fish": _fish}[options.shell](commands))
     return 0
-
-
-def _options(parser: ArgumentParser) -> list[_Option]:
-    """The words of a command: its options, and the words of its first argument under no name."""
-    return [
-        _Option(tuple(action.option_strings), action.help or "", tuple(map(str, action.choices or ())))
-        for action in parser._actions  # noqa: SLF001 - argparse has no public list of them
-        if action.option_strings or action.choices
-    ]
 
 
 def _bash(commands: dict[str, list[_Option]]) -> str:

@@ -10,7 +10,6 @@ from interlingua.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.cli.clients import Surface
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -60,29 +59,21 @@ def run(options: Namespace) -> int:
         printed = shell_lines(AGENTS[options.client], options.client, place, [])
         printed = [line.replace(quote(key), key) for line in printed]  # a variable, which a shell is to read
     elif options.client in clients():
-        dialect, surface = _surface(options)
-        printed = lines(surface, access)
-        others = [name for name in clients()[options.client].surfaces if name != dialect]
+        surfaces = clients()[options.client].surfaces
+        dialect = options.dialect or next(iter(surfaces))
+        if dialect not in surfaces:
+            raise UsageError(f"{options.client} does not speak {dialect!r}; it speaks {', '.join(surfaces)}")
+        printed = lines(surfaces[dialect], access)
+        others = [name for name in surfaces if name != dialect]
         if others:
             note(f"over {dialect}; --dialect {' or '.join(others)} is there, too")
     else:
-        raise _unknown(options.client)
+        from interlingua.registry.spec import near, shown
+
+        hint = near(options.client, (*clients(), *AGENTS)) or "; `il connect` lists them"
+        raise UsageError(f"no client {shown(options.client)}{hint}")
     write("\n".join(printed) + "\n")
     return 0
-
-
-def _surface(options: Namespace) -> tuple[str, Surface]:
-    """The dialect and its lines.
-
-    Raises: UsageError for a dialect that the client does not speak.
-    """
-    from interlingua.cli.clients import clients
-
-    surfaces = clients()[options.client].surfaces
-    dialect = options.dialect or next(iter(surfaces))
-    if dialect not in surfaces:
-        raise UsageError(f"{options.client} does not speak {dialect!r}; it speaks {', '.join(surfaces)}")
-    return dialect, surfaces[dialect]
 
 
 def _listed() -> list[str]:
@@ -94,12 +85,3 @@ def _listed() -> list[str]:
     rows += [(name, agent.title, "a coding agent; see `il launch`") for name, agent in AGENTS.items()]
     wide, title = max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)
     return [f"{name:<{wide}}  {what:<{title}}  {state}" for name, what, state in rows]
-
-
-def _unknown(name: str) -> UsageError:
-    from interlingua.cli.agents import AGENTS
-    from interlingua.cli.clients import clients
-    from interlingua.registry.spec import near, shown
-
-    names = (*clients(), *AGENTS)
-    return UsageError(f"no client {shown(name)}{near(name, names) or '; `il connect` lists them'}")

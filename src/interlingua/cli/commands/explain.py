@@ -112,7 +112,12 @@ def _plan_text(plan: Plan) -> str:
     """Targets, request and changes, for people."""
     pieces = [*map(_target, plan.targets)]
     if plan.http is not None:
-        pieces += ["", f"{plan.http.method} {plan.http.url}", _indented(plan.http.body)]
+        import msgspec
+
+        # Base64 is cut, which nobody reads; `--curl` has it whole.
+        text = msgspec.json.format(plan.http.body, indent=2).decode()
+        body = _BASE64.sub(lambda match: f"{match[0][:SHOWN_BASE64]}… ({len(match[0]):,} characters)", text)
+        pieces += ["", f"{plan.http.method} {plan.http.url}", body]
     changes = [f"  {change}" for change in plan.changes]
     pieces += ["", *(["changes", *changes] if changes else ["no changes"])]
     return "".join([f"{piece}\n" for piece in pieces])
@@ -121,14 +126,6 @@ def _plan_text(plan: Plan) -> str:
 def _target(target: PlannedTarget) -> str:
     reason = f": {target.reason}" if target.reason else ": first target" if target.chosen else ""
     return f"{'->' if target.chosen else '  '} {target.spec} ({target.dialect}){reason}"
-
-
-def _indented(body: bytes) -> str:
-    """The body for people: Base64 is cut, which nobody reads; `--curl` has it whole."""
-    import msgspec
-
-    text = msgspec.json.format(body, indent=2).decode()
-    return _BASE64.sub(lambda match: f"{match[0][:SHOWN_BASE64]}… ({len(match[0]):,} characters)", text)
 
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{400,}={0,2}")

@@ -192,9 +192,19 @@ class _Tally:
             has_cost = self._cost is not None and item.cost_usd is not None
             self._cost = (self._cost or 0.0) + (item.cost_usd or 0.0) if has_cost else None
         if item.error is not None:
-            self._fail(item)
+            self._failures.append(item)
+            if len(self._failures) <= MOST_FAILURES_TOLD:
+                self._clear()
+                note(f"{item.key}: {item.error}")
         if self._bar and (time.monotonic() - self._shown > _EVERY_S or self._count == self._total):
-            self._show()
+            self._shown = time.monotonic()
+            filled = _BAR * self._count // (self._total or self._count)
+            failed = f", {len(self._failures)} failed" if self._failures else ""
+            cost = f", ${self._cost:.2f}" if self._cost else ""
+            sys.stderr.write(
+                f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {self._count}/{self._total or '?'}{failed}{cost}"
+            )
+            sys.stderr.flush()
 
     def end(self) -> None:
         """The last word, where there was a first one."""
@@ -210,22 +220,6 @@ class _Tally:
         phrases += [f"${self._cost:.4f}"] if self._cost and self._count > self._recorded else []
         phrases += [f"{len(self._failures)} failed (--retry-failed tries those again)"] if self._failures else []
         note("; ".join(phrases))
-
-    def _fail(self, item: Item[Any]) -> None:
-        self._failures.append(item)
-        if len(self._failures) <= MOST_FAILURES_TOLD:
-            self._clear()
-            note(f"{item.key}: {item.error}")
-
-    def _show(self) -> None:
-        self._shown = time.monotonic()
-        filled = _BAR * self._count // (self._total or self._count)
-        failed = f", {len(self._failures)} failed" if self._failures else ""
-        cost = f", ${self._cost:.2f}" if self._cost else ""
-        sys.stderr.write(
-            f"\r\x1b[K[{'#' * filled}{'.' * (_BAR - filled)}] {self._count}/{self._total or '?'}{failed}{cost}"
-        )
-        sys.stderr.flush()
 
     def _clear(self) -> None:
         if self._bar and self._shown:

@@ -92,18 +92,14 @@ def _lives_alone(store: HealthStore) -> bool:
 
 def _table(snapshot: dict[str, TargetHealth]) -> str:
     head = ("target", "circuit", "for", "why", "failures", "last error")
-    rows = [
-        (f"{target} ({one.identity})" if health.others and one.identity else target, *_cells(one))
-        for target, health in snapshot.items()
-        for one in (health, *health.others)
-    ]
+    rows: list[tuple[str, ...]] = []
+    for target, health in snapshot.items():
+        for one in (health, *health.others):
+            name = f"{target} ({one.identity})" if health.others and one.identity else target
+            waits = "-" if one.wait_s is None else _time(one.wait_s)
+            why = one.reason or (f"takes no {', '.join(one.lacks)}" if one.lacks else "-")
+            rows.append((name, one.circuit, waits, why, str(one.failures), one.error or "-"))
     return table(head, rows) if rows else ""
-
-
-def _cells(health: TargetHealth) -> tuple[str, str, str, str, str]:
-    waits = "-" if health.wait_s is None else _time(health.wait_s)
-    why = health.reason or (f"takes no {', '.join(health.lacks)}" if health.lacks else "-")
-    return health.circuit, waits, why, str(health.failures), health.error or "-"
 
 
 def _json(snapshot: dict[str, TargetHealth]) -> str:

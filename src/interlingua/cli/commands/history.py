@@ -81,24 +81,16 @@ def _show(turns: list[Turn], *, whole: bool, as_json: bool) -> None:
         return
     for turn in turns:
         if whole:
-            _write_whole(turn)
+            write(f"{_time(turn)}  {turn.model}", dim)
+            write("\n")
+            write(turn.prompt, bold)
+            write(f"\n\n{turn.answer}\n\n")
         else:
-            _write_line(turn)
-
-
-def _write_line(turn: Turn) -> None:
-    name = f" {turn.name}" if turn.name else ""
-    write(f"{turn.conversation}{name}  {_time(turn)}  {turn.model}", dim)
-    write("\n  ")
-    write(shortened(turn.prompt), bold)
-    write(f"\n  {shortened(turn.answer)}\n")
-
-
-def _write_whole(turn: Turn) -> None:
-    write(f"{_time(turn)}  {turn.model}", dim)
-    write("\n")
-    write(turn.prompt, bold)
-    write(f"\n\n{turn.answer}\n\n")
+            name = f" {turn.name}" if turn.name else ""
+            write(f"{turn.conversation}{name}  {_time(turn)}  {turn.model}", dim)
+            write("\n  ")
+            write(shortened(turn.prompt), bold)
+            write(f"\n  {shortened(turn.answer)}\n")
 
 
 def _time(turn: Turn) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.keys.accounts import Row
     from interlingua.gateway.keys.budget import Account
-    from interlingua.gateway.keys.database import KeptKey, KeyDatabase
+    from interlingua.gateway.keys.database import KeyDatabase
     from interlingua.gateway.keys.shared_keys import SharedKeyDatabase
     from interlingua.gateway.keys.terms import Terms
     from interlingua.gateway.settings import GatewayKey, GatewaySettings
@@ -99,21 +99,6 @@ def run(options: Namespace) -> int:
 
     Raises: UsageError for options that belong to another action; ConfigError for a file that cannot be used.
     """
-    _check(options)
-    database = _opened(options)
-    if database is None:
-        write("[]\n" if options.json else "")
-        return 0
-    with closing(database):
-        _ACTIONS[options.action](options, database)
-    return 0
-
-
-def _check(options: Namespace) -> None:
-    """Nothing, for options that mean something to the action.
-
-    Raises: UsageError.
-    """
     of_others = {"since": "usage"} if options.action != "usage" else {}
     of_others |= dict.fromkeys(_OF_CREATE, "create") if options.action != "create" else {}
     for name, action in of_others.items():
@@ -122,7 +107,14 @@ def _check(options: Namespace) -> None:
     if options.name is None and options.action in ("create", "revoke"):
         raise UsageError(f"keys {options.action}: which key? il keys {options.action} NAME")
     if options.action == "create":
-        _asked_for(options, "")
+        _asked_for(options, "")  # refuses what describes no key, before any file is made
+    database = _opened(options)
+    if database is None:
+        write("[]\n" if options.json else "")
+        return 0
+    with closing(database):
+        _ACTIONS[options.action](options, database)
+    return 0
 
 
 def _opened(options: Namespace) -> Database | None:
@@ -174,15 +166,21 @@ def _asked_for(options: Namespace, text: str) -> GatewayKey:
     """
     from interlingua.gateway.keys.auth import hash_key
     from interlingua.gateway.keys.database import check_name
-    from interlingua.gateway.keys.terms import read_end
+    from interlingua.gateway.keys.terms import Terms, read_budget, read_count, read_end
     from interlingua.gateway.settings import GatewayKey
 
     models = [name.strip() for name in (options.models or "").split(",")]
+    name, digest = check_name(options.name), hash_key(text)
+    counts = {
+        field: read_count(getattr(options, option), f"--{option.replace('_', '-')}")
+        for option, field in _COUNTS.items()
+        if getattr(options, option) is not None
+    }
     key = GatewayKey(
-        name=check_name(options.name),
-        hash=hash_key(text),
+        name=name,
+        hash=digest,
         models=tuple([name for name in models if name]),
-        terms=_terms(options),
+        terms=Terms(**counts, budgets=tuple([read_budget(text) for text in options.budget or ()])),
         team=options.team or "",
         expires_s=None if options.expires is None else read_end(options.expires, time.time()),
     )
@@ -195,6 +193,7 @@ def _asked_for(options: Namespace, text: str) -> GatewayKey:
 
 def _create(options: Namespace, database: Database) -> None:
     from interlingua.gateway.keys.database import make_key
+    from interlingua.gateway.keys.terms import terms_texts
 
     text = make_key()
     key = _asked_for(options, text)
@@ -203,15 +202,13 @@ def _create(options: Namespace, database: Database) -> None:
         write(_json({"key": text, **_key_members(key)}))
     else:
         write(f"{text}\n")
-        note(f"that is the key {key.name}: {_summary(key)}. It is shown only now; the database stores its digest")
+        ends = "" if key.expires_s is None else f", until {_time(key.expires_s)}"
+        summary = f"models {', '.join(key.models) or '*'}; {', '.join(terms_texts(key.terms)) or 'no limits'}{ends}"
+        note(f"that is the key {key.name}: {summary}. It is shown only now; the database stores its digest")
         note("in a configuration file it would be", head="    ")
         for line in _in_file(key):
             note(line, head="      ")
-    _warn(options, key)
-
-
-def _warn(options: Namespace, key: GatewayKey) -> None:
-    """Say what somebody who made a key may not have meant."""
+    # What somebody who made a key may not have meant.
     settings = _configured(options)
     if any(of_file.name == key.name for of_file in settings.keys):
         note(f"{options.config} has a key {key.name}, which wins: this one will not be taken")
@@ -222,6 +219,8 @@ def _warn(options: Namespace, key: GatewayKey) -> None:
 
 def _in_file(key: GatewayKey) -> list[str]:
     """A key as the lines of a configuration file."""
+    import json
+
     from interlingua.gateway.keys.terms import budget_text
 
     terms = key.terms
@@ -238,25 +237,9 @@ def _in_file(key: GatewayKey) -> list[str]:
         "expires": None if key.expires_s is None else _time(key.expires_s),
         "team": key.team,
     }
-    lines = [f"{name} = {_toml(value)}" for name, value in members.items() if value]
+    # Texts, numbers and lists of texts are the same in TOML and JSON.
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in members.items() if value]
     return [f"[keys.{_quoted(key.name)}]", *lines]
-
-
-def _toml(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)  # texts, numbers and lists of texts are the same in both
-
-
-def _terms(options: Namespace) -> Terms:
-    from interlingua.gateway.keys.terms import Terms, read_budget, read_count
-
-    counts = {
-        name: read_count(getattr(options, option), f"--{option.replace('_', '-')}")
-        for option, name in _COUNTS.items()
-        if getattr(options, option) is not None
-    }
-    return Terms(**counts, budgets=tuple([read_budget(text) for text in options.budget or ()]))
 
 
 def _quoted(name: str) -> str:
@@ -272,6 +255,8 @@ def _revoke(options: Namespace, database: Database) -> None:
 
 
 def _list(options: Namespace, database: Database) -> None:
+    from interlingua.cli.table import table
+
     stored = [one for one in database.all_keys() if options.name in (None, one.key.name)]
     of_file = [key for key in _configured(options).keys if options.name in (None, key.name)]
     names = {key.name for key in of_file}
@@ -288,7 +273,9 @@ def _list(options: Namespace, database: Database) -> None:
         ]
         write(_json(shown))
     elif of_file or stored:
-        write(_key_table(of_file, stored, names, database.place))
+        rows = [(key.name, "file", _state(key), *_cells(key)) for key in of_file]
+        rows += [(one.key.name, database.place, _state(one.key, names), *_cells(one.key)) for one in stored]
+        write(table(("key", "from", "state", "models", "limits", "team", "expires"), rows))
     elif options.name:
         raise UsageError(f"there is no key {options.name:.64}")
     else:
@@ -296,14 +283,6 @@ def _list(options: Namespace, database: Database) -> None:
     for one in stored:
         if one.key.name in names and one.key.revoked_s is None:
             note(f"the key {one.key.name} is in {options.config}, too; the file wins, and this one is not taken")
-
-
-def _key_table(of_file: list[GatewayKey], stored: list[KeptKey], names: set[str], place: str) -> str:
-    from interlingua.cli.table import table
-
-    rows = [(key.name, "file", _state(key), *_cells(key)) for key in of_file]
-    rows += [(one.key.name, place, _state(one.key, names), *_cells(one.key)) for one in stored]
-    return table(("key", "from", "state", "models", "limits", "team", "expires"), rows)
 
 
 def _cells(key: GatewayKey) -> tuple[str, str, str, str]:
@@ -320,13 +299,6 @@ def _state(key: GatewayKey, of_file: set[str] | None = None) -> str:
     if of_file and key.name in of_file:
         return "not taken: the file has one"
     return "expired" if key.expires_s is not None and key.expires_s <= time.time() else "works"
-
-
-def _summary(key: GatewayKey) -> str:
-    from interlingua.gateway.keys.terms import terms_texts
-
-    ends = "" if key.expires_s is None else f", until {_time(key.expires_s)}"
-    return f"models {', '.join(key.models) or '*'}; {', '.join(terms_texts(key.terms)) or 'no limits'}{ends}"
 
 
 def _key_members(key: GatewayKey) -> dict[str, Any]:

@@ -50,7 +50,14 @@ def run(options: Namespace) -> int:
         for line in made.report:
             note(line, head="")
         return 0
-    _write(Path(options.output).expanduser(), made.toml, force=options.force)
+    output = Path(options.output).expanduser()
+    try:
+        with output.open("w" if options.force else "x", encoding="utf-8") as stream:
+            stream.write(made.toml)
+    except FileExistsError:
+        raise UsageError(f"{output.name} is there already; --force replaces it") from None
+    except OSError as error:
+        raise UsageError(f"{output.name} cannot be written: {error.strerror}") from None
     write("".join(f"{line}\n" for line in made.report))
     return 0
 
@@ -66,13 +73,3 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path.name}: not UTF-8") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def _write(path: Path, text: str, *, force: bool) -> None:
-    try:
-        with path.open("w" if force else "x", encoding="utf-8") as stream:
-            stream.write(text)
-    except FileExistsError:
-        raise UsageError(f"{path.name} is there already; --force replaces it") from None
-    except OSError as error:
-        raise UsageError(f"{path.name} cannot be written: {error.strerror}") from None

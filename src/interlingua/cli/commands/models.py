@@ -34,7 +34,11 @@ def run(options: Namespace) -> int:
     from interlingua.local.commands import list_models, path_of, pull_model
 
     if options.action == "list" and options.name not in (None, "local"):
-        return _list_of_provider(options.name)
+        from interlingua.cli.terminal import write
+        from interlingua.client.listing import listed_models
+
+        write("".join([f"{options.name}/{name}\n" for name in listed_models(options.name)]))
+        return 0
     if options.action == "list":
         list_models()
         return 0
@@ -42,12 +46,4 @@ def run(options: Namespace) -> int:
         raise UsageError(f"models {options.action}: which one? `il models` lists them")
     name = options.name.removeprefix("local/")
     (pull_model if options.action == "pull" else path_of)(name)
-    return 0
-
-
-def _list_of_provider(provider: str) -> int:
-    from interlingua.cli.terminal import write
-    from interlingua.client.listing import listed_models
-
-    write("".join([f"{provider}/{name}\n" for name in listed_models(provider)]))
     return 0

@@ -10,7 +10,6 @@ from interlingua.errors import redact
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
 
     from interlingua.registry.status import ProviderStatus
 
@@ -36,11 +35,22 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the table."""
+    from interlingua.errors import UnknownModelError
     from interlingua.registry.resolve import default_registry
+    from interlingua.registry.spec import near, shown
 
-    rows = _chosen(default_registry().providers(), options.names)
+    rows = default_registry().providers()
+    all_names = tuple(row.name for row in rows)
+    for name in options.names:
+        if name not in all_names:
+            raise UnknownModelError(f"no provider {shown(name)}{near(name, all_names)}")
+    rows = [row for row in rows if not options.names or row.name in options.names]
     if options.json:
-        write(_json(rows))
+        import json
+
+        import msgspec
+
+        write(f"{json.dumps([msgspec.to_builtins(row) for row in rows], indent=2, ensure_ascii=False)}\n")
         return 0
     write(table(("provider", "speaks", "key", "address", "from"), [_cells(row) for row in rows]))
     for row in rows:
@@ -49,28 +59,9 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _chosen(rows: Sequence[ProviderStatus], names: Sequence[str]) -> Sequence[ProviderStatus]:
-    from interlingua.errors import UnknownModelError
-    from interlingua.registry.spec import near, shown
-
-    all_names = tuple(row.name for row in rows)
-    for name in names:
-        if name not in all_names:
-            raise UnknownModelError(f"no provider {shown(name)}{near(name, all_names)}")
-    return [row for row in rows if not names or row.name in names]
-
-
 def _cells(row: ProviderStatus) -> tuple[str, str, str, str, str]:
     variables = " or ".join(row.key_env)
     is_plain = row.key == "not needed" or row.key.startswith("login ")
     key = f"{row.key}: {variables}" if variables and not is_plain else row.key
     speaks = row.dialect or ("-" if row.problem else "nothing that this version has")
     return row.name, speaks, key or "-", redact(row.base_url) or "-", row.origin
-
-
-def _json(rows: Sequence[ProviderStatus]) -> str:
-    import json
-
-    import msgspec
-
-    return f"{json.dumps([msgspec.to_builtins(row) for row in rows], indent=2, ensure_ascii=False)}\n"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.records.cassettes import Played
     from interlingua.gateway.records.replay import Replayed
-    from interlingua.types.response import Response
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -106,17 +105,13 @@ def _differences(played: Played, came: Replayed, dialect: str) -> list[str]:
     if isinstance(before, Error) or isinstance(now, Error):
         same = isinstance(before, Error) and isinstance(now, Error)
         return [] if same else [f"{type(now).__name__} instead of {type(before).__name__}"]
-    return _other_answers(before, now)
-
-
-def _other_answers(before: Response, now: Response) -> list[str]:
     pairs = {
         "text": (before.text, now.text),
         "calls": tuple([[(call.name, call.arguments_json) for call in one.tool_calls] for one in (before, now)]),
         "finish": (before.finish_reason, now.finish_reason),
     }
     return [
-        f"another {name}: {now!r:.100} instead of {before!r:.100}"
-        for name, (before, now) in pairs.items()
-        if before != now
+        f"another {name}: {this!r:.100} instead of {other!r:.100}"
+        for name, (other, this) in pairs.items()
+        if other != this
     ]

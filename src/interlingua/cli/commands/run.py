@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from interlingua.agent.run import Run
     from interlingua.cli.asking import Question
     from interlingua.cli.conversing import Manner
-    from interlingua.types.content import ToolCall
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -96,7 +95,14 @@ def run(options: Namespace) -> int:
         note(str(error), failed=True)
         return FAILED
     if silent and not options.json:
-        write(_json(output))
+        import json
+
+        from interlingua.tools.result import content_of
+        from interlingua.types.content import Json
+
+        content = content_of(output)
+        value = content.value if isinstance(content, Json) else content
+        write(f"{json.dumps(value, indent=2, ensure_ascii=False)}\n")
     return 0
 
 
@@ -144,7 +150,11 @@ class _Work:
                     self._shown_changes.add(text)
                     self._say(text, head="il: ")
             case ApprovalNeeded(call=call):
-                self._ask(live, call)
+                decision = ask_approval(call)  # where there is no terminal, the call stays undecided and the run stops
+                if decision is True:
+                    live.approve(call)
+                elif isinstance(decision, str):
+                    live.deny(call, decision)
             case ToolStarted(call=call):
                 self._say(f"→ {call_told(call)}")
             case ToolProgress(call=call, text=text):
@@ -159,21 +169,3 @@ class _Work:
     def _say(self, text: str, *, head: str = "") -> None:
         if not self._manner.quiet:
             note(text, head=head, faint=True)
-
-    def _ask(self, live: Run[Any], call: ToolCall) -> None:
-        """Ask at the terminal; where there is none, the call stays undecided and the run stops."""
-        decision = ask_approval(call)
-        if decision is True:
-            live.approve(call)
-        elif isinstance(decision, str):
-            live.deny(call, decision)
-
-
-def _json(output: object) -> str:
-    import json
-
-    from interlingua.tools.result import content_of
-    from interlingua.types.content import Json
-
-    content = content_of(output)
-    return f"{json.dumps(content.value if isinstance(content, Json) else content, indent=2, ensure_ascii=False)}\n"

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from interlingua.gateway.config import ServerConfig
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.records.observing import Observing
     from interlingua.gateway.serving.reload import Reload, Stamp
-    from interlingua.gateway.settings import GatewayKey, GatewaySettings
+    from interlingua.gateway.settings import GatewaySettings
     from interlingua.registry.config import Config
 
 __all__ = ["EXAMPLES", "arguments", "run"]
@@ -107,14 +106,19 @@ def _served(options: Namespace) -> int:
         serve_until_stopped,
     )
     from interlingua.gateway.state.sharing import check_workers, share
+    from interlingua.registry.resolve import default_registry
 
     since = stamp_of(options.config) if options.config else None
     settings, server = _settings(options)
-    host = _bare(options.host or server.host or "127.0.0.1")
+    host = options.host or server.host or "127.0.0.1"
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]  # an address of IPv6 has brackets in a URL alone
     is_worker = options.worker is not None
     workers = 1 if is_worker else _workers(options, server)
     if options.model:
-        _name_the_rest(options.model)
+        # Every name that nothing defines stands for this spec.
+        default_registry().resolve(options.model)
+        default_registry().register_alias("*", options.model)
     with ExitStack() as stack:
         _surround(options, stack)
         make_room()
@@ -142,11 +146,6 @@ def _served(options: Namespace) -> int:
     if not is_worker:
         note("stopped", faint=True)
     return 0
-
-
-def _bare(host: str) -> str:
-    """An address of IPv6 without the brackets that it has in a URL."""
-    return host[1:-1] if host.startswith("[") and host.endswith("]") else host
 
 
 @contextmanager
@@ -260,53 +259,9 @@ def _settings(options: Namespace) -> tuple[GatewaySettings, ServerConfig]:
 
 def _merged(options: Namespace, settings: GatewaySettings) -> GatewaySettings:
     """The settings of a file, with what the flags say in their places."""
-    import msgspec
-
-    changes = {
-        "keys": (*settings.keys, *_keys(options)),
-        "key_file": options.keys or settings.key_file,
-        "strict": settings.strict or options.strict,
-        "allow": settings.allow | frozenset(options.allow),
-        "allow_fetch": settings.allow_fetch or options.allow_fetch,
-        "observing": _observing(options, settings),
-        "console": False if options.no_console else settings.console,
-        "console_content": settings.console_content or options.console_content,
-    }
-    return _with_database(msgspec.structs.replace(settings, **changes))
-
-
-def _observing(options: Namespace, settings: GatewaySettings) -> Observing:
-    """The observers of requests, by the file and by the flags."""
-    import msgspec
-
-    choices = {name: getattr(options, name) for name in ("log", "log_content", "metrics", "store", "record", "otel")}
-    return msgspec.structs.replace(settings.observing, **{name: value for name, value in choices.items() if value})
-
-
-def _with_database(settings: GatewaySettings) -> GatewaySettings:
-    """The settings with the database at its usual place: where there is one, and where limits need one."""
-    import msgspec
-
-    from interlingua.gateway.keys.database import default_file
-    from interlingua.gateway.keys.terms import NO_TERMS
-
-    is_limited = any(key.terms != NO_TERMS for key in settings.keys) or bool(settings.teams)
-    if settings.key_file or not (is_limited or _are_keys_kept()):
-        return settings
-    return msgspec.structs.replace(settings, key_file=str(default_file()))
-
-
-def _are_keys_kept() -> bool:
-    from interlingua.gateway.keys.database import default_file
-
-    try:
-        return default_file().exists()
-    except ConfigError:  # a user without a home, as in a container, cannot have kept any there
-        return False
-
-
-def _keys(options: Namespace) -> tuple[GatewayKey, ...]:
     import os
+
+    import msgspec
 
     from interlingua.gateway.keys.auth import hash_key
     from interlingua.gateway.settings import GatewayKey
@@ -317,15 +272,35 @@ def _keys(options: Namespace) -> tuple[GatewayKey, ...]:
         if not key:
             raise UsageError(f"--key-env {options.key_env}: that variable is empty or not set")
         secrets.append(key)
-    return tuple([GatewayKey(name=f"key-{number}", hash=hash_key(key)) for number, key in enumerate(secrets, 1)])
+    keys = [GatewayKey(name=f"key-{number}", hash=hash_key(key)) for number, key in enumerate(secrets, 1)]
+    observers = {name: getattr(options, name) for name in ("log", "log_content", "metrics", "store", "record", "otel")}
+    observers = {name: value for name, value in observers.items() if value}
+    changes = {
+        "keys": (*settings.keys, *keys),
+        "key_file": options.keys or settings.key_file,
+        "strict": settings.strict or options.strict,
+        "allow": settings.allow | frozenset(options.allow),
+        "allow_fetch": settings.allow_fetch or options.allow_fetch,
+        "observing": msgspec.structs.replace(settings.observing, **observers),
+        "console": False if options.no_console else settings.console,
+        "console_content": settings.console_content or options.console_content,
+    }
+    return _with_database(msgspec.structs.replace(settings, **changes))
 
 
-def _name_the_rest(spec: str) -> None:
-    """Have every name that nothing defines stand for `spec`.
+def _with_database(settings: GatewaySettings) -> GatewaySettings:
+    """The settings with the database at its usual place: where there is one, and where limits need one."""
+    import msgspec
 
-    Raises: UsageError and its kinds for a spec that names nothing.
-    """
-    from interlingua.registry.resolve import default_registry
+    from interlingua.gateway.keys.database import default_file
+    from interlingua.gateway.keys.terms import NO_TERMS
 
-    default_registry().resolve(spec)
-    default_registry().register_alias("*", spec)
+    if settings.key_file:
+        return settings
+    needs_one = any(key.terms != NO_TERMS for key in settings.keys) or bool(settings.teams)
+    if not needs_one:
+        try:
+            needs_one = default_file().exists()
+        except ConfigError:  # a user without a home, as in a container, cannot have kept any there
+            return settings
+    return msgspec.structs.replace(settings, key_file=str(default_file())) if needs_one else settings

@@ -11,7 +11,6 @@ from interlingua.errors import UsageError, WireError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.codec import Bridge
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -51,40 +50,25 @@ def run(options: Namespace) -> int:
     """Translate."""
     import msgspec
 
-    from interlingua.wire.json import encode
-
-    between = _between(options)
-    body = _translated(between, _body(), answer=options.response)
-    write(f"{msgspec.json.format(encode(body), indent=2).decode()}\n")
-    for change in between.changes:
-        note(str(change))
-    return 0
-
-
-def _between(options: Namespace) -> Bridge:
-    """The bridge between the two ends; an answer comes from the provider, a request goes there.
-
-    Raises: UsageError where an end has no name; ConfigError for one that is not known.
-    """
     from interlingua.codec import bridge
+    from interlingua.wire.json import encode
 
     origin, to, provider = options.origin, options.to, options.provider
     if not to and (options.response or not provider):
         also = "" if options.response else ", or --provider whose it is"
         raise UsageError(f"--to names the dialect of stdout{also}")
+    # An answer comes from the provider, a request goes there.
     ends = (to, origin) if options.response else (origin, to)
-    return bridge(*ends, provider=provider, model=options.model, allow=options.allow)
-
-
-def _translated(between: Bridge, body: dict[str, Any], *, answer: bool) -> dict[str, Any]:
-    """The body in the other dialect.
-
-    Raises: UsageError for a body that is not what its dialect says, or that the other one cannot take.
-    """
+    between = bridge(*ends, provider=provider, model=options.model, allow=options.allow)
+    body = _body()
     try:
-        return between.response(body) if answer else between.request(body)
+        body = between.response(body) if options.response else between.request(body)
     except WireError as error:
         raise UsageError(f"stdin: {error.message}") from None
+    write(f"{msgspec.json.format(encode(body), indent=2).decode()}\n")
+    for change in between.changes:
+        note(str(change))
+    return 0
 
 
 def _body() -> dict[str, Any]:
