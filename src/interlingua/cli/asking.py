@@ -215,7 +215,9 @@ def question_of(options: Namespace) -> Question:
     words = [word for word in options.prompt if word != "-"]
     parts = files_of(options)
     text = clean(" ".join(words))
-    pieces = _joined([piece for piece in (text, piped_part(force="-" in options.prompt)) if piece])
+    pieces: list[Any] = [piece for piece in (text, piped_part(force="-" in options.prompt)) if piece]
+    if len(pieces) == 2 and isinstance(pieces[1], str):
+        pieces = [f"{pieces[0]}\n\n{pieces[1]}"]  # the prompt, and what it is about
     if getattr(options, "template", None) is not None:
         from interlingua.cli.templates import fill_prompt
 
@@ -225,13 +227,6 @@ def question_of(options: Namespace) -> Question:
     if not (pieces or parts):
         raise UsageError("nothing to ask: give a prompt, or pipe one in")
     return Question([*parts, *pieces], _output(options.schema), toolbox_of(options.tool))
-
-
-def _joined(pieces: list[Any]) -> list[Any]:
-    """The pieces with a blank line between texts: the prompt, and what it is about."""
-    if len(pieces) == 2 and isinstance(pieces[1], str):
-        return [f"{pieces[0]}\n\n{pieces[1]}"]
-    return pieces
 
 
 def piped_part(*, force: bool = False) -> str | ImagePart | AudioPart | DocumentPart:

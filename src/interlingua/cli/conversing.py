@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from interlingua.cli.asking import Question
     from interlingua.client.model import Model
-    from interlingua.types.change import Change
     from interlingua.types.content import ToolCall, ToolResult
     from interlingua.types.event import Event
     from interlingua.types.response import Response
@@ -147,7 +146,14 @@ class _Turn:
     def _answer(self, prompt: Any, history: Response[Any] | None) -> Response[Any]:
         manner, output = self._manner, self._question.output
         if manner.stream and not manner.silent and output is None:
-            return self._stream(prompt, history)
+            page = Page(manner, waits_for=self._model.spec)
+            try:
+                with self._model.stream(prompt, history=history) as stream:
+                    for event in stream:
+                        page.show(event)
+                    return stream.finish()
+            finally:
+                page.end()
         spinner = Spinner(self._model.spec)
         try:
             reply: Response[Any] = self._model.generate(prompt, history=history, output=output)
@@ -160,16 +166,6 @@ class _Turn:
             page.add(reply.text)
             page.end()
         return reply
-
-    def _stream(self, prompt: Any, history: Response[Any] | None) -> Response[Any]:
-        page = Page(self._manner, waits_for=self._model.spec)
-        try:
-            with self._model.stream(prompt, history=history) as stream:
-                for event in stream:
-                    page.show(event)
-                return stream.finish()
-        finally:
-            page.end()
 
     def _run_tools(self, reply: Response[Any]) -> Any:
         toolbox = self._question.toolbox
@@ -200,16 +196,13 @@ class _Turn:
 
     def _tell(self, reply: Response[Any]) -> None:
         for change in reply.changes:
-            self._tell_change(change)
+            text = str(change)
+            if text not in self._notices:
+                self._notices.add(text)
+                self._say(text, head="il: ")
         self._usage = add_usage(self._usage, reply.usage)
         cost = reply.cost_usd
         self._cost_usd = None if cost is None or self._cost_usd is None else self._cost_usd + cost
-
-    def _tell_change(self, change: Change) -> None:
-        text = str(change)
-        if text not in self._notices:
-            self._notices.add(text)
-            self._say(text, head="il: ")
 
     def _tell_end(self, reply: Response[Any]) -> None:
         if reply.finish_reason in _ENDS:
@@ -323,7 +316,16 @@ def counts_told(usage: Usage | None, cost_usd: float | None) -> str:
 @contextmanager
 def failover_notes(model: Model, *, active: bool = True) -> Generator[None]:
     """Each time that a chain goes on to another target is told on one line, as long as the block lasts."""
-    if not active or not _is_chain(model):
+    if not active:
+        yield
+        return
+    from interlingua.registry.resolve import default_registry
+
+    try:
+        is_chain = len(default_registry().resolve(model.spec)) > 1
+    except Error:
+        is_chain = "," in model.spec  # what is wrong with the spec is said by the call
+    if not is_chain:
         yield
         return
     from interlingua.client.narrate import Failovers  # who has one target has nothing to tell
@@ -331,16 +333,6 @@ def failover_notes(model: Model, *, active: bool = True) -> Generator[None]:
 
     with Observation(Failovers(note), content=False).open():
         yield
-
-
-def _is_chain(model: Model) -> bool:
-    """Whether there may be another target; what is wrong with the spec is said by the call."""
-    from interlingua.registry.resolve import default_registry
-
-    try:
-        return len(default_registry().resolve(model.spec)) > 1
-    except Error:
-        return "," in model.spec
 
 
 @contextmanager

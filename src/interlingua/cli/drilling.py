@@ -61,19 +61,15 @@ def _say_nothing(attempts: Sequence[Attempt]) -> None:
 
 
 def _tell(plan: FaultPlan, tries: Sequence[Attempt]) -> None:
+    from interlingua.client.state import health_store
+
     for attempt in tries:
         pause = f" after a pause of {attempt.delay_s:.1f} s" if attempt.delay_s is not None else ""
         error = f": {attempt.error}" if attempt.error else ""
         note(f"{attempt.model} {attempt.outcome}{pause}{error}", head="drill: ")
     for (target, fault), times in Counter(plan.injected).items():
         note(f"{target}: fault {fault}, {'once' if times == 1 else f'{times} times'}", head="drill: ")
-    _tell_health()
-
-
-def _tell_health() -> None:
-    """How the targets stand after the drill, in the store of the drill."""
-    from interlingua.client.state import health_store
-
+    # How the targets stand after the drill, in the store of the drill.
     for target, health in health_store().snapshot().items():
         wait = f" for {health.wait_s:.0f} s" if health.wait_s is not None else ""
         why = f" ({health.reason})" if health.reason is not None else ""

@@ -216,7 +216,8 @@ def recent_turns(words: Sequence[str] = (), *, limit: int = 20) -> list[Turn]:
     """
     conditions = " AND ".join(["(prompt LIKE ? ESCAPE '\\' OR answer LIKE ? ESCAPE '\\')"] * len(words))
     where = f"WHERE {conditions} " if words else ""
-    patterns = [pattern for word in words for pattern in [f"%{_escaped(word)}%"] * 2]
+    escaped = [word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") for word in words]
+    patterns = [pattern for word in escaped for pattern in [f"%{word}%"] * 2]
     return _turns(f"{where}ORDER BY turns.id DESC LIMIT ?", *patterns, limit)[::-1]
 
 
@@ -331,7 +332,3 @@ def _text(part: object) -> str:
 
 def _number(which: str) -> int:
     return int(which) if which.isascii() and which.isdigit() and len(which) < 19 else -1
-
-
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -32,8 +32,14 @@ class Lines:
     def __init__(self, *, typed: bool) -> None:
         """Lines of a terminal (`typed`) or of a pipe."""
         self._typed = typed
-        if typed:
-            _remember()
+        if not typed:
+            return
+        with suppress(ImportError):  # lines are edited where the platform can, with those of earlier conversations
+            import readline
+
+            readline.set_history_length(MAX_REMEMBERED_LINES)
+            with suppress(OSError):
+                readline.read_history_file(_path())
 
     def next(self) -> str | None:
         """The next line without white space at its ends, and what it goes on with; None at the end of the input."""
@@ -59,27 +65,13 @@ class Lines:
         """Keep what was typed; a place that cannot be written keeps nothing."""
         if self._typed:
             with suppress(OSError, ImportError):
-                _keep()
+                import readline
+
+                path = _path()
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+                readline.write_history_file(path)
 
 
 def _path() -> Path:
     return state_directory() / _FILE
-
-
-def _remember() -> None:
-    """Make lines editable, where the platform can, with those of earlier conversations."""
-    with suppress(ImportError):
-        import readline
-
-        readline.set_history_length(MAX_REMEMBERED_LINES)
-        with suppress(OSError):
-            readline.read_history_file(_path())
-
-
-def _keep() -> None:
-    import readline
-
-    path = _path()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    readline.write_history_file(path)

@@ -30,7 +30,18 @@ def load_schema(text: str) -> object:
     Raises: UsageError for what is not there, is no JSON or no field.
     """
     if text.endswith(".json"):
-        return _json_schema(Path(text).expanduser())
+        from interlingua.wire.json import decode_any
+
+        path = Path(text).expanduser()
+        try:
+            schema = decode_any(path.read_bytes())
+        except OSError as error:
+            raise UsageError(f"--schema {path}: cannot be read: {error.strerror}") from None
+        except WireError as error:
+            raise UsageError(f"--schema {path}: {error.message}") from None
+        if not isinstance(schema, dict):
+            raise UsageError(f"--schema {path}: a JSON Schema is an object")
+        return cast("dict[str, Any]", schema)
     if "," in text or len(text.split()) > 1:
         return _schema_of_fields(text)
     if text in _PLAIN:
@@ -45,20 +56,6 @@ def load_schema(text: str) -> object:
 
 _PLAIN = frozenset({"bool", "dict", "float", "int", "list", "str"})
 """Types that people name as if they were modules."""
-
-
-def _json_schema(path: Path) -> dict[str, Any]:
-    from interlingua.wire.json import decode_any
-
-    try:
-        schema = decode_any(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"--schema {path}: cannot be read: {error.strerror}") from None
-    except WireError as error:
-        raise UsageError(f"--schema {path}: {error.message}") from None
-    if not isinstance(schema, dict):
-        raise UsageError(f"--schema {path}: a JSON Schema is an object")
-    return cast("dict[str, Any]", schema)
 
 
 _FIELD = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\s+(?P<type>\w+)(?P<list>\[\])?)?(?:\s*:\s*(?P<about>.+))?", re.ASCII)
@@ -121,23 +118,19 @@ def _module(text: str, option: str) -> tuple[ModuleType, str]:
     if is_file and not Path(place).expanduser().is_file():
         raise UsageError(f"{option}{text}: there is no file {place}")
     try:
-        return (_of_file(Path(place).expanduser()) if is_file else _of_name(place)), name
+        if is_file:
+            return _of_file(Path(place).expanduser()), name
+        _look_in(str(Path.cwd()))
+        return import_module(place), name
     except ModuleNotFoundError as error:
-        raise UsageError(f"{option}{text}: {_missing(place, error)}") from error
+        # What is not there is the module that was named, or one that it imports.
+        is_own = error.name is not None and f"{place}.".startswith(f"{error.name}.")
+        why = f"{place} imports {error.name or 'a module'}, which is not installed"
+        if is_own:
+            why = f"there is no module {error.name}, in this folder or installed"
+        raise UsageError(f"{option}{text}: {why}") from error
     except Exception as error:  # the user's own module may raise anything while it is loaded
         raise UsageError(f"{option}{text}: {place} cannot be loaded: {type(error).__name__}: {error}") from error
-
-
-def _missing(place: str, error: ModuleNotFoundError) -> str:
-    """Which module is not there: the one that was named, or one that it imports."""
-    if error.name is None or not f"{place}.".startswith(f"{error.name}."):
-        return f"{place} imports {error.name or 'a module'}, which is not installed"
-    return f"there is no module {error.name}, in this folder or installed"
-
-
-def _of_name(name: str) -> ModuleType:
-    _look_in(str(Path.cwd()))
-    return import_module(name)
 
 
 def _of_file(path: Path) -> ModuleType:

@@ -106,7 +106,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _command(arguments: list[str]) -> int:
     match arguments:
         case [] | ["-h" | "--help" | "help"]:
-            write(_help())
+            chapters = [
+                f"\n{title}:\n" + "".join(f"  {name:<12} {summary}\n" for name, summary in commands.items())
+                for title, commands in CHAPTERS.items()
+            ]
+            write(f"{HEAD}{''.join(chapters)}{TAIL}")
             return 0
         case ["--version" | "-V", *_]:
             return _run("version", [])
@@ -114,14 +118,6 @@ def _command(arguments: list[str]) -> int:
             return _run(name, ["--help"])
         case _:
             return _run(arguments[0], arguments[1:])
-
-
-def _help() -> str:
-    chapters = [
-        f"\n{title}:\n" + "".join(f"  {name:<12} {summary}\n" for name, summary in commands.items())
-        for title, commands in CHAPTERS.items()
-    ]
-    return f"{HEAD}{''.join(chapters)}{TAIL}"
 
 
 def _run(name: str, arguments: list[str]) -> int:

@@ -45,7 +45,11 @@ def debugging() -> bool:
 def exit_code(error: BaseException) -> int:
     """The exit code that an error stands for; its line is written."""
     if debugging() and not isinstance(error, SystemExit):
-        _show_traceback(error)
+        from traceback import format_exception
+
+        for text in format_exception(error):
+            for line in text.rstrip().splitlines():
+                note(line)
     match error:
         case SystemExit(code=code):
             return code if isinstance(code, int) else MISUSED if code else 0
@@ -57,7 +61,9 @@ def exit_code(error: BaseException) -> int:
             return INTERRUPTED
         case Error():
             note(str(error) or type(error).__name__, failed=True)
-            return _code_of(error)
+            if isinstance(error, OutputError):
+                return UNFIT
+            return MISUSED if isinstance(error, UsageError) else FAILED
         case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG | errno.EIO, filename=None):
             lead_nowhere(sys.stdout)
             note(f"the output cannot be written: {error.strerror}", failed=True)
@@ -65,17 +71,3 @@ def exit_code(error: BaseException) -> int:
         case _:
             note(f"internal error, {type(error).__name__}: {error} ({DEBUG_VARIABLE}=1 shows where)", failed=True)
             return FAILED
-
-
-def _code_of(error: Error) -> int:
-    if isinstance(error, OutputError):
-        return UNFIT
-    return MISUSED if isinstance(error, UsageError) else FAILED
-
-
-def _show_traceback(error: BaseException) -> None:
-    from traceback import format_exception
-
-    for text in format_exception(error):
-        for line in text.rstrip().splitlines():
-            note(line)

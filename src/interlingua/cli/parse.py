@@ -56,8 +56,14 @@ def parse(name: str, summary: str, command: CommandModule, arguments: list[str])
     """
     parser = parser_of(name, summary, command)
     options, strays = parser.parse_known_args(arguments)
-    if strays:
-        _keep_words(parser, options, strays)
+    # The words that argparse left over belong to the prompt, too: it takes only one run of them.
+    end = strays.index("--") if "--" in strays else len(strays)
+    words = [*strays[:end], *strays[end + 1 :]]
+    for place, word in enumerate(words):
+        if not hasattr(options, "prompt") or (place < end and word.startswith("-") and word != "-"):
+            parser.error(f"{word} is not known here{_meant(parser, word)}")
+    if words:
+        options.prompt.extend(words)
     return options
 
 
@@ -72,19 +78,6 @@ def parser_of(name: str, summary: str, command: CommandModule) -> _Parser:
     )
     command.arguments(parser)
     return parser
-
-
-def _keep_words(parser: _Parser, options: Namespace, strays: list[str]) -> None:
-    """Add the words that argparse left over to the prompt: it takes only one run of them.
-
-    Raises: UsageError for an option that is not known.
-    """
-    end = strays.index("--") if "--" in strays else len(strays)
-    words = [*strays[:end], *strays[end + 1 :]]
-    for place, word in enumerate(words):
-        if not hasattr(options, "prompt") or (place < end and word.startswith("-") and word != "-"):
-            parser.error(f"{word} is not known here{_meant(parser, word)}")
-    options.prompt.extend(words)
 
 
 def _meant(parser: _Parser, word: str) -> str:

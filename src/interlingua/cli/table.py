@@ -13,8 +13,5 @@ __all__ = ["table"]
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Lines with a head, ready to be written to stdout."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    return "".join([f"{_line(row, widths)}\n" for row in (head, *rows)])
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join([cell.ljust(width) for cell, width in zip(row, widths, strict=True)]).rstrip()
+    lines = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in (head, *rows)]
+    return "".join([f"{'  '.join(cells).rstrip()}\n" for cells in lines])

@@ -10,8 +10,7 @@ from interlingua.types.response import error_word
 from interlingua.types.usage import add_usage
 
 if TYPE_CHECKING:
-    from interlingua.client.observe import CallFinished, Observed
-    from interlingua.types.response import Attempt
+    from interlingua.client.observe import Observed
     from interlingua.types.usage import Usage
 
 __all__ = ["Tally"]
@@ -34,23 +33,22 @@ class Tally:
         """Count a call that has ended."""
         from interlingua.client.observe import CallFinished
 
-        if isinstance(event, CallFinished):
-            with self._lock:
-                self._count(event)
-
-    def _count(self, call: CallFinished) -> None:
-        self._usage = add_usage(self._usage, call.usage)
-        self._changes.update([f"{change.action} {change.code}" for change in call.changes])
-        self._failed.update([_failure(tried) for tried in call.attempts if tried.outcome == "failed"])
-        if call.model is None:
-            if not call.attempts and call.error:
-                self._failed[call.error] += 1
+        if not isinstance(event, CallFinished):
             return
-        self._served[call.model] += 1
-        if call.cost_usd is None:
-            self._unpriced += 1
-        else:
-            self._cost_usd += call.cost_usd
+        with self._lock:
+            self._usage = add_usage(self._usage, event.usage)
+            self._changes.update([f"{change.action} {change.code}" for change in event.changes])
+            failed = [attempt for attempt in event.attempts if attempt.outcome == "failed"]
+            self._failed.update([f"{attempt.model} {error_word(attempt.error) or ''}" for attempt in failed])
+            if event.model is None:
+                if not event.attempts and event.error:
+                    self._failed[event.error] += 1
+                return
+            self._served[event.model] += 1
+            if event.cost_usd is None:
+                self._unpriced += 1
+            else:
+                self._cost_usd += event.cost_usd
 
     def lines(self) -> list[str]:
         """The lines of the tally; one line when nobody asked anything."""
@@ -77,10 +75,6 @@ class Tally:
             return "price unknown"
         rest = f" and {self._unpriced} of unknown price" if self._unpriced else ""
         return f"${self._cost_usd:.4f}{rest}" if self._cost_usd < 1 else f"${self._cost_usd:.2f}{rest}"
-
-
-def _failure(tried: Attempt) -> str:
-    return f"{tried.model} {error_word(tried.error) or ''}"
 
 
 def _by(served: Counter[str]) -> str:

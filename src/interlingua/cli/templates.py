@@ -131,17 +131,14 @@ def fill_prompt(options: Namespace, text: str) -> str:
     names = template.get_identifiers()
     for name in values:
         if name not in names or name == "input":
-            raise UsageError(f"template {options.template} has no parameter {name}{_listed(names)}")
+            own = [parameter for parameter in names if parameter != "input"]
+            hint = f"it has {', '.join(own)}" if own else "it has none"
+            raise UsageError(f"template {options.template} has no parameter {name}; {hint}")
     missing = [name for name in names if name not in values and name != "input"]
     if missing:
         raise UsageError(f"template {options.template} needs -p {missing[0]}=VALUE")
     filled = template.substitute(values, input=text)
     return filled if "input" in names or not text else f"{filled}\n\n{text}"
-
-
-def _listed(names: list[str]) -> str:
-    own = [name for name in names if name != "input"]
-    return f"; it has {', '.join(own)}" if own else "; it has none"
 
 
 def _parameter(text: str) -> tuple[str, str]:
@@ -156,6 +153,8 @@ def save_template(name: str, options: Namespace) -> None:
 
     Raises: UsageError for what is no name or holds nothing; ConfigError when it cannot be written.
     """
+    import json
+
     path = template_path(name)
     values = {key: getattr(options, key, None) for key in _KEYS} | {"prompt": " ".join(options.prompt) or None}
     values = {key: clean(value) if isinstance(value, str) else value for key, value in values.items()}
@@ -164,13 +163,8 @@ def save_template(name: str, options: Namespace) -> None:
         raise UsageError("--save: nothing to save; give a prompt, -s, -m or other options")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.write_text("".join([f"{key} = {_toml(value)}\n" for key, value in members.items()]), encoding="utf-8")
+        # TOML writes texts, numbers and lists of texts as JSON does, DEL apart.
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in members.items()]
+        path.write_text("".join(lines).replace("\x7f", "\\u007f"), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from None
-
-
-def _toml(value: object) -> str:
-    """A text, number or list of texts; TOML writes them as JSON does, DEL apart."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
