@@ -104,19 +104,18 @@ def _read(value: object, depth: int) -> ErrorBody:
         inside = next((value[name] for name in _INSIDE if _holds(value.get(name))), None)
         if inside is None:
             state = failed_base(value)
-            return own if state is None else _joined(_base(state), own)
+            if state is None:
+                return own
+            # The codes of a `base_resp` mean other things elsewhere, so that the table has them with its name.
+            code, sentence = str(state.get("status_code")), state.get("status_msg")
+            words = (code, f"{BASE}:{code}")
+            return _joined(ErrorBody(sentence if isinstance(sentence, str) else "", words=words), own)
         return _joined(_read(inside, depth + 1), own)
     if isinstance(value, str):
         return _text(value, depth)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return _NOTHING
     return ErrorBody("", words=(str(value),), status=_status(value))
-
-
-def _base(state: dict[str, Any]) -> ErrorBody:
-    """The content of a `base_resp`; its codes mean other things elsewhere, so that the table has them with its name."""
-    code, sentence = str(state.get("status_code")), state.get("status_msg")
-    return ErrorBody(sentence if isinstance(sentence, str) else "", words=(code, f"{BASE}:{code}"))
 
 
 def _holds(value: object) -> bool:

@@ -176,17 +176,14 @@ def declarations(body: JsonObject) -> JsonObject:
     if "tools" not in body:
         return body
     entries = [entry for entry in _listed(body["tools"]) if is_object(entry)]
-    declared = [_declaration(tool) for entry in entries for tool in entry.get("functionDeclarations") or ()]
+    declared: list[JsonObject] = []
+    for tool in [tool for entry in entries for tool in entry.get("functionDeclarations") or ()]:
+        schema = tool.get("parametersJsonSchema", to_json_schema(tool.get("parameters")))
+        rest = without(tool, {"parameters", "parametersJsonSchema"})
+        declared.append({**rest, "parametersJsonSchema": EMPTY_PARAMETERS if schema is None else schema})
     other = [{name: value} for entry in entries for name, value in entry.items() if name != "functionDeclarations"]
     body["tools"] = [*([{"functionDeclarations": declared}] if declared else []), *other]
     return body
-
-
-def _declaration(tool: JsonObject) -> JsonObject:
-    """No parameters are those of an empty object."""
-    schema = tool.get("parametersJsonSchema", to_json_schema(tool.get("parameters")))
-    rest = without(tool, {"parameters", "parametersJsonSchema"})
-    return {**rest, "parametersJsonSchema": EMPTY_PARAMETERS if schema is None else schema}
 
 
 def tool_config(body: JsonObject) -> JsonObject:

@@ -248,8 +248,12 @@ class GoogleStreamEncoder(ResumingEncoder):
         merge_members(wire, members)
         rest = encode_wire(wire)[1:-1]
         hand_over(self.changes, self.context)
-        head = b'{"candidates":[' + b",".join(pieces) + b"]" if pieces else b""
-        frame = self._frame(_joined(head, rest, self._tail))
+        tail = self._tail
+        if pieces:
+            body = b'{"candidates":[' + b",".join(pieces) + (b"]," + rest if rest else b"]") + tail
+        else:
+            body = b"{" + rest + (tail if rest or tail == b"}" else tail[1:])
+        frame = self._frame(body)
         return frame + b"]" if self.context.json_array else frame
 
     def _last(self, alternative: Alternative, place: int) -> bytes:
@@ -288,10 +292,3 @@ class GoogleStreamEncoder(ResumingEncoder):
 
 def _text_part(text: str, *, thought: bool) -> bytes:
     return b'{"text":' + encode_text(text) + (b',"thought":true}' if thought else b"}")
-
-
-def _joined(head: bytes, rest: bytes, tail: bytes) -> bytes:
-    """One object of its members: `head` opens it, `tail` closes it."""
-    if head:
-        return head + (b"," + rest if rest else b"") + tail
-    return b"{" + rest + (tail if rest or tail == b"}" else tail[1:])

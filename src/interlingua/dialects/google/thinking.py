@@ -66,7 +66,14 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> Thinkin
         return None
     wire = ThinkingWire()
     if facts.thinking is not None and not facts.thinking:
-        _note_thoughtless(request, changes)
+        wishes = {
+            "effort": request.effort not in (None, "none"),
+            "thinking": bool(request.thinking),
+            "thinking_budget": bool(request.thinking_budget),
+            "thinking_summary": request.thinking_summary not in (None, "none"),
+        }
+        for name in [name for name, is_asked in wishes.items() if is_asked]:
+            changes.add("parameter_unsupported", f"/{name}", "the model does not think")
         return None
     if request.effort is not None:
         _Asked(wire, facts, changes).effort(request.effort, request.thinking_budget)
@@ -80,18 +87,6 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> Thinkin
             changes.add("parameter_adjusted", "/thinking_summary", "thoughts are shown or not")
     settings = (wire.thinkingLevel, wire.thinkingBudget, wire.includeThoughts)
     return None if settings == (None, None, None) else wire
-
-
-def _note_thoughtless(request: Request, changes: Changes) -> None:
-    """Note what was asked of a model that does not think, but for what it does anyway: nothing."""
-    options = {
-        "effort": request.effort not in (None, "none"),
-        "thinking": bool(request.thinking),
-        "thinking_budget": bool(request.thinking_budget),
-        "thinking_summary": request.thinking_summary not in (None, "none"),
-    }
-    for name in [name for name, is_asked in options.items() if is_asked]:
-        changes.add("parameter_unsupported", f"/{name}", "the model does not think")
 
 
 class _Asked:
@@ -108,7 +103,12 @@ class _Asked:
         if effort == "none":
             self._off("/effort")
         elif not by_budget:
-            self._level(effort)
+            efforts, place = self.facts.efforts, ORDER.index(effort)
+            levels = [word for word in reversed(LEVELS) if efforts is None or word in efforts]
+            nearest = min(levels, key=lambda word: abs(ORDER.index(word) - place))  # the first of two is the higher
+            self.wire.thinkingLevel = LEVELS[nearest]
+            if nearest != effort:
+                self.changes.add("parameter_adjusted", "/effort", f"{effort} is {self.wire.thinkingLevel}")
         elif budget is not None:
             self.budget(budget)
         else:
@@ -135,17 +135,6 @@ class _Asked:
             self.wire.thinkingBudget = -1
         else:
             self._off("/thinking")
-
-    def _level(self, effort: Effort) -> None:
-        efforts = self.facts.efforts
-        levels = [word for word in LEVELS if efforts is None or word in efforts]
-        place = ORDER.index(effort)
-        nearest = min(
-            reversed(levels), key=lambda word: abs(ORDER.index(word) - place)
-        )  # the first of two is the higher
-        self.wire.thinkingLevel = LEVELS[nearest]
-        if nearest != effort:
-            self.changes.add("parameter_adjusted", "/effort", f"{effort} is {self.wire.thinkingLevel}")
 
     def _fitted(self, budget: int) -> int:
         least, most = self.facts.budgets or (budget, budget)

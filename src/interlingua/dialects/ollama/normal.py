@@ -40,15 +40,17 @@ def options(body: JsonObject) -> JsonObject:
 
 def tools(body: JsonObject) -> JsonObject:
     """A tool is a function unless it says otherwise; without parameters it takes an empty object."""
-    if is_list(body.get("tools")):
-        body["tools"] = [_tool(tool) for tool in body["tools"]]
+    if not is_list(body.get("tools")):
+        return body
+    whole: list[JsonObject] = []
+    for tool in body["tools"]:
+        if is_object(tool.get("function")):
+            function = {"parameters": EMPTY_PARAMETERS, **tool["function"]}
+            whole.append({"type": "function", **tool, "function": function})
+        else:
+            whole.append(tool)
+    body["tools"] = whole
     return body
-
-
-def _tool(tool: JsonObject) -> JsonObject:
-    if not is_object(tool.get("function")):
-        return tool
-    return {"type": "function", **tool, "function": {"parameters": EMPTY_PARAMETERS, **tool["function"]}}
 
 
 def messages(body: JsonObject) -> JsonObject:

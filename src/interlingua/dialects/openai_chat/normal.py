@@ -82,16 +82,17 @@ def functions(body: JsonObject) -> JsonObject:
 
 def tools(body: JsonObject) -> JsonObject:
     """A tool is a function unless it says otherwise; without parameters it takes an empty object."""
-    if "tools" in body:
-        body["tools"] = [_tool(tool) for tool in body["tools"]]
+    if "tools" not in body:
+        return body
+    whole: list[JsonObject] = []
+    for tool in body["tools"]:
+        if "function" in tool:
+            function = {"parameters": EMPTY_PARAMETERS, **tool["function"]}
+            whole.append({**tool, "type": "function", "function": function, **_cache(tool)})
+        else:
+            whole.append(tool)
+    body["tools"] = whole
     return body
-
-
-def _tool(tool: JsonObject) -> JsonObject:
-    if "function" not in tool:
-        return tool
-    function = {"parameters": EMPTY_PARAMETERS, **tool["function"]}
-    return {**tool, "type": "function", "function": function, **_cache(tool)}
 
 
 def tool_choice(body: JsonObject) -> JsonObject:

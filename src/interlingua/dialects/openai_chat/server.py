@@ -218,14 +218,11 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
         wire.usage = cast("UsageWire", encode_usage(response.usage, changes, own=context.says_own(NAME)))
     if members:
         merge_members(wire, members)
-    meant = sum([_nulls(choice) for choice in choices])
+    meant = 0
+    for choice in choices:  # what says null on purpose is counted, so that no number is looked for behind it
+        message = cast("MessageWire", choice.message)  # every choice that is written has one
+        meant += (choice.logprobs is None) + (message.content is None) + (message.refusal is None)
     return whole_reply(encode_wire(wire, nulls=meant), changes, context)
-
-
-def _nulls(choice: ChoiceWire) -> int:
-    """How many members say null on purpose, so that no number has to be looked for behind them."""
-    message = cast("MessageWire", choice.message)  # every choice that is written has one
-    return (choice.logprobs is None) + (message.content is None) + (message.refusal is None)
 
 
 def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -115,7 +115,8 @@ class ItemEncoder:
             if place in self._thoughts:
                 waiting.append((wire, self._thoughts[place]))
                 continue
-            if _can_follow(wire):
+            kind = wire.type or ""  # a text can follow only under its own id
+            if kind.endswith("_call") or kind == "compaction" or (kind == "message" and wire.id is not None):
                 items += [thought for thought, _ in waiting]
                 waiting = []
             else:
@@ -350,12 +351,6 @@ def bare_reply(parts: Sequence[Part], make_id: Callable[[str], str], changes: Ch
     for call in calls:
         call.id, call.status = make_id("fc"), COMPLETED
     return items + calls
-
-
-def _can_follow(wire: ItemWire) -> bool:
-    """Whether the provider takes an item as that which reasoning led to: a text only under its own id."""
-    kind = wire.type or ""
-    return kind.endswith("_call") or kind == "compaction" or (kind == "message" and wire.id is not None)
 
 
 def opaque_item(item: dict[str, Any]) -> ItemWire:

@@ -127,15 +127,12 @@ class Frames(FrameCheck):
         self._is_created = self._is_created or event.type == "response.created"
         if judge is not None and not (self._is_created and judge(self, event)):
             return False
-        if event.type.endswith(_DONE) and self._brings_more(event, events):
+        is_freeform = event.item is not None and event.item.type == "custom_tool_call"  # its input is closed by that
+        repeats = event.type.endswith(_DONE) and not is_freeform
+        if repeats and not _PIECES.isdisjoint(map(type, events)):  # it says something new all the same
             return False
         last = events[-1] if events else None
         return type(last) is not StreamEnd or self._says_the_same(event.response, last.response)
-
-    def _brings_more(self, event: _Event, events: Sequence[Event]) -> bool:
-        """Whether an event that only repeats says something new; the decoder closes the input of a freeform call so."""
-        is_freeform = event.item is not None and event.item.type == "custom_tool_call"
-        return not is_freeform and not _PIECES.isdisjoint(map(type, events))
 
     def _says_the_same(self, answer: _Answer | None, response: Response[Any]) -> bool:
         """Whether the last event holds the items that came, and what came in them."""

@@ -118,11 +118,12 @@ def _tools(request: Request) -> list[Any] | Raw:
 def _told_tools(request: Request) -> list[Any]:
     changes = Changes(NAME, "encode_response")  # the request was decoded from these very tools
     wires = [encode_tool(tool, {}, _QUIRKS, changes, "") for tool in request.tools if isinstance(tool, Tool)]
-    return [_whole_tool(wire) for wire in wires]
-
-
-def _whole_tool(wire: Any) -> dict[str, Any]:
-    members = {name: getattr(wire, name) for name in ("type", "name", "description")}
-    if wire.type == "custom":
-        return {**members, "format": wire.format}
-    return {**members, "parameters": wire.parameters, "strict": bool(wire.strict)}
+    whole: list[Any] = []
+    for wire in wires:
+        tool: dict[str, Any] = {"type": wire.type, "name": wire.name, "description": wire.description}
+        if wire.type == "custom":
+            tool["format"] = wire.format
+        else:
+            tool |= {"parameters": wire.parameters, "strict": bool(wire.strict)}
+        whole.append(tool)
+    return whole

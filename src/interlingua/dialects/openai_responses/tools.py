@@ -78,17 +78,15 @@ def decode_choice(choice: str | dict[str, Any], changes: Changes) -> ToolChoice 
 
     Raises: DecodeError for anything else.
     """
-    if is_object(choice) and _is_hosted(choice):
-        return None
+    if is_object(choice):
+        kind, tools = choice.get("type"), choice.get("tools")
+        if kind == "allowed_tools" and is_list(tools):
+            is_hosted = any(is_object(tool) and tool.get("type") not in CALLABLE for tool in tools)
+        else:
+            is_hosted = kind not in (*CALLABLE, None, "allowed_tools", "auto", "none", "any", "required", "tool")
+        if is_hosted:
+            return None
     return decode_known_choice(choice, changes)
-
-
-def _is_hosted(choice: dict[str, Any]) -> bool:
-    kind, tools = choice.get("type"), choice.get("tools")
-    if kind == "allowed_tools" and is_list(tools):
-        return any(is_object(tool) and tool.get("type") not in CALLABLE for tool in tools)
-    kinds = (*CALLABLE, None, "allowed_tools", "auto", "none", "any", "required", "tool")
-    return kind not in kinds
 
 
 # Writing
