@@ -216,7 +216,10 @@ class Work(Generic[T]):
 
         Raises: Error for an output that the type does not take any more.
         """
-        error = None if entry.error is None else _error(entry.error, entry.response)
+        error = None
+        if entry.error is not None:
+            error = _rebuilt(entry.error, entry.response)
+            error.target, error.key_from = entry.error.target, entry.error.key_from
         output: Any = None if error else self._output(entry)
         return Item(
             key=key, output=output, response=entry.response, error=error, cost_usd=entry.cost_usd, recorded=recorded
@@ -381,14 +384,8 @@ def _fault(error: Exception) -> Fault:
     )
 
 
-def _error(fault: Fault, response: Response[Any] | None) -> Error:
-    """The error that was kept, of its own class where that is one of ours."""
-    error = _rebuilt(fault, response)
-    error.target, error.key_from = fault.target, fault.key_from
-    return error
-
-
 def _rebuilt(fault: Fault, response: Response[Any] | None) -> Error:
+    """The error that was kept, of its own class where that is one of ours."""
     kind = getattr(errors, fault.type, Error)
     if kind is OutputError:
         return OutputError(fault.message, fault=fault.fault or "invalid", response=response)  # pyright: ignore[reportArgumentType]  # what was written was one of the three

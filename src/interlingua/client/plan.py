@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from interlingua.client.call.job import Job, Lane
-    from interlingua.dialects._contract import Encoded
     from interlingua.registry.endpoint import Endpoint
 
 __all__ = ["Plan", "PlannedTarget", "make_plan"]
@@ -136,7 +135,12 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 def make_plan(job: Job) -> Plan:
     """The plan of a job, as things stand now."""
-    candidates = [_candidate(job, lane) for lane in _in_order(job)]
+    lanes = job.lanes
+    if job.ranking is not None:
+        from interlingua.client.call.chain import lanes_in_order  # only rules need them
+
+        lanes = lanes_in_order(job)
+    candidates = [_candidate(job, lane) for lane in lanes]
     best = min(candidates, key=lambda candidate: candidate.rank)
     if best.request is None or best.rank[0] == _NEVER:
         return Plan(targets=tuple([candidate.target for candidate in candidates]), request=job.request)
@@ -153,14 +157,6 @@ def make_plan(job: Job) -> Plan:
         changes=best.target.changes,
         _most=partial(most_of, job, best.lane),
     )
-
-
-def _in_order(job: Job) -> tuple[Lane, ...]:
-    if job.ranking is None:
-        return job.lanes
-    from interlingua.client.call.chain import lanes_in_order  # only rules need them
-
-    return lanes_in_order(job)
 
 
 def _candidate(job: Job, lane: Lane) -> _Candidate:
@@ -181,8 +177,11 @@ def _candidate(job: Job, lane: Lane) -> _Candidate:
         return _Candidate(msgspec.structs.replace(target, reason=error.message), lane)
     http = endpoint.http_request(encoded, with_credential=False, headers=job.settings.headers)
     rank, reason = _rank(standing)
-    if job.with_credential and (lacking := _lacking(job, endpoint, encoded)):
-        rank, reason = (max(_WITH_A_KEY, rank[0]), 0.0), lacking
+    if job.with_credential:
+        try:
+            endpoint.http_request(encoded, headers=job.settings.headers)
+        except ConfigError as error:  # it would fail before it is sent
+            rank, reason = (max(_WITH_A_KEY, rank[0]), 0.0), error.message
     return _Candidate(msgspec.structs.replace(target, reason=reason, changes=encoded.changes), lane, http, rank)
 
 
@@ -216,15 +215,6 @@ def _on_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _lacking(job: Job, endpoint: Endpoint, encoded: Encoded) -> str:
-    """The reason for which a request would fail before it is sent."""
-    try:
-        endpoint.http_request(encoded, headers=job.settings.headers)
-    except ConfigError as error:
-        return error.message
-    return ""
 
 
 def _key(endpoint: Endpoint) -> tuple[str, str] | None:

@@ -225,20 +225,19 @@ def _limiter_beside(store: HealthStore, before: Limiter | None) -> Limiter | Non
         return None
     from interlingua.routing.limits import Limiter  # the same
 
-    if link is None and type(before) is Limiter:
-        return before
-    after = Limiter(monotonic) if link is None else _shared_limiter(link)
+    if link is None:
+        if type(before) is Limiter:
+            return before
+        after = Limiter(monotonic)
+    else:
+        from secrets import token_hex
+
+        from interlingua.routing.shared import SharedLimiter
+
+        after = SharedLimiter(link, clock=monotonic, wall_clock=time, make_id=lambda: token_hex(8))
     if before is not None:
         after.take_over(before)
     return after
-
-
-def _shared_limiter(link: Link) -> Limiter:
-    from secrets import token_hex
-
-    from interlingua.routing.shared import SharedLimiter
-
-    return SharedLimiter(link, clock=monotonic, wall_clock=time, make_id=lambda: token_hex(8))
 
 
 def _of_environment() -> HealthStore:

@@ -167,7 +167,11 @@ class FileHealth:
         self, connection: sqlite3.Connection, operations: Sequence[tuple[str, Operation]]
     ) -> tuple[list[Standing], dict[str, Mark | None]]:
         """How the targets stand, and the marks that are to be written for that."""
-        before = {target: _read(connection, target) for target, _ in operations}
+        before: dict[str, Mark | None] = {}
+        for target, _ in operations:
+            with closing(connection.execute("SELECT mark FROM health WHERE target = ?", (target,))) as cursor:
+                row = cursor.fetchone()
+            before[target] = None if row is None else _mark(row[0])
         marks = dict(before)
         standings: list[Standing] = []
         for target, operation in operations:
@@ -203,12 +207,6 @@ def _why(error: sqlite3.Error | OSError) -> str:
     if isinstance(error, FileExistsError):  # in the place of its folder
         return "its folder is a file"
     return str(error) if isinstance(error, sqlite3.Error) else error.strerror or str(error)
-
-
-def _read(connection: sqlite3.Connection, target: str) -> Mark | None:
-    with closing(connection.execute("SELECT mark FROM health WHERE target = ?", (target,))) as cursor:
-        row = cursor.fetchone()
-    return None if row is None else _mark(row[0])
 
 
 def _mark(text: object) -> Mark | None:

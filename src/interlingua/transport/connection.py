@@ -385,18 +385,15 @@ class AsyncConnection(asyncio.BaseProtocol):
 
     def _end(self, error: Exception | None) -> None:
         if not self.lost and not self.idle and not self.reader.complete and self._failure is None:
-            self._failure = self._why(error)
+            if isinstance(error, OSError):
+                self._failure = exchange_failed(error, self.reader.peer)
+            else:
+                try:
+                    self.reader.eof(is_torn=self._is_torn())
+                except Error as problem:
+                    self._failure = problem
         self.lost = True
         self._wake()
-
-    def _why(self, error: Exception | None) -> Error | None:
-        if isinstance(error, OSError):
-            return exchange_failed(error, self.reader.peer)
-        try:
-            self.reader.eof(is_torn=self._is_torn())
-        except Error as problem:
-            return problem
-        return None
 
     def _is_torn(self) -> bool:
         """Whether the peer closed the connection without ending TLS: the loop tells both as an end."""

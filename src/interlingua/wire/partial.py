@@ -111,18 +111,11 @@ class JsonReader:
         """Read a further piece."""
         self._text = self._text[self._at :] + text
         self._at = 0
-        while self._step():
-            pass
-
-    def _step(self) -> bool:
-        """Whether the text at hand brought the reader on."""
-        if self._state in ("end", "broken"):
-            return False
-        if self._state != "text":
-            self._move(cast("re.Match[str]", _SPACE.match(self._text, self._at)).end())
-        if self._at >= len(self._text):
-            return False
-        return self._STATES[self._state](self)
+        while self._state not in ("end", "broken"):
+            if self._state != "text":
+                self._move(cast("re.Match[str]", _SPACE.match(self._text, self._at)).end())
+            if self._at >= len(self._text) or not self._STATES[self._state](self):
+                break  # further text has to come first
 
     def _move(self, to: int) -> None:
         self.consumed += to - self._at

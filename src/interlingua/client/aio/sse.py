@@ -38,17 +38,15 @@ class AsyncSseBody(BodyFace):
 
     async def __anext__(self) -> bytes:
         while not self._ended:
-            if piece := await self._piece():
+            try:
+                piece = self._writer.tell(await self._source.__anext__())
+            except StopAsyncIteration:
+                piece = self._end()
+            except Error as error:
+                piece = self._fail(error)
+            if piece:
                 return piece
         raise StopAsyncIteration
-
-    async def _piece(self) -> bytes:
-        try:
-            return self._writer.tell(await self._source.__anext__())
-        except StopAsyncIteration:
-            return self._end()
-        except Error as error:
-            return self._fail(error)
 
     async def aclose(self) -> None:
         """Close the stream; nothing more comes."""

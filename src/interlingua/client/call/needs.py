@@ -76,7 +76,9 @@ def shortfall(job: Job, lane: Lane, denied: Collection[str] = ()) -> Unsupported
     denied = [feature for feature in denied if getattr(declared, feature) is not True]
     lacking = [feature for feature in _NEEDED if feature in denied or getattr(declared, feature) is False]
     lacking += [feature for feature in _MEDIA.values() if getattr(facts, feature) is False]
-    required = _required(job, lane)
+    required, ranking = job.settings.require, job.ranking
+    if ranking is not None and ranking.has_requirements:
+        required |= ranking.required().get(lane.endpoint.spec, frozenset())
     if not lacking and not required:
         return None
     needs, allowed = needs_of(job.request), job.settings.allow
@@ -99,14 +101,6 @@ def shortfall(job: Job, lane: Lane, denied: Collection[str] = ()) -> Unsupported
         code = name if name in CODES else "feature_missing"
         changes.append(Change("refused", code, needs.get(name, ""), lane.dialect.name, "routing", f"{name}: {origin}"))
     return UnsupportedError(f"{lane.endpoint.spec} does not take {listing}", changes=tuple(changes))
-
-
-def _required(job: Job, lane: Lane) -> frozenset[Feature]:
-    ranking = job.ranking
-    if ranking is None or not ranking.has_requirements:
-        return job.settings.require
-    by_alias = ranking.required().get(lane.endpoint.spec, frozenset())
-    return job.settings.require | by_alias
 
 
 def has_need(request: Request, feature: Feature, *, typed: bool = False) -> bool:

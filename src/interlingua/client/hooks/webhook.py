@@ -44,7 +44,6 @@ from interlingua.wire.json import decode_any, encode
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from interlingua.types.tool import OpaqueTool
     from interlingua.wire.http import Headers, HttpReply
 
 __all__ = ["MAX_REPLY_BYTES", "TIMEOUT_S", "Webhook"]
@@ -233,13 +232,11 @@ def _request_of(answer: dict[str, Any], request: Request) -> Request:
     if not isinstance(changed, Request):
         raise DecodeError("a change of a request has a canonical request", path="/request")
     own = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
-    return replace(changed, tools=tuple([_handled(tool, own) for tool in changed.tools]))
-
-
-def _handled(tool: Tool | OpaqueTool, own: dict[str, Tool]) -> Tool | OpaqueTool:
-    if not isinstance(tool, Tool) or tool.name not in own:
-        return tool
-    return replace(tool, handler=own[tool.name].handler)
+    tools = [
+        replace(tool, handler=own[tool.name].handler) if isinstance(tool, Tool) and tool.name in own else tool
+        for tool in changed.tools
+    ]
+    return replace(changed, tools=tuple(tools))
 
 
 def _response_of(answer: dict[str, Any], response: Response[Any]) -> Response[Any]:

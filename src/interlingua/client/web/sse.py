@@ -156,17 +156,15 @@ class SseBody(BodyFace):
 
     def __next__(self) -> bytes:
         while not self._ended:
-            if piece := self._piece():
+            try:
+                piece = self._writer.tell(next(self._source))
+            except StopIteration:
+                piece = self._end()
+            except Error as error:
+                piece = self._fail(error)
+            if piece:
                 return piece
         raise StopIteration
-
-    def _piece(self) -> bytes:
-        try:
-            return self._writer.tell(next(self._source))
-        except StopIteration:
-            return self._end()
-        except Error as error:
-            return self._fail(error)
 
     def close(self) -> None:
         """Close the stream; nothing more comes."""
