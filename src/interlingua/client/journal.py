@@ -29,7 +29,6 @@ from interlingua.types.response import Response
 from interlingua.wire.json import MAX_DEPTH, decode, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import TracebackType
     from typing import Self
 
@@ -294,25 +293,19 @@ def _unfinished(lines: list[bytes], name: str) -> list[BatchRecord]:
 def _index(name: str) -> tuple[dict[str, Known], tuple[int, bytes]]:
     """Where every line is, and the last one without an end."""
     entries: dict[str, Known] = {}
-    for number, place, line in _lines(name):
-        if not line.endswith(b"\n"):
-            return entries, (place, line)
-        head = _head(line)
-        if head is None:
-            raise UsageError(f"{name} is not a journal: line {number} was not written by map; use another file")
-        if head.journal > VERSION:
-            raise UsageError(f"{name} is a journal of version {head.journal} and this interlingua reads {VERSION}")
-        entries[head.id] = Known(place, len(line), head.error is not msgspec.UNSET)
-    return entries, (0, b"")
-
-
-def _lines(name: str) -> Iterator[tuple[int, int, bytes]]:
-    """Each line with its number and its first byte."""
     place = 0
     with Path(name).open("rb") as opened:
         for number, line in enumerate(opened, 1):
-            yield number, place, line
+            if not line.endswith(b"\n"):
+                return entries, (place, line)
+            head = _head(line)
+            if head is None:
+                raise UsageError(f"{name} is not a journal: line {number} was not written by map; use another file")
+            if head.journal > VERSION:
+                raise UsageError(f"{name} is a journal of version {head.journal} and this interlingua reads {VERSION}")
+            entries[head.id] = Known(place, len(line), head.error is not msgspec.UNSET)
             place += len(line)
+    return entries, (0, b"")
 
 
 def _head(line: bytes) -> _Head | None:

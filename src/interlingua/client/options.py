@@ -270,13 +270,12 @@ def _system(name: str, value: object) -> tuple[TextPart, ...]:
         return (value,)
     if not isinstance(value, Iterable):
         raise _wrong(name, value, "a text or several")
-    return tuple([part for item in cast("Iterable[object]", value) for part in _system_piece(name, item)])
-
-
-def _system_piece(name: str, value: object) -> tuple[TextPart, ...]:
-    if isinstance(value, str | TextPart):
-        return _system(name, value)
-    raise _wrong(name, value, "texts and text parts")
+    parts: list[TextPart] = []
+    for item in cast("Iterable[object]", value):
+        if not isinstance(item, str | TextPart):
+            raise _wrong(name, item, "texts and text parts")
+        parts.extend(_system(name, item))
+    return tuple(parts)
 
 
 _Tools: TypeAlias = tuple[Tool | OpaqueTool, ...]

@@ -320,18 +320,16 @@ def _ranked(ask: RerankRequest, job: Job, lane: Lane) -> Steps[Response[Any]]:
 
     def decode(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         ranking = form.decode_response(reply, context)
-        results = tuple([_with_document(each, documents, lane) for each in ranking.results])
-        ranking = msgspec.structs.replace(ranking, results=results[: ask.top_n])
+        results: list[Ranked] = []
+        for each in ranking.results:
+            if each.index >= len(documents):
+                spec, number = lane.endpoint.spec, len(documents)
+                raise DecodeError(f"{spec} ranks document {each.index} of {number}", path="/results")
+            results.append(msgspec.structs.replace(each, document=documents[each.index]))
+        ranking = msgspec.structs.replace(ranking, results=tuple(results[: ask.top_n]))
         return _receipt(ranking, ranking.usage, ranking.wire_model, ranking.changes)
 
     return answered(job, lane, encoded, reply, decode)
-
-
-def _with_document(result: Ranked, documents: list[str], lane: Lane) -> Ranked:
-    if result.index >= len(documents):
-        spec, number = lane.endpoint.spec, len(documents)
-        raise DecodeError(f"{spec} ranks document {result.index} of {number}", path="/results")
-    return msgspec.structs.replace(result, document=documents[result.index])
 
 
 def ranking_of(answer: Response[Ranking]) -> Ranking:

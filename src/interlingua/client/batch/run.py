@@ -25,7 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlingua.client.batch.batch import Batch, batch_lane, batches_at
-from interlingua.client.batch.service import BatchService, Pauses, Results, may_pass
+from interlingua.client.batch.service import BatchService, Pauses, may_pass
 from interlingua.client.call.attempt import answered, prepared
 from interlingua.client.call.core import call
 from interlingua.client.call.effect import Work as Heavy
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from interlingua.client.hooks.run import Hooking
     from interlingua.client.item import Input
     from interlingua.client.map import Task, Terms, Work
-    from interlingua.dialects._batches import BatchCall, BatchInfo
+    from interlingua.dialects._batches import BatchInfo
     from interlingua.dialects._contract import Encoded
     from interlingua.types.request import Request
     from interlingua.wire.http import Headers, HttpReply
@@ -194,7 +194,10 @@ class BatchRun(Generic[T]):
                 self._own(record)
         for record in records:
             if record.batch is None:
-                info = yield from self._searched(record)
+                info = yield from self._service.find(record, self._batch_ids())
+                if info is None:  # it may have been taken just now, and is looked for a second time
+                    yield Pauses(self._how.poll_s).next()
+                    info = yield from self._service.find(record, self._batch_ids())
                 if info is None:
                     yield from self._over(record)
                     continue
@@ -246,14 +249,6 @@ class BatchRun(Generic[T]):
         except NotFoundError:
             return True
         return False
-
-    def _searched(self, record: BatchRecord) -> Steps[BatchInfo | None]:
-        """The batch of a record without an id; it may have been taken just now, and is looked for a second time."""
-        info = yield from self._service.find(record, self._batch_ids())
-        if info is None:
-            yield Pauses(self._how.poll_s).next()
-            info = yield from self._service.find(record, self._batch_ids())
-        return info
 
     def _batch_ids(self) -> set[str]:
         return {record.batch for record in self._records.values() if record.batch}
@@ -384,8 +379,14 @@ class BatchRun(Generic[T]):
         while self._waiting:
             for mark in list(self._waiting):
                 record = self._records[mark]
+                name = record.batch or ""
                 try:
-                    info = yield from self._shown(record.batch or "")
+                    info = yield from self._service.show(name)
+                except NotFoundError as error:
+                    error.add_note(
+                        f"{name} is in the journal: is the key another account's? retry_failed=True gives it up"
+                    )
+                    raise
                 except DecodeError as error:  # no rerun reads it: the other batches are not to suffer
                     why = f"{self._lane.endpoint.spec}: the batch {record.batch} cannot be read: {error.message}"
                     problem = UpstreamError(f"{why}; retry_failed=True hands its inputs over again", retryable=True)
@@ -399,13 +400,6 @@ class BatchRun(Generic[T]):
                 )
             yield pauses.next()
         return None
-
-    def _shown(self, name: str) -> Steps[BatchInfo]:
-        try:
-            return (yield from self._service.show(name))
-        except NotFoundError as error:
-            error.add_note(f"{name} is in the journal: is the key another account's? retry_failed=True gives it up")
-            raise
 
     def _end(self) -> Steps[None]:
         """End the batch whose outcomes were finished, unless it has inputs of others."""
@@ -425,7 +419,10 @@ class BatchRun(Generic[T]):
         outcomes: list[Outcome] = []
         why = ""
         for source in info.results:
-            results, problem = yield from self._read(source)
+            try:
+                results, problem = yield from self._service.results(source)
+            except (WireError, NotFoundError) as error:  # no rerun reads them: the other batches are not to suffer
+                results, problem = [], error
             if problem is not None:
                 why = f"its results cannot be read: {problem.message}"
             for result in results:
@@ -440,12 +437,6 @@ class BatchRun(Generic[T]):
         self._ending = _Ended(record, info, is_read=not waiting or is_cut_short)
         left_out = [self._left_out(place, info, why, is_run=not is_cut_short) for place in waiting.values()]
         return outcomes + left_out
-
-    def _read(self, source: BatchCall) -> Steps[Results]:
-        try:
-            return (yield from self._service.results(source))
-        except (WireError, NotFoundError) as error:  # no rerun reads them: the other batches are not to suffer
-            return Results([], error)
 
     def _left_out(self, place: Place, info: BatchInfo, why: str, *, is_run: bool) -> Outcome:
         """The outcome of an input without a result: never run, if the batch was ended before; else nobody knows."""

@@ -88,6 +88,7 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
     way = _straight(job)
     if way is None:
         return (yield from _Trip(job, attempt, *_beside(job)).go())
+    store, limits, at_s = way
     lane, started_s = job.lanes[0], job.clock()
     try:
         answer = yield from attempt(job, lane)
@@ -96,12 +97,13 @@ def routed(job: Job, attempt: Callable[[Job, Lane], Steps[A]]) -> Steps[tuple[A,
     else:
         duration_s = job.clock() - started_s
         if isinstance(answer, Lasting):
-            answer.visit = Visit(lane, way[0], Standing("open", way[2]), None, started_s, 1, None, job.settings.headers)
-        elif way[0].clear_at_s(lane.endpoint.spec) is None:
+            answer.visit = Visit(lane, store, Standing("open", at_s), None, started_s, 1, None, job.settings.headers)
+        elif store.clear_at_s(lane.endpoint.spec) is None:
             identity = lane.endpoint.identity(job.settings.headers)
-            yield from consulted(way[0], lane.endpoint.spec, Succeeded(way[2], identity=identity))
+            yield from consulted(store, lane.endpoint.spec, Succeeded(at_s, identity=identity))
         return answer, (served(lane.endpoint.spec, duration_s),)
-    return (yield from _gone_on(job, attempt, way, started_s, failure))
+    visit = Visit(lane, store, Standing("open", at_s), None, started_s, 1, None, job.settings.headers)
+    return (yield from _Trip(job, attempt, store, limits).taken_over(visit, failure))
 
 
 def _straight(job: Job) -> _Straight | None:
@@ -117,15 +119,6 @@ def _straight(job: Job) -> _Straight | None:
     spec = job.lanes[0].endpoint.spec
     at_s = None if limits.covers(spec) else store.clear_at_s(spec)
     return None if at_s is None else (store, limits, at_s)
-
-
-def _gone_on(
-    job: Job, attempt: Callable[[Job, Lane], Steps[A]], way: _Straight, started_s: float, error: Error
-) -> Steps[tuple[A, tuple[Attempt, ...]]]:
-    """As `routed`, where the only target was asked straight away, and has failed."""
-    store, limits, at_s = way
-    visit = Visit(job.lanes[0], store, Standing("open", at_s), None, started_s, 1, None, job.settings.headers)
-    return (yield from _Trip(job, attempt, store, limits).taken_over(visit, error))
 
 
 def _beside(job: Job) -> tuple[HealthStore, Limiter]:

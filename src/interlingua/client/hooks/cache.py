@@ -105,8 +105,10 @@ class ResponseCache(Hook):
             response, id=None, request_id=None, request=None, raw_reply=None, output=None, attempts=(), rate_limits={},
             changes=changes,
         )  # fmt: skip
-        entry = dump(_unsealed(stored) if self._shared else stored).encode()
-        pending = self._store.put(key, entry, self._ttl_s, is_async=context.is_async)
+        if self._shared:  # without what belongs to whom it was given
+            others = [replace(other, parts=_bare(other.parts), extra={}) for other in stored.alternatives]
+            stored = replace(stored, parts=_bare(stored.parts), alternatives=tuple(others), extra={})
+        pending = self._store.put(key, dump(stored).encode(), self._ttl_s, is_async=context.is_async)
         return response if pending is None else _after(pending, response)
 
     def close(self) -> None:
@@ -133,12 +135,6 @@ def _is_whole(response: Response[Any]) -> bool:
     choices = [(response.finish_reason, response.parts)]
     choices += [(other.finish_reason, other.parts) for other in response.alternatives]
     return all(reason == "stop" and parts and _KEPT.issuperset(map(type, parts)) for reason, parts in choices)
-
-
-def _unsealed(response: Response[Any]) -> Response[Any]:
-    """The answer without what belongs to whom it was given."""
-    others = [replace(other, parts=_bare(other.parts), extra={}) for other in response.alternatives]
-    return replace(response, parts=_bare(response.parts), alternatives=tuple(others), extra={})
 
 
 def _bare(parts: tuple[Part, ...]) -> tuple[Part, ...]:
