@@ -141,10 +141,10 @@ def collect(changes: list[Change] | None, entries: Iterable[Change], places: Map
     for entry in entries:
         if places is None:
             changes.append(entry)
-        elif (place := next((place for place in places if _is_within(entry.path, place)), None)) is not None:
-            path = places[place] + entry.path.removeprefix(place)
-            changes.append(msgspec.structs.replace(entry, path=path))
-
-
-def _is_within(path: str, place: str) -> bool:
-    return path.startswith(place) if place.endswith("/") else path == place
+            continue
+        for beginning, place in places.items():
+            is_within = entry.path.startswith(beginning) if beginning.endswith("/") else entry.path == beginning
+            if is_within:
+                path = place + entry.path.removeprefix(beginning)
+                changes.append(msgspec.structs.replace(entry, path=path))
+                break

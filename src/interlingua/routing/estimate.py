@@ -138,17 +138,12 @@ def estimate_body(body: bytes) -> int:
             begins, ends = body.rfind(b'"', 0, place - _STEP_BYTES) + 1, find(b'"', place)
             place = ends if ends >= 0 else end
             text = body[begins:place]
-            if len(text) > LEAST_FILE_BYTES and _is_file(text):
+            beginning = text[:1_024]  # of base64, in which nothing is ever apart
+            if len(text) > LEAST_FILE_BYTES and b" " not in beginning and beginning.isascii():
                 size -= len(text)
                 of_files += _file(text)
         place += _STEP_BYTES
     return round(size / BODY_BYTES + of_files) or 1
-
-
-def _is_file(text: bytes) -> bool:
-    """Whether a long text is base64: in it nothing is ever apart."""
-    beginning = text[:1_024]
-    return b" " not in beginning and beginning.isascii()
 
 
 def _file(text: bytes) -> float:

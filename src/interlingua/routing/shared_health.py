@@ -13,7 +13,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from interlingua.errors import DecodeError, LimitExceededError
@@ -126,14 +126,13 @@ class SharedHealth:
             return {}
         targets = sorted([name.decode() for name in names])
         (values,) = yield [Read(tuple([self._key(target) for target in targets]))]
-        return dict(self._healths(targets, values))
-
-    def _healths(self, targets: list[str], values: list[bytes | None]) -> Iterable[tuple[str, TargetHealth]]:
         now_s = self._clock()
+        healths: dict[str, TargetHealth] = {}
         for target, value in zip(targets, values, strict=True):
             health = target_health(_read(value or b""), now_s)
             if health is not None:
-                yield target, health
+                healths[target] = health
+        return healths
 
     def _key(self, target: str) -> str:
         return f"{self._index}:{target}"  # the braces keep all of them on one node of a cluster

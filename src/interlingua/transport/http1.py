@@ -347,12 +347,18 @@ class ResponseReader:
         parsed = plain_head(data[:end]) if end > 0 else None
         if parsed is None:
             return False
-        if parsed[2] == CHUNKED:
-            return self._begin_chunked(data, end + 4, parsed[0], parsed[1])
+        begin = end + 4
+        if parsed[2] == CHUNKED:  # chunks are the parser's, which is told of a head that says no more than that
+            status, headers, _ = parsed
+            if len(headers) > MAX_HEADERS:
+                return False
+            limit_bytes, _, shown = said_of_body(headers, self.peer, self._max_body_bytes)
+            self._latest_chunked = None if holds_cookies(headers) else (data[:begin], status, shown, limit_bytes)
+            return self._go_on_chunked(data, begin, status, shown, limit_bytes)
         self._strange += 1
         if self._strange < _MOST_STRANGE or not self._strange % _SELDOM:
-            self._latest = latest_head(data[: end + 4], parsed)
-        return self._begin_plainly(data, end + 4, *parsed)
+            self._latest = latest_head(data[:begin], parsed)
+        return self._begin_plainly(data, begin, *parsed)
 
     def _begin_plainly(self, data: bytes, begin: int, status: int, headers: Headers, length: int) -> bool:
         """Whether the body in `data` may be read behind a plain head, which ends at `begin`; what is there is read."""
@@ -369,14 +375,6 @@ class ResponseReader:
             self._left_bytes = length
             self._feed_plainly(data[begin:])
         return True
-
-    def _begin_chunked(self, data: bytes, begin: int, status: int, headers: Headers) -> bool:
-        """Begin a body in chunks: those are the parser's, which is told of a head that says no more than that."""
-        if len(headers) > MAX_HEADERS:
-            return False
-        limit_bytes, _, shown = said_of_body(headers, self.peer, self._max_body_bytes)
-        self._latest_chunked = None if holds_cookies(headers) else (data[:begin], status, shown, limit_bytes)
-        return self._go_on_chunked(data, begin, status, shown, limit_bytes)
 
     def _go_on_chunked(self, data: bytes, begin: int, status: int, shown: Headers, limit_bytes: int | None) -> bool:
         self._start_parsing()

@@ -88,7 +88,11 @@ class Pool(Generic[ConnectionT, WaiterT]):
             if idle is None:
                 idle = self._idle[origin] = deque()
             idle.append((now + self._keep_alive_s, connection))
-        return self._serve_another() if self._waiting else None
+        for other, line in self._waiting.items():  # what is free now may serve another origin
+            if line and self._may_open(other):
+                self._count(other, 1)
+                return self._pop_waiter(other, line), Slot(None)
+        return None
 
     def wait(self, origin: Origin, waiter: WaiterT) -> None:
         """Queue `waiter` for the next slot of `origin`."""
@@ -138,13 +142,6 @@ class Pool(Generic[ConnectionT, WaiterT]):
             return False
         self._discard(oldest[1], self._idle[oldest[1]].popleft()[1])
         return True
-
-    def _serve_another(self) -> tuple[WaiterT, Slot[ConnectionT]] | None:
-        for origin, waiting in self._waiting.items():
-            if waiting and self._may_open(origin):
-                self._count(origin, 1)
-                return self._pop_waiter(origin, waiting), Slot(None)
-        return None
 
     def _pop_waiter(self, origin: Origin, waiting: deque[WaiterT]) -> WaiterT:
         waiter = waiting.popleft()

@@ -63,23 +63,19 @@ class Tool(Canonical, frozen=True, kw_only=True):
 
     def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Tool], tuple[dict[str, Any]]]:
         """Pickled without a handler that pickle cannot take, so that what holds tools always gets through."""
-        return _made_again, ({**asdict(self), "handler": self.handler if _is_picklable(self.handler) else None},)
+        from pickle import dumps
+
+        handler = self.handler
+        try:
+            dumps(handler)
+        except Exception:  # noqa: BLE001 - pickle calls what the handler holds, which may raise anything
+            handler = None  # a lambda, an inner function or a connection: no other process can have it
+        return _made_again, ({**asdict(self), "handler": handler},)
 
 
 def _made_again(members: dict[str, Any]) -> Tool:
     """The tool that was pickled."""
     return Tool(**members)
-
-
-def _is_picklable(handler: object) -> bool:
-    """Whether another process can have `handler`; of a lambda, an inner function or a connection it cannot."""
-    from pickle import dumps
-
-    try:
-        dumps(handler)
-    except Exception:  # noqa: BLE001 - pickle calls what the handler holds, which may raise anything
-        return False
-    return True
 
 
 class OpaqueTool(Canonical, frozen=True):

@@ -41,25 +41,21 @@ def rate_limits(headers: Headers) -> dict[str, RateLimit]:
     """The limits that the headers tell of, by name: `requests`, `tokens`, `input_tokens`; empty for none."""
     fields: dict[str, dict[str, str]] = {}
     for name, value in headers:
-        if tells_limit(name):
-            word, limit = _split(name)
-            if word in _WORDS and limit:
-                fields.setdefault(limit.replace("-", "_"), {})[word] = value
+        if not tells_limit(name):
+            continue
+        if name.startswith(_OPENAI):
+            word, _, limit = name.removeprefix(_OPENAI).partition("-")
+            limit = limit or "requests"
+        else:
+            limit, _, word = name.removeprefix(_ANTHROPIC).rpartition("-")
+        if word in _WORDS and limit:
+            fields.setdefault(limit.replace("-", "_"), {})[word] = value
     return {name: _limit(words, headers) for name, words in fields.items()}
 
 
 def tells_limit(name: str) -> bool:
     """Whether the header of a name may tell of a limit."""
     return name.startswith((_OPENAI, _ANTHROPIC))
-
-
-def _split(name: str) -> tuple[str, str]:
-    """The value of a limit in a header, and its name."""
-    if name.startswith(_OPENAI):
-        word, _, limit = name.removeprefix(_OPENAI).partition("-")
-        return word, limit or "requests"
-    limit, _, word = name.removeprefix(_ANTHROPIC).rpartition("-")
-    return word, limit
 
 
 def _limit(words: dict[str, str], headers: Headers) -> RateLimit:
