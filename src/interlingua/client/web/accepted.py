@@ -95,15 +95,17 @@ class MemoryAccepted:
             if any([mark in self._ends_s or ends_s <= self._forgotten_s for mark, ends_s in marks.items()]):
                 return False
             if len(self._ends_s) + len(marks) > MAX_ACCEPTED:
-                now_s = self._now()
-                over = {mark: ends_s for mark, ends_s in self._ends_s.items() if ends_s <= now_s}
-                self._forgotten_s = max([self._forgotten_s, *over.values()])
-                for mark in over:
-                    del self._ends_s[mark]
+                self._forget(self._now())
             if len(self._ends_s) + len(marks) > MAX_ACCEPTED:
                 raise _full("memory")
             self._ends_s.update(marks)
             return True
+
+    def _forget(self, now_s: float) -> None:
+        over = {mark: ends_s for mark, ends_s in self._ends_s.items() if ends_s <= now_s}
+        self._forgotten_s = max([self._forgotten_s, *over.values()])
+        for mark in over:
+            del self._ends_s[mark]
 
 
 class FileAccepted:
