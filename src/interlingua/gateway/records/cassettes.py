@@ -108,27 +108,26 @@ def _cassette(record: Record, content: Content) -> dict[str, Any]:
             "headers": _lines(content.headers),
             "body": _text(content.body),
         },
-        "upstream": [_passage(passage) for passage in content.passages],
+        "upstream": [
+            {
+                "target": passage.target,
+                "dialect": passage.dialect,
+                "method": passage.method,
+                "url": passage.url,
+                "request": {"headers": _lines(passage.request_headers), "body": _text(passage.request_body)},
+                "status": passage.status,
+                "headers": _lines(passage.headers),
+                "body": _text(passage.body),
+                "is_whole": passage.is_whole,
+            }
+            for passage in content.passages
+        ],
         "reply": {
             "status": record.status,
             "headers": _lines(content.reply_headers),
             "body": _text(content.reply_body),
         },
         "is_whole": content.is_whole,
-    }
-
-
-def _passage(passage: Passage) -> dict[str, Any]:
-    return {
-        "target": passage.target,
-        "dialect": passage.dialect,
-        "method": passage.method,
-        "url": passage.url,
-        "request": {"headers": _lines(passage.request_headers), "body": _text(passage.request_body)},
-        "status": passage.status,
-        "headers": _lines(passage.headers),
-        "body": _text(passage.body),
-        "is_whole": passage.is_whole,
     }
 
 
