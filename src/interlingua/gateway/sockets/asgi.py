@@ -19,7 +19,7 @@ from interlingua.gateway.sockets.session import Close, session_of
 if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.gateway.core import Gateway
-    from interlingua.gateway.http import GatewayReply, GatewayRequest
+    from interlingua.gateway.http import GatewayRequest
     from interlingua.gateway.sockets.session import Session
 
 __all__ = ["serve_socket"]
@@ -40,7 +40,14 @@ async def serve_socket(
     entry = request.entry
     try:
         if session is None:
-            await _refuse(refusal or await gateway.answer(request), extensions, send)
+            reply = refusal or await gateway.answer(request)
+            if _REFUSAL in extensions:
+                body = reply.body if isinstance(reply.body, bytes) else b""  # an error is whole
+                headers = [(name.encode("latin-1"), text.encode("latin-1", "replace")) for name, text in reply.headers]
+                await send({"type": f"{_REFUSAL}.start", "status": reply.status, "headers": headers})
+                await send({"type": f"{_REFUSAL}.body", "body": body})
+            else:
+                await send({"type": "websocket.close", "code": 1008})
             return
         await send({"type": "websocket.accept"})
         if entry is not None:
@@ -50,16 +57,6 @@ async def serve_socket(
         if entry is not None:
             entry.done()
     await _run(gateway, session, receive, send)
-
-
-async def _refuse(reply: GatewayReply, extensions: MutableMapping[str, Any], send: Send) -> None:
-    body = reply.body if isinstance(reply.body, bytes) else b""  # an error is whole
-    if _REFUSAL not in extensions:
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    headers = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in reply.headers]
-    await send({"type": f"{_REFUSAL}.start", "status": reply.status, "headers": headers})
-    await send({"type": f"{_REFUSAL}.body", "body": body})
 
 
 async def _run(gateway: Gateway, session: Session, receive: Receive, send: Send) -> None:
