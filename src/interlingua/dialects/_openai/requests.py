@@ -152,7 +152,12 @@ class OpenAIRequestWriter(RequestWriter):
         """
         request, quirks = self.request, self.quirks
         if self._is_bound():
-            return self._as_schema() if request.json_mode and not quirks.json_mode else self._named()
+            if quirks.json_mode or not request.json_mode:
+                return self._named()
+            if request.output_schema is not None:
+                return request
+            self.changes.add("parameter_adjusted", "/json_mode", "the server has schemas only: that of any object")
+            return replace(request, output_schema={"type": "object"}, json_mode=False)
         weak = quirks.output_schema != "json_schema"
         why = f"the server has {'only JSON mode' if weak else 'no schema together with tools'}"
         if "output_schema" not in self.options.allow:
@@ -179,13 +184,6 @@ class OpenAIRequestWriter(RequestWriter):
             return self.request
         self.changes.add("parameter_adjusted", "/schema_name", f"{own!r} is {legal!r} on the wire")
         return replace(self.request, schema_name=legal)
-
-    def _as_schema(self) -> Request:
-        """Any JSON object, asked for with a schema."""
-        if self.request.output_schema is not None:
-            return self.request
-        self.changes.add("parameter_adjusted", "/json_mode", "the server has schemas only: that of any object")
-        return replace(self.request, output_schema={"type": "object"}, json_mode=False)
 
     # Knobs
 

@@ -323,7 +323,16 @@ class GoogleStreamDecoder(BuildingDecoder):
         if not self._candidates and self._blocked is not None:
             self.builder.finish("content_filter", self._blocked)
         for candidate in self._candidates.values():
-            self._settle_candidate(candidate)
+            if candidate.block is not None and candidate.arguments.value:
+                self.builder.call_arguments(candidate.block, candidate.arguments.text[:-1])
+            self._cite(candidate)
+            if candidate.members:
+                self.builder.choice_extra(candidate.number, NAME)["candidate"] = candidate.members
+            if candidate.raw is None and self._blocked is not None:
+                self.builder.finish("content_filter", self._blocked, candidate.number)
+            elif candidate.raw is not None:
+                reason = finish_with_calls(candidate.raw, has_calls=candidate.has_calls)
+                self.builder.finish(reason, candidate.raw, candidate.number)
         usage = None if self._usage is None else decode_usage(self._usage)
         if usage is not None:
             self.builder.start()
@@ -338,19 +347,6 @@ class GoogleStreamDecoder(BuildingDecoder):
             if name in candidate.members:
                 for citation in read_citations(name, candidate.members.pop(name), block.content):
                     self.builder.annotate(block, citation)
-
-    def _settle_candidate(self, candidate: _Candidate) -> None:
-        number = candidate.number
-        if candidate.block is not None and candidate.arguments.value:
-            self.builder.call_arguments(candidate.block, candidate.arguments.text[:-1])
-        self._cite(candidate)
-        if candidate.members:
-            self.builder.choice_extra(number, NAME)["candidate"] = candidate.members
-        if candidate.raw is None and self._blocked is not None:
-            self.builder.finish("content_filter", self._blocked, number)
-        elif candidate.raw is not None:
-            reason = finish_with_calls(candidate.raw, has_calls=candidate.has_calls)
-            self.builder.finish(reason, candidate.raw, number)
 
 
 def _only_text(wire: CandidateWire) -> PartWire | None:

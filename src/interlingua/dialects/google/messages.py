@@ -243,7 +243,11 @@ class MessageEncoder:
         self, system: tuple[TextPart, ...], messages: tuple[Message, ...], begin: int = 0
     ) -> tuple[ContentWire | None, list[ContentWire]]:
         """`systemInstruction` and `contents`; `begin` is the place of the first message in the request."""
-        first: list[Any] = self._turns.bare(system) or self._system(system)
+        first: list[Any] = self._turns.bare(system) or []
+        if not first:
+            encoder = self._turn("")
+            wires = [encoder.part(part, f"/system/{place}") for place, part in enumerate(system)]
+            first = [wire for wire in wires if wire is not None]
         extra: dict[str, Any] = {}
         place = 0
         while place < len(messages) and messages[place].role == "system":
@@ -264,11 +268,6 @@ class MessageEncoder:
 
     def _turn(self, path: str) -> AssistantEncoder:
         return AssistantEncoder(self.target, self.changes, path, names=self.names, ids=self.ids)
-
-    def _system(self, system: tuple[TextPart, ...]) -> list[PartWire]:
-        encoder = self._turn("")
-        wires = [encoder.part(part, f"/system/{place}") for place, part in enumerate(system)]
-        return [wire for wire in wires if wire is not None]
 
     def _message(self, message: Message, number: int) -> None:
         role, parts = message.role, message.parts

@@ -41,19 +41,14 @@ def read_step(part: OpaquePart, provider: str | None) -> ServerToolPart | None:
             arguments: dict[str, Any] = step.get("args") or {}
             return ServerToolPart(NAME, part.kind, raw, _name(step), call_id, arguments, provider=provider)
         case "toolResponse":
-            return ServerToolPart(
-                NAME, part.kind, raw, _name(step), call_id, None, _output(step), provider=provider
-            )  # fmt: skip
+            response = step.get("response")
+            if is_object(response):
+                response = {name: value for name, value in response.items() if name not in MARKUP}
+            output = encode(response).decode() if response else ""
+            return ServerToolPart(NAME, part.kind, raw, _name(step), call_id, None, output, provider=provider)
         case _:
             return None
 
 
 def _name(step: dict[str, Any]) -> str:
     return (string_in(step, "toolType", "name") or "tool").lower()
-
-
-def _output(step: dict[str, Any]) -> str:
-    response = step.get("response")
-    if is_object(response):
-        response = {name: value for name, value in response.items() if name not in MARKUP}
-    return encode(response).decode() if response else ""
