@@ -41,7 +41,7 @@ os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "authority
 _STATE = TemporaryDirectory(prefix="interlingua-tests-", ignore_cleanup_errors=True)
 os.environ["XDG_STATE_HOME"] = _STATE.name
 
-# What a shell starts in the background ignores interrupts, and so would the tests of interrupts and all that they start.
+# What a shell starts in the background ignores interrupts, and so would the tests of interrupts and what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
