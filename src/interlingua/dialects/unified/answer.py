@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from interlingua.dialects.unified.parts import (
+    NAME,
     calls_view,
     decode_part,
     encode_parts,
@@ -83,6 +84,9 @@ def decode_usage(wire: UsageWire) -> Usage:
 
 def encode_answer(response: Response[Any], *, model: str, id: str | None = None) -> ResponseWire:
     """The answer under the name `model`; `id` is for one that has none of its own."""
+    usage: Any = response.usage  # it is written as it is: the contract and the wire have the same members
+    if usage is not None and own_members(usage.extra):
+        usage = with_members(msgspec.structs.replace(usage, extra=split_extra(usage.extra)), usage.extra[NAME])
     wire = ResponseWire(
         id=response.id or id,
         model=model,
@@ -92,7 +96,7 @@ def encode_answer(response: Response[Any], *, model: str, id: str | None = None)
         parts=encode_parts(response.parts, {}, {}),
         finish_reason=response.finish_reason,
         finish_reason_raw=response.finish_reason_raw,
-        usage=cast("UsageWire | None", _usage(response.usage)),
+        usage=usage,
         alternatives=[_encoded_alternative(one) for one in response.alternatives],
         changes=list(response.changes),
         attempts=list(response.attempts),
@@ -114,11 +118,3 @@ def _encoded_alternative(one: Alternative) -> AlternativeWire:
     )
     own = own_members(one.extra)
     return cast("AlternativeWire", with_members(wire, own)) if own else wire
-
-
-def _usage(usage: Usage | None) -> object:
-    """Token counts as they are written; the contract and the wire have the same members."""
-    if usage is None:
-        return None
-    own = own_members(usage.extra)
-    return with_members(msgspec.structs.replace(usage, extra=split_extra(usage.extra)), own) if own else usage

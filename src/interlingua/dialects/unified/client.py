@@ -35,17 +35,15 @@ from interlingua.wire.json import decode_any, decode_wire
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from msgspec import Raw
-
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
-    from interlingua.dialects.unified.wire import PartWire, TextWire, ToolWire
+    from interlingua.dialects.unified.wire import PartWire, ToolWire
     from interlingua.errors import Error
     from interlingua.stream.calls import CallIdSource
     from interlingua.types.change import Changes
     from interlingua.types.content import Part
     from interlingua.types.message import Message
     from interlingua.types.request import Request
-    from interlingua.types.response import Alternative, Response
+    from interlingua.types.response import Response
     from interlingua.wire.http import HttpReply
 
 __all__ = [
@@ -93,17 +91,24 @@ class _RequestEncoder(RequestWriter):
         check_choice(request.tool_choice, request.tools)
         self.note_others()
         knobs = {name: value for name in KNOBS if (value := getattr(request, name)) is not None and self.takes(name)}
+        continues: Any = request.continues
+        tools = self.written_tools((), self._tools)
+        system: Any = _plain_text(request.system)
+        if system is None and request.system:
+            system = encode_parts(request.system, {}, {})
+        writer = _MessageWriter(self.names)
+        messages = self.placed([writer.message(message) for message in history], is_bare=writer.is_bare)
         wire = RequestWire(
             model=self.target.model,
             stream=self.options.stream,
             **knobs,
             stop=list(request.stop),
-            continues=None if request.continues is None else _state(request.continues),
+            continues=None if continues is None else ServerStateWire(continues.dialect, continues.raw),
             members=split_extra(request.extra),
-            tools=cast("list[ToolWire]", self.written_tools((), self._tools)),  # text is written as it is
+            tools=cast("list[ToolWire]", tools),  # text is written as it is
             tool_choice=encode_choice(request.tool_choice, self.names),
-            system=_texts(request.system),
-            messages=cast("list[MessageWire]", self._messages(history)),  # as are these
+            system=system,
+            messages=cast("list[MessageWire]", messages),  # as are these
         )
         own = own_members(request.extra)
         return self.done(PATH, cast("RequestWire", with_members(wire, own, self.slots)) if own else wire)
@@ -111,11 +116,6 @@ class _RequestEncoder(RequestWriter):
     def _tools(self) -> list[ToolWire]:
         tools = enumerate(self.request.tools)
         return [encode_tool(tool, self.names, self.changes, f"/tools/{place}") for place, tool in tools]
-
-    def _messages(self, history: tuple[Message, ...]) -> list[MessageWire] | Raw:
-        writer = _MessageWriter(self.names)
-        wires = [writer.message(message) for message in history]
-        return self.placed(wires, is_bare=writer.is_bare)
 
 
 class _MessageWriter:
@@ -152,17 +152,6 @@ def _plain_text(parts: tuple[Part, ...]) -> str | None:
     if type(part) is not TextPart or part.cache is not None or not is_bare(part):
         return None
     return part.text or None
-
-
-def _texts(system: tuple[TextPart, ...]) -> str | list[TextWire] | None:
-    if not system:
-        return None
-    text = _plain_text(system)
-    return cast("list[TextWire]", encode_parts(system, {}, {})) if text is None else text
-
-
-def _state(state: Any) -> ServerStateWire:
-    return ServerStateWire(state.dialect, state.raw)
 
 
 # The answer
@@ -227,16 +216,14 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
 def settled(response: Response[Any], changes: Changes) -> Response[Any]:
     """The answer with finish reasons that agree with its parts; an entry where they contradicted them."""
     reason = finish_of(response.finish_reason, response.finish_reason_raw, response.parts, changes)
-    others = tuple([_settled_choice(one, place, changes) for place, one in enumerate(response.alternatives)])
+    reasons = [
+        finish_of(one.finish_reason, one.finish_reason_raw, one.parts, changes, f"/alternatives/{place}/finish_reason")
+        for place, one in enumerate(response.alternatives)
+    ]
+    others = tuple([replace(one, finish_reason=own) for one, own in zip(response.alternatives, reasons, strict=True)])
     if reason == response.finish_reason and others == response.alternatives:
         return response
     return replace(response, finish_reason=reason, alternatives=others)
-
-
-def _settled_choice(one: Alternative, place: int, changes: Changes) -> Alternative:
-    path = f"/alternatives/{place}/finish_reason"
-    reason = finish_of(one.finish_reason, one.finish_reason_raw, one.parts, changes, path)
-    return replace(one, finish_reason=reason)
 
 
 def _is_error(body: bytes) -> bool:

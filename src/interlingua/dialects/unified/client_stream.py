@@ -189,18 +189,15 @@ class UnifiedStreamDecoder(RunDecoder):
         if text:  # it breaks no law if that broke none
             self._pieces.append(text)
             self._events.append(TextDelta(self._text.index, text, self._text.choice))
-        else:
-            self._check_told()
-        return bool(text)
-
-    def _check_told(self) -> None:
-        """End a run of texts: the laws hold for it as for one text."""
+            return True
+        # the run of texts ends: the laws hold for it as for one text
         self._template = self._run = None
         pieces = self._pieces[self._counted :]
         if pieces:
             index, choice = self._text.index, self._text.choice
             self._checker.grown(choice, index).append(TextDelta(index, "".join(pieces), choice))
             self._number += len(pieces)
+        return False
 
     def _strange(self, data: bytes, error: DecodeError) -> None:
         """Data that is no event that we know: another one, an error, a whole answer, or nothing lawful."""
@@ -256,7 +253,10 @@ class UnifiedStreamDecoder(RunDecoder):
         usage = self._folder.usage
         if end.usage is not None and merge_usage(usage, end.usage) != usage:
             self._say(UsageUpdate(end.usage))
-        self._check_open()
+        if not self._number:
+            raise DecodeError("the stream ends before it began")
+        if len(self._checker.blocks) > len(self._checker.closed):
+            raise DecodeError("the stream ends while a block is open")
         self._folder.feed(StreamEnd(end))
         response = settled(self._folder.response(), self._made)
         made = self._made.done()
@@ -264,13 +264,6 @@ class UnifiedStreamDecoder(RunDecoder):
             response = msgspec.structs.replace(response, changes=(*end.changes, *made))
         self._ended = True
         self._events.append(StreamEnd(response))
-
-    def _check_open(self) -> None:
-        """Raises: DecodeError, where a block is still open, or nothing came at all."""
-        if not self._number:
-            raise DecodeError("the stream ends before it began")
-        if len(self._checker.blocks) > len(self._checker.closed):
-            raise DecodeError("the stream ends while a block is open")
 
     def _say(self, event: Event) -> None:
         """Give an event out.

@@ -93,14 +93,13 @@ def result_names(body: object) -> object:
     if not is_object(body):
         return body
     names: dict[str, object] = {}
-    messages = [_named(message, names) for message in _messages(body)]
+    messages = [
+        {**message, "parts": [_named_part(part, names) for part in message["parts"]]}
+        if is_object(message) and is_list(message.get("parts"))
+        else message
+        for message in _messages(body)
+    ]
     return {**body, "messages": messages}
-
-
-def _named(message: Any, names: dict[str, object]) -> Any:
-    if not is_object(message) or not is_list(message.get("parts")):
-        return message
-    return {**message, "parts": [_named_part(part, names) for part in message["parts"]]}
 
 
 def _named_part(part: Any, names: dict[str, object]) -> Any:

@@ -122,6 +122,10 @@ def error_of_wire(wire: ErrorWire, partial: Response[Any] | None, status: int | 
     status = status or wire.status
     words = (wire.code or "", wire.type)
     kind = ERROR_TYPES.get(wire.type) or class_of(ErrorBody(wire.message, words), status, {})
+    if issubclass(kind, UpstreamError):
+        facts: dict[str, Any] = {"response": partial}
+    else:
+        facts = _FACTS[kind](wire, partial) if kind in _FACTS else {}
     wait = wire.retry_after_s if wire.retry_after_s is not None else retry_after_s(headers)
     return kind(
         wire.message,
@@ -131,15 +135,8 @@ def error_of_wire(wire: ErrorWire, partial: Response[Any] | None, status: int | 
         code=wire.code,
         request_id=wire.request_id or named_request(headers),
         attempts=tuple(wire.attempts),
-        **_facts(kind, wire, partial),
+        **facts,
     )
-
-
-def _facts(kind: type[Error], wire: ErrorWire, partial: Response[Any] | None) -> dict[str, Any]:
-    """The facts of errors of a class beyond the others."""
-    if issubclass(kind, UpstreamError):
-        return {"response": partial}
-    return _FACTS[kind](wire, partial) if kind in _FACTS else {}
 
 
 def _malformed_facts(wire: ErrorWire, partial: Response[Any] | None) -> dict[str, Any]:

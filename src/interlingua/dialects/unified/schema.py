@@ -64,7 +64,11 @@ def _tidied(schema: Any) -> Any:
         return [_tidied(item) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    tidy = {name: _tidied(value) for name, value in cast("JsonObject", schema).items() if _is_kept(name, value)}
+    tidy = {
+        name: _tidied(value)
+        for name, value in cast("JsonObject", schema).items()
+        if name not in (EXTRA, "discriminator") and (name != "default" or value is not None)
+    }
     if isinstance(tidy.get("$ref"), str):
         tidy["$ref"] = f"#/$defs/{_named(_last(tidy))}"
     if "title" in tidy and isinstance(tidy["title"], str):
@@ -72,7 +76,3 @@ def _tidied(schema: Any) -> Any:
     if "contentEncoding" in tidy:
         tidy["format"] = "byte"
     return tidy
-
-
-def _is_kept(name: str, value: object) -> bool:
-    return name not in (EXTRA, "discriminator") and not (name == "default" and value is None)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlingua.dialects._contract import DecodeOptions, ServerContext
-    from interlingua.dialects.unified.wire import PartWire, ServerStateWire
+    from interlingua.dialects.unified.wire import PartWire
     from interlingua.errors import Error
     from interlingua.types.content import Part
     from interlingua.types.response import Response
@@ -108,26 +108,22 @@ class _RequestDecoder:
         tools = () if wire.tools is UNSET else _TOOLS.read(bytes(wire.tools), changes, self._tools)
         choice = decode_choice(wire.tool_choice)
         check_choice(choice, tools)
-        self._check_output()
+        if wire.output_schema is not None:
+            try:
+                check_schema(wire.output_schema, where="/output_schema")
+            except SchemaError as error:
+                raise DecodeError(error.message, path="/output_schema", code="schema_invalid") from None
         return Request(
             messages=self._messages(changes),
             system=self._system(),
             tools=tools,
             tool_choice=choice,
             stop=tuple(wire.stop),
-            continues=_state(wire.continues),
+            continues=None if wire.continues is None else ServerState(wire.continues.dialect, wire.continues.raw),
             json_mode=wire.json_mode,
             extra=extra_of(wire.members, wire.extra),
             **_read_knobs(wire),
         )
-
-    def _check_output(self) -> None:
-        if self.wire.output_schema is None:
-            return
-        try:
-            check_schema(self.wire.output_schema, where="/output_schema")
-        except SchemaError as error:
-            raise DecodeError(error.message, path="/output_schema", code="schema_invalid") from None
 
     def _system(self) -> tuple[TextPart, ...]:
         match self.wire.system:
@@ -182,7 +178,17 @@ class _MessageReader:
     def _part(self, wire: PartWire, place: int, number: int) -> Part:
         """The part of this number in the message at a place."""
         if type(wire) is ToolCallWire:
-            return self._call(wire, f"/messages/{place}/parts/{number}")
+            path = f"/messages/{place}/parts/{number}"
+            if not wire.id.strip():
+                raise DecodeError(f"{path}/id: a call must have an id", path=f"{path}/id", code="call_id_missing")
+            if not wire.name:
+                raise DecodeError(f"{path}/name: a call must name its tool", path=f"{path}/name")
+            self.names[wire.id] = wire.name
+            part = _decoded(wire, path)
+            if type(part) is BrokenToolCall:
+                sentence = f"the call {part.id!r} (tool {part.name}) has broken arguments: {part.reason}"
+                raise HistoryError(f"{path}/arguments: {sentence}", code="arguments_broken")
+            return part
         if type(wire) is ToolResultWire:
             wire.name = self.names.get(wire.tool_call_id) if wire.name is None else wire.name
         elif type(wire) is BrokenToolCallWire:
@@ -192,28 +198,12 @@ class _MessageReader:
         except DecodeError as error:
             raise error.under(f"/messages/{place}/parts/{number}") from None
 
-    def _call(self, wire: ToolCallWire, path: str) -> Part:
-        if not wire.id.strip():
-            raise DecodeError(f"{path}/id: a call must have an id", path=f"{path}/id", code="call_id_missing")
-        if not wire.name:
-            raise DecodeError(f"{path}/name: a call must name its tool", path=f"{path}/name")
-        self.names[wire.id] = wire.name
-        part = _decoded(wire, path)
-        if type(part) is BrokenToolCall:
-            sentence = f"{path}/arguments: the call {part.id!r} (tool {part.name}) has broken arguments: {part.reason}"
-            raise HistoryError(sentence, code="arguments_broken")
-        return part
-
 
 def _decoded(wire: PartWire, path: str) -> Part:
     try:
         return decode_part(wire)
     except DecodeError as error:
         raise error.under(path) from None
-
-
-def _state(wire: ServerStateWire | None) -> ServerState | None:
-    return None if wire is None else ServerState(wire.dialect, wire.raw)
 
 
 # The answer

@@ -68,7 +68,10 @@ class UnifiedStreamEncoder(ResumingEncoder):
                 return encode_text(event.text)  # says what is wrong with it
         match event:
             case TextDelta(text=text) | ThinkingDelta(text=text) | ToolCallDelta(arguments=text):
-                head = self._head(event)
+                name, member = _PIECES[type(event)]
+                head = b'event: %b\ndata: {"type":"%b","index":%d,"%b":' % (name, name, event.index, member)
+                if type(event) is TextDelta:
+                    self._text_index, self._text_head = event.index, head
                 choice = b',"choice":%d' % event.choice if event.choice else b""
                 return b"%b%b%b}\n\n" % (head, encode_text(text), choice)
             case _:
@@ -77,49 +80,31 @@ class UnifiedStreamEncoder(ResumingEncoder):
     def _other(self, event: Event) -> bytes:
         match event:
             case StreamStart():
-                return self._start(event)
+                self._model = self.context.model or event.model
+                self._id = event.id or (self.context.make_id() if self.context.make_id else None)
+                return _framed("stream_start", encode(msgspec.structs.replace(event, model=self._model, id=self._id)))
             case BlockEnd(index=index, part=part, choice=choice):
                 return _framed("block_end", encode_wire(BlockEndWire(index, encode_parts((part,), {}, {})[0], choice)))
             case ToolCallReady(index=index, call=call, choice=choice):
                 return _framed("tool_call_ready", encode_wire(ToolCallReadyWire(index, encode_call(call), choice)))
             case StreamEnd(response=response):
-                return self._end(response)
+                error = fault(response, self.context)
+                if error is not None:
+                    return self._error(error, response, error.http_status)
+                answer = encode_answer(response, model=self._model or response.model, id=self._id)
+                return _framed("stream_end", encode_wire(StreamEndWire(answer)))
             case StreamError(partial=partial, status=status):
                 return self._error(error_of(event), partial, status)
             case Extra(dialect="unified", raw={"type": str(name)} as raw) if "\n" not in name and "\r" not in name:
                 return _framed(name, encode(raw))
             case _:
-                return _framed(_tag(event), encode(event))
-
-    def _head(self, event: TextDelta | ThinkingDelta | ToolCallDelta) -> bytes:
-        """The bytes before the text of a delta; that of the last text is kept."""
-        name, member = _PIECES[type(event)]
-        head = b'event: %b\ndata: {"type":"%b","index":%d,"%b":' % (name, name, event.index, member)
-        if type(event) is TextDelta:
-            self._text_index, self._text_head = event.index, head
-        return head
-
-    def _start(self, event: StreamStart) -> bytes:
-        self._model = self.context.model or event.model
-        self._id = event.id or (self.context.make_id() if self.context.make_id else None)
-        return _framed("stream_start", encode(msgspec.structs.replace(event, model=self._model, id=self._id)))
-
-    def _end(self, response: Response[Any]) -> bytes:
-        error = fault(response, self.context)
-        if error is not None:
-            return self._error(error, response, error.http_status)
-        answer = encode_answer(response, model=self._model or response.model, id=self._id)
-        return _framed("stream_end", encode_wire(StreamEndWire(answer)))
+                return _framed(cast("str", type(event).__struct_config__.tag), encode(event))
 
     def _error(self, error: Error, partial: Response[Any] | None, status: int | None) -> bytes:
         facts = encode_error_body(error).error
         facts.status = status
         answer = None if partial is None else encode_answer(partial, model=self._model or partial.model, id=self._id)
         return _framed("stream_error", encode_wire(StreamErrorWire(facts, answer)))
-
-
-def _tag(event: Event) -> str:
-    return cast("str", type(event).__struct_config__.tag)
 
 
 def _framed(name: str, data: bytes) -> bytes:

@@ -45,10 +45,13 @@ def decode_tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
 
     Raises: DecodeError for a member that is missing, or that belongs to the other kind.
     """
-    return _opaque_tool(wire, path) if wire.type == "opaque_tool" else _tool(wire, path)
-
-
-def _tool(wire: ToolWire, path: str) -> Tool:
+    if wire.type == "opaque_tool":
+        if wire.dialect is None or wire.kind is None or wire.raw is UNSET:
+            missing = next(name for name in ("dialect", "kind", "raw") if getattr(wire, name) in (None, UNSET))
+            raise _misfit(path, missing, "an opaque tool has dialect, kind and raw")
+        if wire != ToolWire(type=wire.type, dialect=wire.dialect, kind=wire.kind, raw=wire.raw):
+            raise _misfit(path, "type", "an opaque tool has dialect, kind and raw, and nothing else")
+        return OpaqueTool(wire.dialect, wire.kind, wire.raw)
     if not (wire.dialect is wire.kind is None and wire.raw is UNSET):
         member = "dialect" if wire.dialect is not None else "kind" if wire.kind is not None else "raw"
         raise _misfit(path, member, "only a tool of the type opaque_tool has one")
@@ -68,15 +71,6 @@ def _tool(wire: ToolWire, path: str) -> Tool:
         freeform=freeform,
         extra=extra_of(wire.members, wire.extra),
     )
-
-
-def _opaque_tool(wire: ToolWire, path: str) -> OpaqueTool:
-    if wire.dialect is None or wire.kind is None or wire.raw is UNSET:
-        missing = next(name for name in ("dialect", "kind", "raw") if getattr(wire, name) in (None, UNSET))
-        raise _misfit(path, missing, "an opaque tool has dialect, kind and raw")
-    if wire != ToolWire(type=wire.type, dialect=wire.dialect, kind=wire.kind, raw=wire.raw):
-        raise _misfit(path, "type", "an opaque tool has dialect, kind and raw, and nothing else")
-    return OpaqueTool(wire.dialect, wire.kind, wire.raw)
 
 
 def _misfit(path: str, member: str, sentence: str) -> DecodeError:
