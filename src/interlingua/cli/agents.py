@@ -175,19 +175,16 @@ def environment(
     """The environment of an agent's process: what is around, without what would lead it elsewhere, and its own."""
     inherited = {name: value for name, value in around.items() if name not in agent.forgets}
     named = {name: path for name, path in papers.items() if not name.startswith("-")}
-    return {**inherited, **agent.variables(place), **named, **_past_proxies(around)}
+    # An agent is not to ask this machine by way of a proxy.
+    proxies = [name for name in ("NO_PROXY", "no_proxy") if name in around] or ["NO_PROXY"]
+    past_proxies = {name: ",".join(filter(None, (around.get(name), _HERE))) for name in proxies}
+    return {**inherited, **agent.variables(place), **named, **past_proxies}
 
 
 def flags(agent: CodingAgent, place: Place, papers: Mapping[str, str]) -> list[str]:
     """The arguments before the user's own."""
     named = [word for name, path in papers.items() if name.startswith("-") for word in (name, path)]
     return [*agent.flags(place), *named]
-
-
-def _past_proxies(around: Mapping[str, str]) -> dict[str, str]:
-    """The variables that keep an agent from asking this machine by way of a proxy."""
-    names = [name for name in ("NO_PROXY", "no_proxy") if name in around] or ["NO_PROXY"]
-    return {name: ",".join(filter(None, (around.get(name), _HERE))) for name in names}
 
 
 def shell_lines(agent: CodingAgent, program: str, place: Place, arguments: list[str]) -> list[str]:

@@ -226,7 +226,12 @@ def question_of(options: Namespace) -> Question:
         pieces = [*([filled] if filled else []), *(piece for piece in pieces if not isinstance(piece, str))]
     if not (pieces or parts):
         raise UsageError("nothing to ask: give a prompt, or pipe one in")
-    return Question([*parts, *pieces], _output(options.schema), toolbox_of(options.tool))
+    output: Any = None
+    if options.schema is not None:
+        from interlingua.cli.loading import load_schema
+
+        output = load_schema(options.schema)
+    return Question([*parts, *pieces], output, toolbox_of(options.tool))
 
 
 def piped_part(*, force: bool = False) -> str | ImagePart | AudioPart | DocumentPart:
@@ -263,14 +268,6 @@ def _image(source: Source) -> ImagePart:
     from interlingua.media.parts import image
 
     return image(source)
-
-
-def _output(schema: str | None) -> Any:
-    if schema is None:
-        return None
-    from interlingua.cli.loading import load_schema
-
-    return load_schema(schema)
 
 
 def toolbox_of(names: list[str], servers: list[str] | None = None) -> Toolbox | None:

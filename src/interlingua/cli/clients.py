@@ -8,7 +8,7 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 __all__ = ["Access", "Client", "Surface", "clients", "lines"]
 
@@ -64,12 +64,12 @@ def clients() -> dict[str, Client]:
     from importlib.resources import files
 
     table = tomllib.loads(files("interlingua.cli").joinpath("clients.toml").read_text(encoding="utf-8"))
-    return {name: _client(row) for name, row in table.items()}
-
-
-def _client(row: dict[str, Any]) -> Client:
-    surfaces = {dialect: Surface(**facts) for dialect, facts in row.items() if isinstance(facts, dict)}
-    return Client(row["title"], row["language"], tuple(row["packages"]), surfaces, row.get("in_gallery", True))
+    made: dict[str, Client] = {}
+    for name, row in table.items():
+        surfaces = {dialect: Surface(**facts) for dialect, facts in row.items() if isinstance(facts, dict)}
+        packages = tuple(row["packages"])
+        made[name] = Client(row["title"], row["language"], packages, surfaces, row.get("in_gallery", True))
+    return made
 
 
 def lines(surface: Surface, access: Access) -> list[str]:

@@ -136,7 +136,14 @@ class _Turn:
         prompt: Any = self._question.prompt
         for _ in range(MAX_STEPS):
             reply = self._answer(prompt, history)
-            self._tell(reply)
+            for change in reply.changes:
+                text = str(change)
+                if text not in self._notices:
+                    self._notices.add(text)
+                    self._say(text, head="il: ")
+            self._usage = add_usage(self._usage, reply.usage)
+            cost = reply.cost_usd
+            self._cost_usd = None if cost is None or self._cost_usd is None else self._cost_usd + cost
             if self._question.toolbox is None or not reply.tool_calls:
                 self._tell_end(reply)
                 return reply
@@ -193,16 +200,6 @@ class _Turn:
         if decision is True:
             return None
         return error_result(call, f"the call of {call.name} was not approved{f': {decision}' if decision else ''}")
-
-    def _tell(self, reply: Response[Any]) -> None:
-        for change in reply.changes:
-            text = str(change)
-            if text not in self._notices:
-                self._notices.add(text)
-                self._say(text, head="il: ")
-        self._usage = add_usage(self._usage, reply.usage)
-        cost = reply.cost_usd
-        self._cost_usd = None if cost is None or self._cost_usd is None else self._cost_usd + cost
 
     def _tell_end(self, reply: Response[Any]) -> None:
         if reply.finish_reason in _ENDS:

@@ -87,26 +87,25 @@ def load_tools(text: str, option: str = "--tool ") -> list[Tool]:
     `option` is what stands before `text` on the command line.
     Raises: UsageError for what is not there or makes no tool.
     """
+    from types import FunctionType
+
     from interlingua.tools.tool import tool
     from interlingua.types.tool import Tool
 
     module, name = _module(text, option)
     if name:
         return [tool(_attribute(module, name, text, option))]
-    own = [value for key, value in vars(module).items() if not key.startswith("_") and _is_own(value, module)]
+    public = [value for key, value in vars(module).items() if not key.startswith("_")]
+    # A function that the module imports is not its own; a tool may come from anywhere.
+    own: list[Any] = [
+        value
+        for value in public
+        if isinstance(value, Tool) or (isinstance(value, FunctionType) and value.__module__ == module.__name__)
+    ]
     tools = [value if isinstance(value, Tool) else tool(value) for value in own]
     if not tools:
         raise UsageError(f"{option}{text}: it defines no public function; name one, as in {text}:get_weather")
     return tools
-
-
-def _is_own(value: Any, module: ModuleType) -> bool:
-    """Whether a module's value is a tool, or a function that the module itself defines."""
-    from types import FunctionType
-
-    from interlingua.types.tool import Tool
-
-    return isinstance(value, Tool) or (isinstance(value, FunctionType) and value.__module__ == module.__name__)
 
 
 def _module(text: str, option: str) -> tuple[ModuleType, str]:

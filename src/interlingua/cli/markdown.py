@@ -44,7 +44,16 @@ class Blocks:
     def add(self, text: str) -> None:
         """Add a piece; blocks that it completes are shown."""
         self._text += text
-        end = _end_of_blocks(self._text)
+        # A block ends with a blank line outside of a code block.
+        fence = ""
+        end = place = 0
+        for line in self._text.splitlines(keepends=True):
+            place += len(line)
+            match = _FENCE.match(line)
+            if match and (not fence or (match[1].startswith(fence) and not line.strip().strip(fence[0]))):
+                fence = "" if fence else match[1]
+            elif not fence and not line.strip() and line.endswith("\n"):
+                end = place
         if end:
             self._show(self._text[:end])
             self._text = self._text[end:]
@@ -67,17 +76,3 @@ class Blocks:
         sys.stdout.write("".join([f"{line}\n" for line in [*blank, *lines]]))
         self._is_first = False
         sys.stdout.flush()
-
-
-def _end_of_blocks(text: str) -> int:
-    """Where the last blank line outside of a code block ends; 0 where there is none."""
-    fence = ""
-    end = place = 0
-    for line in text.splitlines(keepends=True):
-        place += len(line)
-        match = _FENCE.match(line)
-        if match and (not fence or (match[1].startswith(fence) and not line.strip().strip(fence[0]))):
-            fence = "" if fence else match[1]
-        elif not fence and not line.strip() and line.endswith("\n"):
-            end = place
-    return end

@@ -61,7 +61,10 @@ def parse(name: str, summary: str, command: CommandModule, arguments: list[str])
     words = [*strays[:end], *strays[end + 1 :]]
     for place, word in enumerate(words):
         if not hasattr(options, "prompt") or (place < end and word.startswith("-") and word != "-"):
-            parser.error(f"{word} is not known here{_meant(parser, word)}")
+            from difflib import get_close_matches  # only who mistypes waits for it
+
+            near = get_close_matches(word.partition("=")[0], parser.long_options, n=1)
+            parser.error(f"{word} is not known here{f' (did you mean {near[0]}?)' if near else ''}")
     if words:
         options.prompt.extend(words)
     return options
@@ -78,11 +81,3 @@ def parser_of(name: str, summary: str, command: CommandModule) -> _Parser:
     )
     command.arguments(parser)
     return parser
-
-
-def _meant(parser: _Parser, word: str) -> str:
-    """The option that is written nearly so, in words."""
-    from difflib import get_close_matches  # only who mistypes waits for it
-
-    near = get_close_matches(word.partition("=")[0], parser.long_options, n=1)
-    return f" (did you mean {near[0]}?)" if near else ""

@@ -22,7 +22,8 @@ __all__ = ["probes"]
 def probes(spec: str | None, timeout_s: float) -> Iterator[Finding]:
     """Whether each target answers: those of `spec`, else of `INTERLINGUA_MODEL` and of every alias."""
     probed: set[str] = set()
-    for text in _specs(spec):
+    specs = [spec] if spec else [os.environ.get(MODEL_VARIABLE, ""), *default_registry().aliases().values()]
+    for text in filter(None, specs):
         try:
             targets = [endpoint.spec for endpoint in default_registry().resolve(text)]
         except Error as error:
@@ -34,13 +35,6 @@ def probes(spec: str | None, timeout_s: float) -> Iterator[Finding]:
                 yield _probe(target, timeout_s)
     if not probed:
         yield Finding(None, "no target is configured; -m names one")
-
-
-def _specs(spec: str | None) -> list[str]:
-    if spec:
-        return [spec]
-    named = [os.environ.get(MODEL_VARIABLE, ""), *default_registry().aliases().values()]
-    return [text for text in named if text]
 
 
 def _probe(target: str, timeout_s: float) -> Finding:

@@ -28,12 +28,18 @@ _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, not
 def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers: int = 1) -> None:
     """Say it, on stderr."""
     from interlingua.gateway.console.access import is_on
+    from interlingua.gateway.surfaces.health import served_names
 
     keys = [key for key in gateway.keys.keys if key.revoked_s is None]
     no_key = "open: everybody" if gateway.settings.is_open else "no key: this machine only"
     who = f"{len(keys)} key{'s' * (len(keys) != 1)}" if gateway.keys and not gateway.settings.is_open else no_key
     note(f"serving on {_address(host, port)} ({who})")
-    for line in [*_served(gateway), *what_is_on(gateway, options, workers)]:
+    ready = ", ".join(sorted(served_names(gateway.registry)))
+    aliases = ", ".join(sorted(gateway.registry.aliases()))
+    lines = [f"providers: {ready}" if ready else "no provider has a key yet; `il providers` lists the variables"]
+    if aliases:
+        lines.append(f"aliases: {aliases}")
+    for line in [*lines, *what_is_on(gateway, options, workers)]:
         note(line, head=_INDENT)
     at = _address(_EVERY_ADDRESS.get(host, host), port)
     if is_on(gateway.settings):
@@ -51,18 +57,6 @@ def welcome(gateway: Gateway, host: str, port: int, options: Namespace, workers:
 
 def _address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _served(gateway: Gateway) -> list[str]:
-    """The providers whose keys are there, and the aliases."""
-    from interlingua.gateway.surfaces.health import served_names
-
-    ready = sorted(served_names(gateway.registry))
-    aliases = sorted(gateway.registry.aliases())
-    lines = [
-        f"providers: {', '.join(ready)}" if ready else "no provider has a key yet; `il providers` lists the variables"
-    ]
-    return [*lines, f"aliases: {', '.join(aliases)}"] if aliases else lines
 
 
 def what_is_on(gateway: Gateway, options: Namespace, workers: int = 1) -> list[str]:

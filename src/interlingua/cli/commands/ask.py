@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interlingua.cli.asking import (
     EXIT_CODES,
@@ -25,7 +25,6 @@ from interlingua.types.content import RefusalPart
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.types.response import Response
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -77,34 +76,27 @@ def run(options: Namespace) -> int:
     with drilling(options.fault) as tell:
         reply = converse(model, question, conversation.reply, manner_of(options, silent=silent))
         tell(reply.attempts)
-    if silent:
-        write(_code(reply.text) if options.code and not options.json else _json(reply, whole=options.json))
+    if options.code and not options.json:
+        match = _BLOCK.search(reply.text)  # without its fence; the whole answer where there is no code
+        write(f"{match['code'] if match else reply.text}\n")
+    elif options.json:
+        from interlingua.types.dump import dump
+
+        write(f"{dump(reply)}\n")
+    elif silent:
+        import json
+
+        from interlingua.tools.result import content_of
+        from interlingua.types.content import Json
+
+        content = content_of(reply.output)
+        value = content.value if isinstance(content, Json) else content
+        write(f"{json.dumps(value, indent=2, ensure_ascii=False)}\n")
     conversation.add(question.prompt, reply)
     is_refused = not reply.text and any(isinstance(part, RefusalPart) for part in reply.parts)
     return FAILED if is_refused else 0
 
 
-def _code(text: str) -> str:
-    """The first code block of an answer, without its fence; the whole answer where there is none."""
-    match = _BLOCK.search(text)
-    return f"{match['code'] if match else text}\n"
-
-
 _BLOCK = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<code>.*?)\n?^ {0,3}(?P=fence)[`~]*\s*$", re.MULTILINE | re.DOTALL
 )
-
-
-def _json(reply: Response[Any], *, whole: bool) -> str:
-    if whole:
-        from interlingua.types.dump import dump
-
-        return f"{dump(reply)}\n"
-    import json
-
-    from interlingua.tools.result import content_of
-    from interlingua.types.content import Json
-
-    content = content_of(reply.output)
-    value = content.value if isinstance(content, Json) else content
-    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n"

@@ -56,7 +56,17 @@ def run(options: Namespace) -> int:
     if options.action is not None:
         return _run_action(store, options.action, options.spec, for_s)
     snapshot = store.snapshot()
-    write(_json(snapshot) if options.json else _table(snapshot))
+    if options.json:
+        import json
+
+        import msgspec
+
+        members = {
+            name: {"circuit": health.circuit, **msgspec.to_builtins(health)} for name, health in snapshot.items()
+        }
+        write(f"{json.dumps(members, indent=2, ensure_ascii=False)}\n")
+    else:
+        write(_table(snapshot))
     if _lives_alone(store):
         note(
             "this command sees only its own health; INTERLINGUA_STATE=file (or --state) shares health between processes"
@@ -100,17 +110,6 @@ def _table(snapshot: dict[str, TargetHealth]) -> str:
             why = one.reason or (f"takes no {', '.join(one.lacks)}" if one.lacks else "-")
             rows.append((name, one.circuit, waits, why, str(one.failures), one.error or "-"))
     return table(head, rows) if rows else ""
-
-
-def _json(snapshot: dict[str, TargetHealth]) -> str:
-    import json
-
-    import msgspec
-
-    members = {
-        target: {"circuit": health.circuit, **msgspec.to_builtins(health)} for target, health in snapshot.items()
-    }
-    return f"{json.dumps(members, indent=2, ensure_ascii=False)}\n"
 
 
 def _time(seconds: float) -> str:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from interlingua.gateway.keys.accounts import Row
-    from interlingua.gateway.keys.budget import Account
     from interlingua.gateway.keys.database import KeyDatabase
     from interlingua.gateway.keys.shared_keys import SharedKeyDatabase
     from interlingua.gateway.keys.terms import Terms
@@ -336,7 +335,13 @@ def _usage(options: Namespace, database: Database) -> None:
         raise UsageError(f"there is no key {options.name:.64}, and nothing was used under that name")
     budgets = _budgets(working, settings.teams, database)
     if options.json:
-        write(_json({"usage": [_told_row(row) for row in rows], "budgets": budgets}))
+        import msgspec
+
+        usage: list[dict[str, Any]] = []
+        for row in rows:
+            members = {name: getattr(row, name) for name in row.__struct_fields__ if name != "nano_usd"}
+            usage.append({**msgspec.to_builtins(members), "cost_usd": row.nano_usd / 1_000_000_000})
+        write(_json({"usage": usage, "budgets": budgets}))
         return
     if rows:
         write(_usage_table(rows))
@@ -349,38 +354,30 @@ def _usage(options: Namespace, database: Database) -> None:
 def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database) -> list[dict[str, Any]]:
     """Every budget, with what is used and reserved of it."""
     from interlingua.gateway.keys.accounts import account_of
-    from interlingua.gateway.keys.budget import EMPTY
+    from interlingua.gateway.keys.budget import EMPTY, left_of, reset_s, used_of
+    from interlingua.gateway.keys.terms import NANO, budget_text
 
     named = {account_of(key.name): key.terms for key in keys}
     named |= {account_of(key.team, team=True): teams[key.team] for key in keys if key.team in teams}
     accounts = database.accounts(tuple(named))
     lines: list[dict[str, Any]] = []
     for account, terms in named.items():
-        lines += _of_account(account, terms, accounts.get(account, EMPTY))
-    return lines
-
-
-def _of_account(name: str, terms: Terms, account: Account) -> list[dict[str, Any]]:
-    from interlingua.gateway.keys.budget import left_of, reset_s, used_of
-    from interlingua.gateway.keys.terms import NANO, budget_text
-
-    now_s = time.time()
-    lines: list[dict[str, Any]] = []
-    for budget in terms.budgets:
-        unit = NANO if budget.unit == "usd" else 1
-        used, reserved = used_of(account, budget, now_s)
-        ends_s = reset_s(budget, now_s)
-        lines.append(
-            {
-                "of": name,
-                "budget": budget_text(budget),
-                "unit": budget.unit,
-                "used": used / unit if unit > 1 else used,
-                "reserved": reserved / unit if unit > 1 else reserved,
-                "left": left_of(account, budget, now_s) / unit if unit > 1 else left_of(account, budget, now_s),
-                "begins_anew": None if ends_s is None else _time(now_s + ends_s),
-            }
-        )
+        used_up, now_s = accounts.get(account, EMPTY), time.time()
+        for budget in terms.budgets:
+            unit = NANO if budget.unit == "usd" else 1
+            used, reserved = used_of(used_up, budget, now_s)
+            left, ends_s = left_of(used_up, budget, now_s), reset_s(budget, now_s)
+            lines.append(
+                {
+                    "of": account,
+                    "budget": budget_text(budget),
+                    "unit": budget.unit,
+                    "used": used / unit if unit > 1 else used,
+                    "reserved": reserved / unit if unit > 1 else reserved,
+                    "left": left / unit if unit > 1 else left,
+                    "begins_anew": None if ends_s is None else _time(now_s + ends_s),
+                }
+            )
     return lines
 
 
@@ -417,30 +414,21 @@ def _cost(row: Row) -> str:
 
 def _budget_table(budgets: list[dict[str, Any]]) -> str:
     from interlingua.cli.table import table
+    from interlingua.gateway.keys.terms import money, nano_usd
 
     rows = [
         (
             one["of"].replace(":", " "),
             one["budget"],
-            *[_amount(one[name], one["unit"]) for name in ("used", "reserved", "left")],
+            *[
+                money(nano_usd(one[name])) if one["unit"] == "usd" else f"{one[name]:,}"
+                for name in ("used", "reserved", "left")
+            ],
             one["begins_anew"] or "never",
         )
         for one in budgets
     ]
     return table(("of", "budget", "used", "reserved", "left", "begins anew"), rows)
-
-
-def _amount(value: float, unit: str) -> str:
-    from interlingua.gateway.keys.terms import money, nano_usd
-
-    return money(nano_usd(value)) if unit == "usd" else f"{value:,}"
-
-
-def _told_row(row: Row) -> dict[str, Any]:
-    import msgspec
-
-    members = {name: getattr(row, name) for name in row.__struct_fields__ if name != "nano_usd"}
-    return {**msgspec.to_builtins(members), "cost_usd": row.nano_usd / 1_000_000_000}
 
 
 def _day(text: str | None) -> str:

@@ -74,7 +74,19 @@ def run(options: Namespace) -> int:
         dialect, target = _target(name)
         for tool in tools:
             remarks += _remarks(tool, name, dialect, target)
-    write(_as_json(remarks) if options.json else _as_lines(tools, remarks))
+    if options.json:
+        from interlingua.wire.json import encode
+
+        write(f"{encode([remark._asdict() for remark in remarks]).decode()}\n")
+    else:
+        lines: list[str] = []
+        for tool in tools:
+            own = [remark for remark in remarks if remark.tool == tool.name]
+            lines.append(tool.name if own else f"{tool.name}: every target takes it as it is")
+            lines += [_line(remark) for remark in own]
+        named = {tool.name for tool in tools}
+        lines += [f"{remark.tool}\n{_line(remark)}" for remark in remarks if remark.tool not in named]
+        write("".join(f"{line}\n" for line in lines))
     return FAILED if any(remark.kind == "refused" for remark in remarks) else 0
 
 
@@ -90,10 +102,22 @@ def _load(text: str) -> tuple[list[Tool], list[_Remark]]:
         from interlingua.cli.loading import load_tools
 
         return load_tools(text, option="lint: "), []
+    from interlingua.codec import decode_definitions
+    from interlingua.errors import SchemaError
+    from interlingua.types.tool import Tool
+
     tools: list[Tool] = []
     remarks: list[_Remark] = []
     for entry in _entries(text):
-        _read(entry, tools, remarks)
+        try:
+            definitions = decode_definitions([entry])
+        except (WireError, SchemaError) as error:
+            # It is a remark, and the others are looked at.
+            number = len(tools) + len(remarks)
+            reason = error.message.removeprefix("definitions[0]").removeprefix(": ").strip()
+            remarks.append(_Remark(f"definition {number}", "", "refused", "", reason))
+        else:
+            tools += [tool for tool in definitions if isinstance(tool, Tool)]
     if not (tools or remarks):
         raise UsageError(f"{text}: it holds no tool")
     return tools, remarks
@@ -116,22 +140,6 @@ def _entries(text: str) -> list[Any]:
     if not isinstance(value, list):
         raise UsageError(f"{text}: a list of definitions is expected, one of them, or a body with `tools`")
     return cast("list[Any]", value)
-
-
-def _read(entry: Any, tools: list[Tool], remarks: list[_Remark]) -> None:
-    """Add the tools of one definition; one that cannot be read is a remark, and the others are looked at."""
-    from interlingua.codec import decode_definitions
-    from interlingua.errors import SchemaError
-    from interlingua.types.tool import Tool
-
-    try:
-        definitions = decode_definitions([entry])
-    except (WireError, SchemaError) as error:
-        number = len(tools) + len(remarks)
-        reason = error.message.removeprefix("definitions[0]").removeprefix(": ").strip()
-        remarks.append(_Remark(f"definition {number}", "", "refused", "", reason))
-        return
-    tools += [tool for tool in definitions if isinstance(tool, Tool)]
 
 
 def _target(name: str) -> tuple[str, Target]:
@@ -199,23 +207,6 @@ _KINDS = {"approximated": "rewritten"}
 # Telling
 
 
-def _as_json(remarks: list[_Remark]) -> str:
-    from interlingua.wire.json import encode
-
-    return f"{encode([remark._asdict() for remark in remarks]).decode()}\n"
-
-
 def _line(remark: _Remark) -> str:
     who = f"{remark.target}: " if remark.target else ""
     return f"  {who}{remark.kind} {remark.path or 'the tool'}: {remark.detail}"
-
-
-def _as_lines(tools: list[Tool], remarks: list[_Remark]) -> str:
-    lines: list[str] = []
-    for tool in tools:
-        own = [remark for remark in remarks if remark.tool == tool.name]
-        lines.append(tool.name if own else f"{tool.name}: every target takes it as it is")
-        lines += [_line(remark) for remark in own]
-    named = {tool.name for tool in tools}
-    lines += [f"{remark.tool}\n{_line(remark)}" for remark in remarks if remark.tool not in named]
-    return "".join(f"{line}\n" for line in lines)

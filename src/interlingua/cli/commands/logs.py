@@ -12,7 +12,7 @@ from interlingua.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.gateway.records.logbook import Filter, Row
+    from interlingua.gateway.records.logbook import Row
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -51,9 +51,12 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """List them."""
-    from interlingua.gateway.records.logbook import read_rows
+    from interlingua.cli.duration import seconds_of
+    from interlingua.gateway.records.logbook import Filter, read_rows
 
-    path, query = _path(options), _filter(options)
+    path = _path(options)
+    since = None if options.since is None else time.time() - seconds_of(options.since, "--since")
+    query = Filter(options.key, options.model, options.target, options.status, since, id=options.id)
     rows = read_rows(path, query, max(1, options.most))
     if options.json:
         _write_json(rows)
@@ -84,14 +87,6 @@ def _path(options: Namespace) -> str:
             return path
         raise UsageError(f"logs: {options.config} names no store in [server], so its gateway keeps none")
     raise UsageError("logs: which file? --store FILE, as the gateway was given it, or --config FILE")
-
-
-def _filter(options: Namespace) -> Filter:
-    from interlingua.cli.duration import seconds_of
-    from interlingua.gateway.records.logbook import Filter
-
-    since = None if options.since is None else time.time() - seconds_of(options.since, "--since")
-    return Filter(options.key, options.model, options.target, options.status, since, id=options.id)
 
 
 def _write_json(rows: list[Row]) -> None:

@@ -36,22 +36,15 @@ def run(options: Namespace) -> int:
     """Rank."""
     from interlingua.client.embed import rerank
 
-    documents = options.document or _lines()
+    documents = options.document
+    if not documents:
+        text = piped_input().decode("utf-8", "replace")
+        documents = [line.strip() for line in text.splitlines() if line.strip()]
+    if not documents:
+        raise UsageError("rerank: there are no documents; give some, or lines on stdin")
     ranking = rerank(options.query, documents, model=options.model, top_n=options.top, timeout_s=options.timeout)
     from interlingua.wire.json import encode
 
     for each in ranking:
         write(f"{encode(each).decode()}\n" if options.json else f"{each.score:.4f}\t{each.document}\n")
     return 0
-
-
-def _lines() -> list[str]:
-    """The lines of stdin that are not blank.
-
-    Raises: UsageError where there is none.
-    """
-    text = piped_input().decode("utf-8", "replace")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not lines:
-        raise UsageError("rerank: there are no documents; give some, or lines on stdin")
-    return lines

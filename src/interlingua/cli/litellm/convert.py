@@ -109,7 +109,18 @@ def _fallbacks(tree: Tree, models: Models, report: Report) -> tuple[dict[str, li
     """The fallbacks of each name, and the specs of names that are no pools."""
     falls: dict[str, list[str]] = {}
     spec_of: dict[str, str] = {}
-    _group_aliases(tree, models, report)
+    aliases: object = table_of(tree, "router_settings").get("model_group_alias", {})
+    for name, value in cast("Tree", aliases).items() if isinstance(aliases, dict) else ():
+        # One more name for a pool.
+        path = f"router_settings.model_group_alias.{name}"
+        target = cast("Tree", value).get("model") if isinstance(value, dict) else value
+        group = _new_name(target, models) if isinstance(target, str) else None
+        if group is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
+            report.say(path, "missing", "it leads to no model that is served here, or the name can be no alias")
+            continue
+        models.pools[name] = models.pools.get(group, Alias((group,)))._replace(source=path)
+        report.say(f"{path}.hidden", "missing", "every alias is in the list of models")
+        report.say(path, "becomes", f'[aliases] "{name}"')
     state = (falls, spec_of)
     _chain(tree, "fallbacks", state, models, report)
     named = [name for name in models.pools if name not in falls]
@@ -183,21 +194,6 @@ def _pairs(tree: Tree, setting: str, report: Report) -> Iterator[tuple[str, str,
                     continue
                 items = cast("list[object]", others)
                 yield path, name, [(f"{path}[{place}]", other) for place, other in enumerate(items)]
-
-
-def _group_aliases(tree: Tree, models: Models, report: Report) -> None:
-    """`model_group_alias`: one more name for a pool."""
-    aliases: object = table_of(tree, "router_settings").get("model_group_alias", {})
-    for name, value in cast("Tree", aliases).items() if isinstance(aliases, dict) else ():
-        path = f"router_settings.model_group_alias.{name}"
-        target = cast("Tree", value).get("model") if isinstance(value, dict) else value
-        group = _new_name(target, models) if isinstance(target, str) else None
-        if group is None or "/" in name or "," in name or not name.isprintable() or name in models.pools:
-            report.say(path, "missing", "it leads to no model that is served here, or the name can be no alias")
-            continue
-        models.pools[name] = models.pools.get(group, Alias((group,)))._replace(source=path)
-        report.say(f"{path}.hidden", "missing", "every alias is in the list of models")
-        report.say(path, "becomes", f'[aliases] "{name}"')
 
 
 # The rest

@@ -331,7 +331,12 @@ def _account(served: Named, params: dict[str, Param], keys: Keys, report: Report
         key = usual
         keys.notes.setdefault(key, f"the key of {row.title}")
     place = _place(served, params, report)
-    options = (*place, *login, *_plain_text(address, params), *_prices(params, report))
+    base, version = params.get("api_base", params.get("base_url")), params.get("api_version")
+    is_plain = bool(address) and base is not None and str(base.value).startswith("http://")
+    tls = (("tls", "0"),) if is_plain else ()
+    is_kept = version is not None and (version.value in _V1_VERSIONS[:2] or _DATE.fullmatch(str(version.value)))
+    versions = (("api_version", str(version.value)),) if version is not None and is_kept else ()
+    options = (*place, *login, *tls, *versions, *_prices(params, report))
     return Account(scheme, address, key, options)
 
 
@@ -415,15 +420,6 @@ def _vertex(params: dict[str, Param], report: Report, publisher: str) -> str | N
     row = ROWS["vertex" if publisher == "google" else "vertex-anthropic"]
     address = dict(row.variables[-1].addresses).get(place, row.base_url)
     return address.format(project=project.value, location=place).removeprefix("https://")
-
-
-def _plain_text(address: str, params: dict[str, Param]) -> tuple[tuple[str, str], ...]:
-    param = params.get("api_base", params.get("base_url"))
-    plain = bool(address) and param is not None and str(param.value).startswith("http://")
-    version = params.get("api_version")
-    is_kept = version is not None and (version.value in _V1_VERSIONS[:2] or _DATE.fullmatch(str(version.value)))
-    options = (("api_version", str(version.value)),) if version is not None and is_kept else ()
-    return (*((("tls", "0"),) if plain else ()), *options)
 
 
 def _prices(params: dict[str, Param], report: Report) -> tuple[tuple[str, str], ...]:
