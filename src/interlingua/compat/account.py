@@ -127,25 +127,22 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
             retries=self.retries,
         )
         if self.base_url is not None:
-            face = Face(f"{_SERVER}/{model}", settings, registry=self._server(dialect, self.base_url))
+            secret = self.api_key
+            key = (lambda: secret.reveal() or "") if secret else os.environ.get("OPENAI_API_KEY") or None
+            home = self.base_url.startswith(f"{ROWS['openai'].base_url}")
+            row = replace(
+                ROWS["openai" if home else "openai-compatible"],
+                name=_SERVER,
+                base_url=self.base_url.rstrip("/"),
+                dialects=(dialect,),
+                family="openai" if home else "openai-compatible",
+            )
+            registry = Registry({})
+            registry.register_provider(row, key=key)
+            face = Face(f"{_SERVER}/{model}", settings, registry=registry)
             return job_of(face, request.messages, None, {}, output)
         job = job_of(Face(_spec(model, dialect), settings), request.messages, None, {}, output)
         return job if self.api_key is None else replace(job, lanes=self._keyed(job.lanes, self.api_key))
-
-    def _server(self, dialect: str, base_url: str) -> Registry:
-        secret = self.api_key
-        key = (lambda: secret.reveal() or "") if secret else os.environ.get("OPENAI_API_KEY") or None
-        home = base_url.startswith(f"{ROWS['openai'].base_url}")
-        row = replace(
-            ROWS["openai" if home else "openai-compatible"],
-            name=_SERVER,
-            base_url=base_url.rstrip("/"),
-            dialects=(dialect,),
-            family="openai" if home else "openai-compatible",
-        )
-        registry = Registry({})
-        registry.register_provider(row, key=key)
-        return registry
 
     def _keyed(self, lanes: tuple[Lane, ...], key: Secret) -> tuple[Lane, ...]:
         own = self.own

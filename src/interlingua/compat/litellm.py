@@ -144,17 +144,6 @@ def _account_of(model: str, body: dict[str, Any]) -> Account:
     for name, way in _STEERING.items():
         if body.pop(name, None):
             raise UsageError(f"{name} is not taken here: {way}")
-    account = _account(body)
-    chain = ",".join([model, *_fallbacks(body.pop("fallbacks", None))])
-    body["model"] = model if account.base_url else ",".join([_spec(name.strip()) for name in chain.split(",")])
-    if account.base_url and chain != model:
-        raise UsageError("fallbacks and api_base together: the fallbacks would be called at that address, too")
-    body["extra_headers"] = {**(body.pop("headers", None) or {}), **(body.get("extra_headers") or {})}
-    return account
-
-
-def _account(body: dict[str, Any]) -> Account:
-    """The account that some members of the body stand for; they are taken out of it."""
     from interlingua.compat.account import Account, retries_of
     from interlingua.registry.secret import Secret
 
@@ -164,13 +153,19 @@ def _account(body: dict[str, Any]) -> Account:
     strict = body.pop("drop_params", None) is False
     # LiteLLM has two names for how often a target is asked again, and the first one counts.
     first, second = (retries_of(body.pop(name, None), name) for name in ("num_retries", "max_retries"))
-    return Account(
+    account = Account(
         api_key=key,
         base_url=None if address is None else str(address),
         own=None,
         strict=strict,
         retries=second if first is None else first,
     )
+    chain = ",".join([model, *_fallbacks(body.pop("fallbacks", None))])
+    body["model"] = model if account.base_url else ",".join([_spec(name.strip()) for name in chain.split(",")])
+    if account.base_url and chain != model:
+        raise UsageError("fallbacks and api_base together: the fallbacks would be called at that address, too")
+    body["extra_headers"] = {**(body.pop("headers", None) or {}), **(body.get("extra_headers") or {})}
+    return account
 
 
 def _fallbacks(names: object) -> list[str]:

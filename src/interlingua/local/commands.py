@@ -36,10 +36,12 @@ class ModelStatus(NamedTuple):
 
 def models() -> tuple[ModelStatus, ...]:
     """Every model that can be pulled."""
-    return tuple(
-        ModelStatus(row.name, _is_there(row.name, row.size_bytes), row.size_bytes, row.licence, row.description)
-        for row in MODELS.values()
-    )
+    statuses: list[ModelStatus] = []
+    for row in MODELS.values():
+        file = weights.path(row.name)
+        is_there = file.exists() and file.stat().st_size == row.size_bytes
+        statuses.append(ModelStatus(row.name, is_there, row.size_bytes, row.licence, row.description))
+    return tuple(statuses)
 
 
 def list_models(*, out: IO[str] | None = None) -> None:
@@ -104,8 +106,3 @@ class ProgressLine:
     def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()
-
-
-def _is_there(name: str, size_bytes: int) -> bool:
-    file = weights.path(name)
-    return file.exists() and file.stat().st_size == size_bytes

@@ -151,7 +151,19 @@ class Engine:
                 return
             if self._server is None:
                 self._server = _load(self._path, self._context_tokens)
-            _generate(self._server, job, job.plan)
+            x: Any = _module()
+            payload: dict[str, Any] = {
+                **job.plan.sampling,
+                "messages": [turn._asdict() for turn in job.plan.turns],
+                "stream": True,
+                "stream_options": {"include_usage": True},
+                "return_progress": True,
+            }
+            if job.plan.schema is not None:
+                payload["grammar"] = x.json_schema_to_grammar(job.plan.schema)
+            outcome = _Outcome(job)
+            self._server.handle_chat_completions(payload, outcome.take)
+            outcome.end()
         except ConfigError as problem:
             job.deliver(Fault(500, problem.message, "server_error", "model_not_loaded"))
         except (ValueError, RuntimeError) as problem:  # the engine's words for requests that it does not take
@@ -194,23 +206,6 @@ def _load(path: Path, context_tokens: int, *, embeds: bool = False) -> Any:
         return x.Server(parameters)
     except RuntimeError as problem:
         raise ConfigError(f"{path.name} cannot be loaded; is it a GGUF file of a language model?") from problem
-
-
-def _generate(server: Any, job: Job, plan: Plan) -> None:
-    """Run one job; the engine calls back for each chunk and stops when the answer is true."""
-    x: Any = _module()
-    payload: dict[str, Any] = {
-        **plan.sampling,
-        "messages": [turn._asdict() for turn in plan.turns],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        "return_progress": True,
-    }
-    if plan.schema is not None:
-        payload["grammar"] = x.json_schema_to_grammar(plan.schema)
-    outcome = _Outcome(job)
-    server.handle_chat_completions(payload, outcome.take)
-    outcome.end()
 
 
 class _Outcome:

@@ -87,20 +87,19 @@ def union_schema(tools: Sequence[ToolShape], *, reply: bool = False, output: Jso
 
     Raises: SchemaError, when a schema holds what the grammar engine cannot enforce.
     """
-    branches = [_call(tool, f"#/anyOf/{place}/properties/arguments") for place, tool in enumerate(tools)]
+    branches: list[Schema] = []
+    for place, tool in enumerate(tools):
+        base = f"#/anyOf/{place}/properties/arguments"
+        arguments = prepare(tool.parameters, base=base, where=f"tool {tool.name}")
+        if not arguments.keys() & {"type", "$ref", "allOf", "anyOf", "oneOf"}:
+            arguments["type"] = "object"
+        branches.append(_object({"name": {"const": tool.name}, "arguments": arguments}))
     if output is not None:
         moved = f"#/anyOf/{len(branches)}/properties/output"
         branches.append(_object({"output": prepare(output, base=moved, where="the output schema")}))
     elif reply:
         branches.append(_object({"reply": {"type": "string"}}))
     return {"anyOf": branches, "x-guidance": SPACING} if branches else None
-
-
-def _call(tool: ToolShape, base: str) -> Schema:
-    arguments = prepare(tool.parameters, base=base, where=f"tool {tool.name}")
-    if not arguments.keys() & {"type", "$ref", "allOf", "anyOf", "oneOf"}:
-        arguments["type"] = "object"
-    return _object({"name": {"const": tool.name}, "arguments": arguments})
 
 
 def _object(properties: Schema) -> Schema:

@@ -80,10 +80,6 @@ def shape_line(schema: JsonSchema, root: JsonSchema | None = None, depth: int = 
     for keyword in ("anyOf", "oneOf"):
         if isinstance(options := schema.get(keyword), list):
             return " or ".join(shape_line(option, root, depth + 1) for option in cast("list[Any]", options))
-    return _typed_line(schema, root, depth)
-
-
-def _typed_line(schema: Mapping[str, Any], root: JsonSchema, depth: int) -> str:
     if isinstance(properties := schema.get("properties"), Mapping):
         members = cast("Mapping[str, Any]", properties).items()
         return "{" + ", ".join(f'"{name}": {shape_line(member, root, depth + 1)}' for name, member in members) + "}"

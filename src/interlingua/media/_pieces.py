@@ -191,18 +191,14 @@ def read_webp(data: bytes) -> dict[str, Any]:
             size = sized(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
             return whole | size | {"alpha": bool(bits >> 28 & 1)}
         case b"VP8X":
-            return whole | _extended(data)
+            flags = number(data, 20, 1)
+            facts = sized(1 + number(data, 24, 3, "little"), 1 + number(data, 27, 3, "little"))
+            if flags & 0x08:
+                facts["orientation"] = _webp_orientation(data)
+            profile, alpha, animated = [bool(flags & bit) for bit in (0x20, 0x10, 0x02)]
+            return {**whole, **facts, "profile": profile, "alpha": alpha, "animated": animated}
         case piece:
             raise Cut if len(piece) < 4 else Broken
-
-
-def _extended(data: bytes) -> dict[str, Any]:
-    flags = number(data, 20, 1)
-    facts = sized(1 + number(data, 24, 3, "little"), 1 + number(data, 27, 3, "little"))
-    turned = {"orientation": _webp_orientation(data)} if flags & 0x08 else {}
-    return {
-        **facts, **turned, "profile": bool(flags & 0x20), "alpha": bool(flags & 0x10), "animated": bool(flags & 0x02)
-    }  # fmt: skip
 
 
 def _webp_orientation(data: bytes) -> int:

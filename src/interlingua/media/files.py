@@ -30,7 +30,7 @@ from interlingua.media.sniff import sniff
 from interlingua.types.content import AudioPart, DocumentPart, ImagePart, TextPart
 
 if TYPE_CHECKING:
-    from email.message import EmailMessage, MIMEPart
+    from email.message import EmailMessage
 
 __all__ = ["FilePart", "InputFile", "files"]
 
@@ -133,17 +133,12 @@ def _body(message: EmailMessage) -> str:
     body = message.get_body(("plain", "html"))
     if body is None:
         return ""
-    text = _text_of(body)
-    return (_without_tags(text) if body.get_content_subtype() == "html" else text).strip()
-
-
-def _text_of(part: MIMEPart) -> str:
-    """The text of a part; one in a charset that nobody knows is read as far as it goes."""
     try:
-        return str(part.get_content())
-    except (LookupError, ValueError):
-        payload = part.get_payload(decode=True)
-        return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+        text = str(body.get_content())
+    except (LookupError, ValueError):  # in a charset that nobody knows it is read as far as it goes
+        payload = body.get_payload(decode=True)
+        text = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+    return (_without_tags(text) if body.get_content_subtype() == "html" else text).strip()
 
 
 def _attachment(part: EmailMessage) -> FilePart | str:

@@ -76,7 +76,10 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
             schema = {**rest, **next((choice for choice in choices if choice.get("type") != "null"), choices[0])}
         elif parts := schema.get("allOf"):
             rest = {name: value for name, value in schema.items() if name != "allOf"}
-            schema = _merged([rest, *(_resolved(part, root) for part in parts)])
+            schema = {}
+            for part in (rest, *(_resolved(part, root) for part in parts)):
+                properties = {**schema.get("properties", {}), **part.get("properties", {})}
+                schema = {**schema, **part, **({"properties": properties} if properties else {})}
         else:
             break
     return schema
@@ -88,14 +91,6 @@ def _at(root: Schema, reference: str) -> Schema:
     for step in pointer_steps(reference):
         node = cast("Schema", node).get(step) if isinstance(node, dict) else None
     return cast("Schema", node) if isinstance(node, dict) else {}
-
-
-def _merged(schemas: list[Schema]) -> Schema:
-    merged: Schema = {}
-    for schema in schemas:
-        properties = {**merged.get("properties", {}), **schema.get("properties", {})}
-        merged = {**merged, **schema, **({"properties": properties} if properties else {})}
-    return merged
 
 
 def _kind(schema: Schema) -> str:

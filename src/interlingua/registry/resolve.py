@@ -437,9 +437,6 @@ class _Resolution:
         elif keyed := self._sources.provider(element.provider, self._reader):
             self._providers[element] = keyed
             return None
-        return self._answer_of_resolvers(element)
-
-    def _answer_of_resolvers(self, element: Element) -> str | None:
         answers = (_resolved_by(resolver, element.text) for resolver in self._sources.resolvers)
         answer = next((answer for answer in answers if answer is not None), None)
         if answer is None:

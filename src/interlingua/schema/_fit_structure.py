@@ -171,20 +171,18 @@ def enumerations(work: Work) -> None:
     listed = cast("list[Any]", values)
     subset = work.subset
     if (subset.typed_enums or subset.typed) and "type" not in work.node:
-        _type_enumeration(work, listed)
+        if subset.string_enums:
+            _as_strings(work, listed)
+        else:
+            types = list(dict.fromkeys([_type_of(value) for value in listed]))
+            if "number" in types and "integer" in types:
+                types.remove("integer")
+            work.rewrote("the type of an enumeration is said", "enum")
+            work.node["type"] = types[0] if len(types) == 1 else types
+            if len(types) > 1:
+                _listed(work, types)
     if subset.string_enums and "enum" in work.node and not all(isinstance(value, str) for value in listed):
         _as_strings(work, listed)
-
-
-def _type_enumeration(work: Work, values: list[Any]) -> None:
-    types = list(dict.fromkeys([_type_of(value) for value in values]))
-    if "number" in types and "integer" in types:
-        types.remove("integer")
-    if work.subset.string_enums:
-        return _as_strings(work, values)
-    work.rewrote("the type of an enumeration is said", "enum")
-    work.node["type"] = types[0] if len(types) == 1 else types
-    return _listed(work, types) if len(types) > 1 else None
 
 
 def _as_strings(work: Work, values: list[Any]) -> None:

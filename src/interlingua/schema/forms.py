@@ -187,7 +187,9 @@ class Forms:
         schema |= constraint_keywords(constraints, schema)
         bounds = text_bounds(constraints, schema)
         if bounds:
-            schema["description"] = _with_bounds(schema.get("description"), bounds_told(bounds))
+            words, own = bounds_told(bounds), schema.get("description")
+            whole = f"{words[0].upper()}{words[1:]}." if own is None else f"{own.removesuffix('.')}; {words}."
+            schema["description"] = whole
 
         def read(value: JsonValue) -> object:
             check_constraints(constraints, value)
@@ -297,12 +299,6 @@ def _resolved(schema: Schema, definitions: dict[str, Schema]) -> Schema:
 def _reference(schema: Schema) -> str | None:
     reference = schema.get("$ref")
     return reference.removeprefix(_REFERENCE) if isinstance(reference, str) else None
-
-
-def _with_bounds(description: str | None, bounds: str) -> str:
-    if description is None:
-        return f"{bounds[0].upper()}{bounds[1:]}."
-    return f"{description.removesuffix('.')}; {bounds}."
 
 
 def _formless(kind: Kind) -> SchemaError:

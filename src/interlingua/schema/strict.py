@@ -46,17 +46,13 @@ def _nullable(loose: Schema, strict: Schema, root: Schema) -> Schema:
     if allows_null(loose, root):
         return strict
     if loose.get("default") is not None:
-        strict = {**strict, "description": _with_default(strict.get("description"), loose["default"])}
+        default, own = brief(loose["default"]), strict.get("description")
+        means = f"Null means {default}." if own is None else f"{own.removesuffix('.')}; null means {default}."
+        strict = {**strict, "description": means}
     aside = {name: value for name, value in strict.items() if name in {"title", "description"}}
     form = {name: value for name, value in strict.items() if name not in aside}
     forms: list[Schema] = form["anyOf"] if set(form) == {"anyOf"} else [form]
     return {**aside, "anyOf": [*forms, {"type": "null"}]}
-
-
-def _with_default(description: str | None, default: object) -> str:
-    if description is None:
-        return f"Null means {brief(default)}."
-    return f"{description.removesuffix('.')}; null means {brief(default)}."
 
 
 def allows_null(schema: Schema, root: Schema) -> bool:

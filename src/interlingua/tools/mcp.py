@@ -128,20 +128,20 @@ class McpSource:
         if missing:
             why = "; ".join(self.set_aside) or f"{self!r} has no tool {missing[0]}"
             raise ConfigError(f"{why}; leave it out of `only`")
-        return tuple([self._made(link, tool, doubled) for link, tool in self._tool_links()])
+        from msgspec.structs import replace
+
+        tools: list[Tool] = []
+        for link, tool in self._tool_links():
+            server = re.sub(r"[^a-zA-Z0-9_-]+", "_", link.name)
+            name = f"{server}_{tool.name}" if tool.name in doubled else tool.name
+            tools.append(replace(tool, name=name, handler=_Remote(self, link, tool.name)))
+        return tuple(tools)
 
     def _tool_links(self) -> Iterator[tuple[Link, Tool]]:
         for link in self._links:
             for tool in link.tools:
                 if self._only is None or tool.name in self._only:
                     yield link, tool
-
-    def _made(self, link: Link, tool: Tool, doubled: frozenset[str]) -> Tool:
-        from msgspec.structs import replace
-
-        server = re.sub(r"[^a-zA-Z0-9_-]+", "_", link.name)
-        name = f"{server}_{tool.name}" if tool.name in doubled else tool.name
-        return replace(tool, name=name, handler=_Remote(self, link, tool.name))
 
 
 def _stop(links: tuple[Link, ...]) -> None:

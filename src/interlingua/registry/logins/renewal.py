@@ -186,7 +186,14 @@ class Renewal(Generic[T]):
             self._issued = issued
 
     def _failure(self, error: BaseException) -> _Failure:
-        sentence = f"{self._source} gives no credential: {_reason(error)}; {self._way_out}"
+        # The first line of what a library says, without credentials and not too long.
+        try:
+            lines = str(error).strip()[:LONGEST_TEXT].splitlines()
+        except Exception:  # noqa: BLE001 - an error of another's code, which may not even be shown
+            lines = []
+        text = redact(lines[0].strip().rstrip(".;") if lines else type(error).__name__)
+        reason = text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"
+        sentence = f"{self._source} gives no credential: {reason}; {self._way_out}"
         return _Failure(AuthenticationError, sentence)
 
     def _settled(self, outcome: Issued[T] | _Failure) -> T:
@@ -196,13 +203,3 @@ class Renewal(Generic[T]):
         if issued is not None and issued.holds(MARGIN_S):
             return issued.value
         raise outcome.error()
-
-
-def _reason(error: BaseException) -> str:
-    """The first line of what a library says, without credentials and not too long."""
-    try:
-        lines = str(error).strip()[:LONGEST_TEXT].splitlines()
-    except Exception:  # noqa: BLE001 - an error of another's code, which may not even be shown
-        lines = []
-    text = redact(lines[0].strip().rstrip(".;") if lines else type(error).__name__)
-    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"

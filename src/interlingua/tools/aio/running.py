@@ -55,19 +55,15 @@ async def run_all(
 
 
 async def _passed(gate: asyncio.Semaphore, work: Work, on_progress: OnProgress | None) -> ToolResult:
-    async with gate:
-        return await _result(work, on_progress)
-
-
-async def _result(work: Work, on_progress: OnProgress | None) -> ToolResult:
     """The result of one call, whatever its handler does."""
-    watch = watched(work)
-    try:
-        result, error = await _outcome(work, on_progress)
-    except BaseException as interruption:
-        ended(watch, None, interruption)
-        raise
-    return ended(watch, result, error)
+    async with gate:
+        watch = watched(work)
+        try:
+            result, error = await _outcome(work, on_progress)
+        except BaseException as interruption:
+            ended(watch, None, interruption)
+            raise
+        return ended(watch, result, error)
 
 
 async def _outcome(work: Work, on_progress: OnProgress | None) -> tuple[ToolResult, BaseException | None]:
