@@ -190,15 +190,13 @@ class Face:
         try:
             return self._targets(spec)
         except UsageError:
-            endpoints = [stand_in for element in spec.split(",") for stand_in in self._targets_of(element.strip())]
+            endpoints: list[Endpoint] = []
+            for element in [element.strip() for element in spec.split(",")]:
+                try:
+                    endpoints += self._registry.resolve(element)
+                except UsageError:  # nothing defines the name
+                    endpoints.append(placeholder(element))
             return tuple([Lane(endpoint, get_dialect(endpoint.dialect)) for endpoint in endpoints]), None
-
-    def _targets_of(self, element: str) -> tuple[Endpoint, ...]:
-        """The targets of one element of a chain, a stand-in for a name that nothing defines."""
-        try:
-            return self._registry.resolve(element)
-        except UsageError:
-            return (placeholder(element),)
 
 
 def job_of(

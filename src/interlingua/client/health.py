@@ -109,17 +109,15 @@ def _targets(spec: str, names: Container[str] = ()) -> tuple[str, ...]:
     check_text(spec, "a target is named by a text")
     if "*" in spec:
         raise UsageError(f"{spec:.80} is a pattern; health is of single targets, so name them, or an alias of them")
-    elements = [element.strip() for element in spec.split(",")]
-    return tuple(dict.fromkeys([target for element in elements for target in _targets_of(element, names)]))
-
-
-def _targets_of(element: str, names: Container[str]) -> tuple[str, ...]:
-    try:
-        return tuple([endpoint.spec for endpoint in default_registry().resolve(element)])
-    except UsageError:
-        if element not in names and not answers_alone():  # where a fake answers, any name will do
-            raise
-        return (element,)
+    targets: list[str] = []
+    for element in [element.strip() for element in spec.split(",")]:
+        try:
+            targets += [endpoint.spec for endpoint in default_registry().resolve(element)]
+        except UsageError:
+            if element not in names and not answers_alone():  # where a fake answers, any name will do
+                raise
+            targets.append(element)
+    return tuple(dict.fromkeys(targets))
 
 
 def _shared(store: HealthStore, targets: tuple[str, ...]) -> tuple[str, ...]:

@@ -93,12 +93,15 @@ class Bridge:
 
         Raises: DecodeError, with the first bad place; HistoryError; UnsupportedError.
         """
-        url = f"https://localhost{path or self._default_path()}"
+        service, place = self._source.service, path
+        if not path and service.model_in_path:
+            place = service.asked_at.format(model=quote(self._model or "unknown", safe="/@-._~"))
+        url = f"https://localhost{place}"
         decoded = self._source.decode_request(
             HttpRequest(url=url, body=encode(body)), DecodeOptions(history=self._history)
         )
         options: object = body.get("stream_options")
-        with_usage = not self._source.service.usage_if_asked or (
+        with_usage = not service.usage_if_asked or (
             isinstance(options, dict) and cast("JsonObject", options).get("include_usage") is True
         )
         encoded = self._encode(decoded, with_usage=with_usage)
@@ -130,10 +133,6 @@ class Bridge:
         self._path = encoded.path
         self._headers = (*encoded.headers, *(() if service.row is None else service.row.headers))
         return encoded
-
-    def _default_path(self) -> str:
-        service, model = self._source.service, quote(self._model or "unknown", safe="/@-._~")
-        return service.asked_at.format(model=model) if service.model_in_path else ""
 
     def response(self, body: JsonObject) -> JsonObject:
         """The body for the client that the service's answer to the last request stands for.

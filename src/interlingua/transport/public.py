@@ -14,7 +14,7 @@ Source: the IANA registries of special-purpose addresses for IPv4 and IPv6 (RFC 
 from __future__ import annotations
 
 from functools import cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
 
 __all__ = ["is_public"]
 
@@ -61,17 +61,15 @@ def is_public(address: str) -> bool:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    return _is_public_v4(parsed) if isinstance(parsed, IPv4Address) else _is_public_v6(parsed)
+    if isinstance(parsed, IPv4Address):
+        return _is_public_v4(parsed)
+    _, special, unicast, nat64 = _tables()
+    if parsed.ipv4_mapped is not None:
+        return _is_public_v4(parsed.ipv4_mapped)
+    if parsed in nat64:
+        return _is_public_v4(IPv4Address(int(parsed) & 0xFFFFFFFF))
+    return parsed in unicast and not any(parsed in block for block in special)
 
 
 def _is_public_v4(address: IPv4Address) -> bool:
     return not any(address in block for block in _tables()[0])
-
-
-def _is_public_v6(address: IPv6Address) -> bool:
-    _, special, unicast, nat64 = _tables()
-    if address.ipv4_mapped is not None:
-        return _is_public_v4(address.ipv4_mapped)
-    if address in nat64:
-        return _is_public_v4(IPv4Address(int(address) & 0xFFFFFFFF))
-    return address in unicast and not any(address in block for block in special)

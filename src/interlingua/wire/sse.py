@@ -266,11 +266,9 @@ def sniff(content_type: str | None, head: bytes) -> BodyKind:
     if head.startswith(b"["):
         return "json-array"
     if head.startswith(b"{"):
-        return "ndjson" if claimed == "ndjson" or _has_second_object(head) else "json"
+        if claimed == "ndjson":
+            return "ndjson"
+        # An object in the first line, whole, with another one behind it: these are lines.
+        first, _, rest = head.partition(b"\n")
+        return "ndjson" if rest.lstrip()[:1] == b"{" and is_whole_json(first) else "json"
     return claimed
-
-
-def _has_second_object(head: bytes) -> bool:
-    """Whether the first line is a whole object and another one follows."""
-    first, _, rest = head.partition(b"\n")
-    return rest.lstrip()[:1] == b"{" and is_whole_json(first)

@@ -62,23 +62,20 @@ def with_output(response: Response[Any], kind: type[T] | Any, repair: Repair = "
     is_refusal = any(type(part) is RefusalPart for part in response.parts)
     if response.finish_reason in ("refusal", "content_filter") or is_refusal:
         raise _error(response, "refused", f"the model refused ({response.finish_reason_raw or response.finish_reason})")
+    repairs: tuple[Change, ...] = ()
     try:
-        output, repairs = _read(response.text, kind, repair)
+        if repair == "off":
+            output: Any = decode_output(response.text, kind)
+        else:
+            from interlingua.schema.repair import repair_output  # only who wants it pays for it
+
+            output, steps = repair_output(response.text, kind)
+            repairs = tuple([_repaired(step.code, step.detail, step.path) for step in steps])
     except (DecodeError, LimitExceededError) as error:
         if response.finish_reason == "length":
             raise _error(response, "truncated", f"the answer was cut off: {cut_advice(response)}") from error
         raise _error(response, "invalid", error.message) from error
     return replace(response, output=output, changes=response.changes + repairs)
-
-
-def _read(text: str, kind: Any, repair: Repair) -> tuple[Any, tuple[Change, ...]]:
-    """The value that a text holds, and what was mended for it."""
-    if repair == "off":
-        return decode_output(text, kind), ()
-    from interlingua.schema.repair import repair_output  # only who wants it pays for it
-
-    output, steps = repair_output(text, kind)
-    return output, tuple([_repaired(step.code, step.detail, step.path) for step in steps])
 
 
 def _repaired(code: str, detail: str, path: str = "") -> Change:
