@@ -187,9 +187,11 @@ class Setup(Generic[T]):
             )
         work, state = self.begin((), record, live=live, before=record)
         state.pending = tuple([call for call in unanswered(state.messages) if isinstance(call, ToolCall)])
-        if isinstance(approvals, bool):
+        if approvals is None:
+            approvals = {}
+        elif isinstance(approvals, bool):
             approvals = dict.fromkeys([call.id for call in state.pending], approvals)
-        for call_id, verdict in (approvals or {}).items():
+        for call_id, verdict in approvals.items():
             why = verdict if isinstance(verdict, str) else ""
             state.decide(call_id, Decision(approved=verdict is True, why=why))
         return work, state

@@ -138,7 +138,7 @@ def estimate_body(body: bytes) -> int:
             begins, ends = body.rfind(b'"', 0, place - _STEP_BYTES) + 1, find(b'"', place)
             place = ends if ends >= 0 else end
             text = body[begins:place]
-            beginning = text[:1_024]  # of base64, in which nothing is ever apart
+            beginning = text[:1_024]  # of base64 it is all ASCII, without a space
             if len(text) > LEAST_FILE_BYTES and b" " not in beginning and beginning.isascii():
                 size -= len(text)
                 of_files += _file(text)

@@ -46,8 +46,10 @@ def proxy_for(origin: Origin, environment: Environment) -> Proxy | None:
 
     Raises: ConfigError for a proxy URL that is not `http://[user:password@]host[:port]`.
     """
+    if is_loopback(origin.host):
+        return None
     exceptions = _variable(environment, "NO_PROXY").lower().replace(",", " ").split()
-    if is_loopback(origin.host) or any(_matches(origin, entry) for entry in exceptions):
+    if any(_matches(origin, entry) for entry in exceptions):
         return None
     names = ["ALL_PROXY"]
     if origin.secure:

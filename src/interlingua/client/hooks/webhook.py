@@ -132,8 +132,9 @@ class Webhook(Hook):
         headers: Headers = (
             ("content-type", "application/json"), ("accept", "application/json"), ("user-agent", "interlingua"),
         )  # fmt: skip
-        if self._key is not None:
-            headers = (*headers, ("authorization", f"Bearer {self._key.reveal()}"))
+        key = None if self._key is None else self._key.reveal()
+        if key is not None:
+            headers = (*headers, ("authorization", f"Bearer {key}"))
         sent = HttpRequest(url=self._url, headers=headers, body=encode(body))
         if context.is_async:
             return self._awaited(sent, read, same)
