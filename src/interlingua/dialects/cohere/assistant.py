@@ -295,7 +295,11 @@ class AssistantEncoder:
                 self.changes.add("refusal_as_text", path)
                 self._text(TextPart(text), path)
             case ServerToolPart():
-                self._step(part, path)
+                # a step that a provider ran, in words; it is on the way to the answer, where it is thinking
+                if self.reply:
+                    self._thinking(answer_thinking(part, self.changes, path), path)
+                else:
+                    self._text(history_text(part, self.changes, path), path)
             case ImagePart() | AudioPart() | DocumentPart() | ToolResult() | OpaquePart():
                 self._other(part, path)
 
@@ -341,13 +345,6 @@ class AssistantEncoder:
 
     def _call(self, part: ToolCall | BrokenToolCall, arguments: str) -> None:
         self.calls.append(encode_call(part, arguments, self.names.get(part.name, part.name)))
-
-    def _step(self, part: ServerToolPart, path: str) -> None:
-        """A step of a tool that a provider ran, in words; it is on the way to the answer, where it is thinking."""
-        if self.reply:
-            self._thinking(answer_thinking(part, self.changes, path), path)
-        else:
-            self._text(history_text(part, self.changes, path), path)
 
     def _other(self, part: Part, path: str) -> None:
         """Refuse a part that an assistant message cannot hold, but write a transcript; a reply drops the part."""

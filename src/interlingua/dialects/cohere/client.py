@@ -61,9 +61,7 @@ if TYPE_CHECKING:
     from interlingua.dialects._contract import DecodeContext, Encoded, EncodeOptions
     from interlingua.errors import Error
     from interlingua.schema.subset import Subset
-    from interlingua.types.change import Changes
     from interlingua.types.content import Part
-    from interlingua.types.message import Message
     from interlingua.types.request import Request
     from interlingua.types.response import FinishReason
     from interlingua.wire.http import HttpReply
@@ -132,7 +130,11 @@ class _RequestEncoder(RequestWriter):
         history = self.paired(continues=self.request.continues is not None)
         self.map_names()
         system = self._output(self.request.system)
-        self._messages(system, self.taken_media(history))
+        encoder = MessageEncoder(self.names, self.changes)
+        wires = encoder.encode(system, self.taken_media(history))
+        placed = self.placed(cast("list[MessageWire]", wires), is_bare=encoder.is_bare)  # plain ones have its members
+        self.wire.messages = cast("list[MessageWire]", placed)
+        self.wire.documents = encoder.documents or None
         self._tools()
         self._knobs()
         self._thinking()
@@ -141,12 +143,6 @@ class _RequestEncoder(RequestWriter):
         if self.request.extra:
             merge_members(self.wire, self.own_members())
         return self.done(PATH, self.wire)
-
-    def _messages(self, system: tuple[TextPart, ...], history: tuple[Message, ...]) -> None:
-        encoder = MessageEncoder(self.names, self.changes)
-        wires = cast("list[MessageWire]", encoder.encode(system, history))  # plain ones have its members
-        self.wire.messages = cast("list[MessageWire]", self.placed(wires, is_bare=encoder.is_bare))
-        self.wire.documents = encoder.documents or None
 
     # Tools
 
@@ -159,21 +155,20 @@ class _RequestEncoder(RequestWriter):
         self.wire.tools = cast("list[ToolWire]", wires) or None  # text is written as it is
         if self.wire.tools is not None:
             self.wire.strict_tools = strict
-            self._choice(choice)
+            if only is not None:
+                self.changes.add("tool_choice_approximated", "/tool_choice", "the other tools are left out")
+            if self.facts.forced_choice is False and (choice == "none" or must_call(choice)):
+                self.wire.tools = None if choice == "none" else self.wire.tools
+                why = "no tool is offered" if choice == "none" else "it cannot be made to call"
+                self.changes.add(
+                    "tool_choice_approximated", "/tool_choice", f"{self.target.model} takes no choice: {why}"
+                )
+            elif choice == "none" or must_call(choice):
+                self.wire.tool_choice = "NONE" if choice == "none" else "REQUIRED"
         elif choice not in (None, "auto", "none") and not self.request.tools:
             self.changes.add("tool_choice_approximated", "/tool_choice", "no tool is offered")
         if self.request.parallel_tool_calls is False:
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "the dialect has no such switch")
-
-    def _choice(self, choice: object) -> None:
-        if chosen_names(choice):
-            self.changes.add("tool_choice_approximated", "/tool_choice", "the other tools are left out")
-        if self.facts.forced_choice is False and (choice == "none" or must_call(choice)):
-            self.wire.tools = None if choice == "none" else self.wire.tools
-            why = "no tool is offered" if choice == "none" else "it cannot be made to call"
-            self.changes.add("tool_choice_approximated", "/tool_choice", f"{self.target.model} takes no choice: {why}")
-        elif choice == "none" or must_call(choice):
-            self.wire.tool_choice = "NONE" if choice == "none" else "REQUIRED"
 
     def _strict(self) -> bool | None:
         """The `strict` of all tools; None where they differ, or say nothing."""
@@ -197,23 +192,20 @@ class _RequestEncoder(RequestWriter):
             if isinstance(tool, OpaqueTool):
                 wires.append(ToolWire())
                 merge_members(wires[-1], tool.raw)
-            else:
-                self._note_tool(tool, path, strict=strict)
-                wires.append(encode_tool(tool, self.names.get(tool.name, tool.name)))
+                continue
+            if tool.strict and not strict:
+                self.changes.add("strict_unsupported", f"{path}/strict", "all tools are strict, or none")
+            if tool.cache is not None:
+                self.changes.add("cache_unsupported", f"{path}/cache")
+            if tool.freeform is not None:
+                self.changes.add("freeform_as_function", path)
+            note_foreign(self.changes, tool.extra, path)
+            wires.append(encode_tool(tool, self.names.get(tool.name, tool.name)))
         return wires
 
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out."""
         self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect names no tool")
-
-    def _note_tool(self, tool: Tool, path: str, *, strict: bool | None) -> None:
-        if tool.strict and not strict:
-            self.changes.add("strict_unsupported", f"{path}/strict", "all tools are strict, or none")
-        if tool.cache is not None:
-            self.changes.add("cache_unsupported", f"{path}/cache")
-        if tool.freeform is not None:
-            self.changes.add("freeform_as_function", path)
-        note_foreign(self.changes, tool.extra, path)
 
     # Structured output
 
@@ -305,7 +297,26 @@ def decode_response(reply: HttpReply, context: DecodeContext) -> Response[Any]:
         raise error_of_body(read_error(reply.body), failed_status(reply), reply.headers)
     if wire.message is None:
         raise no_answer("message", "message", in_dialect=bool(wire.finish_reason or wire.usage))
-    return _response(wire, wire.message, context, changes_of(NAME, "decode_response", repairs))
+    changes = changes_of(NAME, "decode_response", repairs)
+    raw = wire.finish_reason
+    cut_off = decode_finish(raw) == "length"
+    try:
+        turn = decode_turn(wire.message, id_source(context), CallReader(context.undo, changes), "", cut_off=cut_off)
+    except DecodeError as error:
+        raise error.under("/message") from None
+    parts = tuple(turn.parts)
+    members = answer_members(wire, wire.message)
+    if turn.citations:
+        members["citations"] = turn.citations
+    return Response(
+        parts=parts,
+        finish_reason=finish_of(decode_finish(raw, holds=bool(parts)), raw, parts, changes),
+        finish_reason_raw=raw,
+        usage=None if wire.usage is None else decode_usage(wire.usage),
+        id=wire.id,
+        changes=changes.done(),
+        extra=extra_of(NAME, members),
+    )
 
 
 _read_plain = exact_reader(PlainResponseWire, max_depth=MAX_DEPTH)
@@ -340,32 +351,6 @@ def _is_error(body: Any) -> bool:
     """Whether a body is that of an error: its message is a sentence."""
     return is_object(body) and bool(
         isinstance(body.get("message"), str) or ("message" not in body and body.get("error"))
-    )
-
-
-def _response(wire: ResponseWire, message: MessageWire, context: DecodeContext, changes: Changes) -> Response[Any]:
-    """The response that a whole answer is.
-
-    Raises: DecodeError, with the path of the first bad place.
-    """
-    raw = wire.finish_reason
-    cut_off = decode_finish(raw) == "length"
-    try:
-        turn = decode_turn(message, id_source(context), CallReader(context.undo, changes), "", cut_off=cut_off)
-    except DecodeError as error:
-        raise error.under("/message") from None
-    parts = tuple(turn.parts)
-    members = answer_members(wire, message)
-    if turn.citations:
-        members["citations"] = turn.citations
-    return Response(
-        parts=parts,
-        finish_reason=finish_of(decode_finish(raw, holds=bool(parts)), raw, parts, changes),
-        finish_reason_raw=raw,
-        usage=None if wire.usage is None else decode_usage(wire.usage),
-        id=wire.id,
-        changes=changes.done(),
-        extra=extra_of(NAME, members),
     )
 
 

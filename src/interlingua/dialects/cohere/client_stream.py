@@ -133,11 +133,9 @@ class CohereStreamDecoder(BuildingDecoder):
         handler = self._handlers.get(event.type or "")
         if handler is not None:
             handler(event, data)
-        else:
-            self._unknown(decode_any(data, repairs=[]), data)
-
-    def _unknown(self, value: Any, data: bytes) -> None:
-        """An event that is none of the dialect's: a bare error, a whole answer, or one to pass on."""
+            return
+        # none of the dialect's: a bare error, a whole answer, or an event to pass on
+        value = decode_any(data, repairs=[])
         if is_object(value) and not value.get("type"):
             if is_object(value.get("message")):
                 self._whole(data)
@@ -158,10 +156,7 @@ class CohereStreamDecoder(BuildingDecoder):
         if message.extra:
             self._members["message"] = dict(message.extra)
         self._note(event)
-        self._say_message(message, data)
-
-    def _say_message(self, message: DeltaMessageWire, data: bytes) -> None:
-        """Take what stands in a message at once, as if each of its blocks and calls had come in one piece."""
+        # what stands in a message at once is taken as if each of its blocks and calls had come in one piece
         for index, block in enumerate(_blocks_of(message)):
             self._content_start(EventWire(index=index, delta=_delta(DeltaMessageWire(content=block))), data)
             self._content_end(EventWire(index=index), data)
@@ -230,13 +225,24 @@ class CohereStreamDecoder(BuildingDecoder):
     def _take_block(self, index: int, block: BlockWire) -> None:
         """Take a block, or a piece of one, at an index; one of a kind that is not known stays as it came."""
         kind = block.type or ("thinking" if block.thinking is not None else "text")
-        if kind in ("text", "thinking"):
-            self._say(index, block)
+        if kind not in ("text", "thinking"):
+            self._opaque.add(index)
+            part = decode_block(block)
+            if isinstance(part, OpaquePart):
+                self.builder.whole(part, "opaque")
             return
-        self._opaque.add(index)
-        part = decode_block(block)
-        if isinstance(part, OpaquePart):
-            self.builder.whole(part, "opaque")
+        for member, text in (("thinking", block.thinking), ("text", block.text)):
+            if not text and not (block.extra and member == block.type):
+                continue
+            content = self._content.get(index)
+            if content is None or content.part is not None or content.kind != member:
+                self.builder.close_prose()
+                extra = {NAME: dict(block.extra)} if block.extra else {}
+                opened = self.builder.thinking if member == "thinking" else self.builder.text
+                self._content[index] = opened(text or "", extra=extra)
+                self._plan = None
+            else:
+                self.builder.grow(content, text or "")
 
     def _content_delta(self, event: EventWire, data: bytes) -> None:
         index, message = event.index or 0, _message_delta(event)
@@ -254,21 +260,6 @@ class CohereStreamDecoder(BuildingDecoder):
         if event.logprobs is event.extra is block.extra is None:
             member, text = ("thinking", block.thinking) if block.thinking else ("text", block.text)
             self._learn(data, member, text, self._content.get(index), run=True)
-
-    def _say(self, index: int, block: BlockWire) -> None:
-        """Let the block at an index grow by what a block of an event says."""
-        for kind, text in (("thinking", block.thinking), ("text", block.text)):
-            if not text and not (block.extra and kind == block.type):
-                continue
-            content = self._content.get(index)
-            if content is None or content.part is not None or content.kind != kind:
-                self.builder.close_prose()
-                extra = {NAME: dict(block.extra)} if block.extra else {}
-                opened = self.builder.thinking if kind == "thinking" else self.builder.text
-                self._content[index] = opened(text or "", extra=extra)
-                self._plan = None
-            else:
-                self.builder.grow(content, text or "")
 
     def _content_end(self, event: EventWire, data: bytes) -> None:
         del data
@@ -328,19 +319,17 @@ class CohereStreamDecoder(BuildingDecoder):
     def _cite_all(self, citations: object) -> None:
         """Hang on their texts the citations of a list, or the one that stands for it; what is no object is none."""
         for raw in citations if is_list(citations) else [citations]:
-            if is_object(raw):
-                self._cite(raw)
-
-    def _cite(self, raw: dict[str, Any]) -> None:
-        """Hang a citation on its text; one whose text is closed or not there stays a member of the answer."""
-        index = raw.get("content_index")
-        latest = next((block for block in reversed(self._content.values()) if block.kind == "text"), None)
-        block = self._plan if is_of_plan(raw) else self._content.get(index) if type(index) is int else latest
-        if block is None or block.part is not None or block.kind != "text" or is_of_thinking(raw):
-            self._members.setdefault("citations", []).append(raw)
-            return
-        for citation in read_citation(raw):
-            self.builder.annotate(block, citation)
+            if not is_object(raw):
+                continue
+            index = raw.get("content_index")
+            latest = next((block for block in reversed(self._content.values()) if block.kind == "text"), None)
+            block = self._plan if is_of_plan(raw) else self._content.get(index) if type(index) is int else latest
+            if block is None or block.part is not None or block.kind != "text" or is_of_thinking(raw):
+                # its text is closed or not there: it stays a member of the answer
+                self._members.setdefault("citations", []).append(raw)
+                continue
+            for citation in read_citation(raw):
+                self.builder.annotate(block, citation)
 
     # Templates
 

@@ -103,7 +103,10 @@ def encode_request(request: EmbedRequest, options: EncodeOptions) -> Encoded:
     if len(texts) == len(request.inputs):
         wire.texts = texts
     else:
-        wire.inputs = [_content(each) for each in request.inputs]
+        wire.inputs = [
+            {"content": [{"type": "text", "text": each}]} if isinstance(each, str) else each.raw
+            for each in request.inputs
+        ]
     members = foreign_noted(request.extra, NAME, changes)
     if request.input_type in _WORDS:
         wire.input_type = _WORDS[request.input_type]
@@ -115,10 +118,6 @@ def encode_request(request: EmbedRequest, options: EncodeOptions) -> Encoded:
         changes.add("parameter_unsupported", "/user", "the dialect has no user")
     merge_members(wire, members)
     return sent(PATH, wire, changes, options)
-
-
-def _content(each: EmbedInput) -> Any:
-    return {"content": [{"type": "text", "text": each}]} if isinstance(each, str) else each.raw
 
 
 def decode_response(reply: HttpReply, context: DecodeContext) -> Embeddings:

@@ -220,8 +220,18 @@ class MessageEncoder:
         if system:
             self._prompt(Message("system", system), "", "/system")
         for place, message in enumerate(messages):
-            if message.extra or message.name is not None or not self._plain(message.role, message.parts):
-                self._message(message, f"/messages/{place}")
+            if not message.extra and message.name is None and self._plain(message.role, message.parts):
+                continue
+            path = f"/messages/{place}"
+            if message.role == "assistant":
+                wire = AssistantEncoder(self.changes, path, names=self.names).encode(message.parts)
+                self.is_bare = self.is_bare and all(map(is_bare, message.parts))
+                self.wires.append(wire)
+                self._members(message, wire, path)
+            elif message.role == "tool" or any([type(part) is ToolResult for part in message.parts]):
+                self._results(message, path)
+            else:
+                self._prompt(message, path, "/parts")
         return self.wires
 
     def _plain(self, role: str, parts: Sequence[Part]) -> bool:
@@ -263,17 +273,6 @@ class MessageEncoder:
         else:
             return False
         return True
-
-    def _message(self, message: Message, path: str) -> None:
-        if message.role == "assistant":
-            wire = AssistantEncoder(self.changes, path, names=self.names).encode(message.parts)
-            self.is_bare = self.is_bare and all(map(is_bare, message.parts))
-            self.wires.append(wire)
-            self._members(message, wire, path)
-        elif message.role == "tool" or any([type(part) is ToolResult for part in message.parts]):
-            self._results(message, path)
-        else:
-            self._prompt(message, path, "/parts")
 
     def _members(self, message: Message, wire: MessageWire, path: str) -> None:
         if message.name is not None:
@@ -318,7 +317,8 @@ class MessageEncoder:
                 self.is_bare = False
                 self.notes.lost(part, here)
             if type(part) is TextPart:
-                self._cited(part, here)
+                if part.annotations:
+                    self.changes.add("annotation_unsupported", f"{here}/annotations")
                 if part.text or part.extra or part.sealed is None:
                     blocks.append(encode_block(part))
             elif isinstance(part, ImagePart):
@@ -330,10 +330,6 @@ class MessageEncoder:
             else:
                 self._refuse(part, here)
         return blocks
-
-    def _cited(self, part: TextPart, path: str) -> None:
-        if part.annotations:
-            self.changes.add("annotation_unsupported", f"{path}/annotations")
 
     def _document(self, part: DocumentPart, blocks: list[BlockWire], path: str, *, beside: bool) -> None:
         document = encode_document(part, self.changes, path)
@@ -356,24 +352,24 @@ class MessageEncoder:
 
     def _results(self, message: Message, path: str) -> None:
         moved: list[Part] = [part for part in message.parts if type(part) is not ToolResult]
-        for place, part in enumerate(message.parts):
-            if type(part) is ToolResult:
-                self._result(part, moved, f"{path}/parts/{place}")
+        for place, result in enumerate(message.parts):
+            if type(result) is not ToolResult:
+                continue
+            here = f"{path}/parts/{place}"
+            content = self._result_content(result, moved, here)
+            wire = MessageWire(role="tool", tool_call_id=result.call_id, content=content)
+            if result.cache is not None:
+                self.changes.add("cache_unsupported", f"{here}/cache")
+            if result.extra:
+                self.is_bare = False
+                note_foreign(self.changes, result.extra, here)
+                merge_members(wire, result.extra.get(NAME, {}))
+            self.wires.append(wire)
         if message.extra:
             self.is_bare = False
             note_foreign(self.changes, message.extra, path)
         if moved:
             self._prompt(Message("user", tuple(moved)), path, "/parts")
-
-    def _result(self, result: ToolResult, moved: list[Part], path: str) -> None:
-        wire = MessageWire(role="tool", tool_call_id=result.call_id, content=self._result_content(result, moved, path))
-        if result.cache is not None:
-            self.changes.add("cache_unsupported", f"{path}/cache")
-        if result.extra:
-            self.is_bare = False
-            note_foreign(self.changes, result.extra, path)
-            merge_members(wire, result.extra.get(NAME, {}))
-        self.wires.append(wire)
 
     def _result_content(self, result: ToolResult, moved: list[Part], path: str) -> str | list[BlockWire]:
         content = result.content

@@ -88,15 +88,12 @@ def _message(message: JsonObject) -> JsonObject:
     if isinstance(content, str):
         message = {**message, "content": [{"type": "text", "text": content}] if content else []}
     elif is_list(content):
-        message = {**message, "content": [_block(block) for block in content if not _is_empty(block)]}
+        hollow_blocks = ({"type": "text", "text": ""}, {"type": "text"})
+        message = {**message, "content": [_block(block) for block in content if block not in hollow_blocks]}
     if is_list(message.get("tool_calls")):
         message = {**message, "tool_calls": [_call(call) for call in message["tool_calls"]]}
     hollow = ("content", "tool_plan", "tool_calls", "citations")
     return {name: value for name, value in message.items() if name not in hollow or value}
-
-
-def _is_empty(block: object) -> bool:
-    return block in ({"type": "text", "text": ""}, {"type": "text"})
 
 
 def _block(block: Any) -> Any:

@@ -144,7 +144,10 @@ class Frames(FrameCheck):
         own, other = (block.text, block.thinking) if kind == "text" else (block.thinking, block.text)
         if not own or other is not None:
             return False
-        self._begin(f"{kind} {event.index}")
+        latest = f"{kind} {event.index}"
+        if latest != self._latest:  # its first words: the decoder opens the block with them
+            self._latest = latest
+            self._begun += 1
         return True
 
     def _content_end(self, event: _Event) -> bool:
@@ -186,12 +189,6 @@ class Frames(FrameCheck):
         if delta is None or delta.finish_reason not in _WORDS or self._open is not None or not self._began:
             return False
         return delta.usage is not None and _agrees(delta.finish_reason, calls=self._calls > 0)
-
-    def _begin(self, block: str) -> None:
-        """Count a block whose first words these are: the decoder opens it with them."""
-        if block != self._latest:
-            self._latest = block
-            self._begun += 1
 
     _latest: str = ""
     _judges: ClassVar[dict[str, Callable[[Frames, _Event], bool]]] = {

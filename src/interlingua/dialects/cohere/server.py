@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw, UnsetType
 from msgspec.structs import replace
@@ -30,17 +30,11 @@ from interlingua.types.tool import Tool
 from interlingua.wire.json import MAX_DEPTH, decode_received, encode, encode_wire, exact_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlingua.dialects._contract import DecodeOptions, ServerContext
     from interlingua.errors import Error
-    from interlingua.types.content import TextPart
-    from interlingua.types.message import Message
     from interlingua.types.response import Response
     from interlingua.types.tool import OpaqueTool
     from interlingua.wire.http import HttpReply, HttpRequest
-
-    _Read: TypeAlias = tuple[tuple[TextPart, ...], tuple[Message, ...]]
 
 __all__ = ["answer_members", "decode_request", "encode_error", "encode_response"]
 
@@ -57,11 +51,6 @@ _passing = passing("citation_options", "safety_mode", "priority")
 
 def _text(member: Raw | UnsetType) -> bytes:
     return b"[]" if isinstance(member, UnsetType) or member == b"null" else bytes(member)
-
-
-def _read_history(options: DecodeOptions, text: bytes, changes: Changes, documents: Sequence[Any] = ()) -> _Read:
-    system, messages = decode_messages(text, changes)
-    return system, paired_history(with_documents(messages, decode_documents(documents)), options, changes)
 
 
 @clients_fault("messages")
@@ -88,7 +77,9 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        system, messages = _read_history(self.options, _text(wire.messages), self.changes, wire.documents or ())
+        system, messages = decode_messages(_text(wire.messages), self.changes)
+        messages = with_documents(messages, decode_documents(wire.documents or ()))
+        messages = paired_history(messages, self.options, self.changes)
         schema, json_mode = self._format()
         budget = None if wire.thinking is None else wire.thinking.token_budget
         fields: dict[str, Any] = {
@@ -102,8 +93,15 @@ class _RequestDecoder:
             "logprobs": 0 if wire.logprobs else None,
             "thinking": self._thinking(),
             "thinking_budget": budget,
-            **self._numbers(),
         }
+        for field, member in KNOBS.items():
+            value = getattr(wire, member)
+            if value is None:
+                continue
+            if _is_number(member, value):
+                fields[field] = value
+            else:
+                self.extra[member] = value  # what is no such number stays a member
         if wire.tool_choice is not None and wire.tool_choice not in CHOICES:
             self.extra["tool_choice"] = wire.tool_choice
         return Request(**fields, extra={NAME: self.extra} if self.extra else {})
@@ -156,19 +154,6 @@ class _RequestDecoder:
             self.extra["thinking"] = members
         return switch
 
-    def _numbers(self) -> dict[str, Any]:
-        """The knobs; what is no such number stays a member."""
-        numbers: dict[str, Any] = {}
-        for field, member in KNOBS.items():
-            value = getattr(self.wire, member)
-            if value is None:
-                continue
-            if _is_number(member, value):
-                numbers[field] = value
-            else:
-                self.extra[member] = value
-        return numbers
-
 
 def _is_number(member: str, value: object) -> bool:
     """Whether a knob says a number that means the same elsewhere: a limit below 1 is none."""
@@ -202,13 +187,9 @@ def encode_response(response: Response[Any], context: ServerContext) -> HttpRepl
     if message is None:
         body = encode({**head, "message": plain, **tail})
     else:
-        body = b'%b"message":%b,%b' % (_opened(head), encode_wire(message), encode(tail)[1:])
+        opening = encode(head)[:-1] + (b"," if head else b"")
+        body = b'%b"message":%b,%b' % (opening, encode_wire(message), encode(tail)[1:])
     return whole_reply(body, changes, context)
-
-
-def _opened(members: dict[str, Any]) -> bytes:
-    """The beginning of an object with these members."""
-    return encode(members)[:-1] + (b"," if members else b"")
 
 
 def answer_members(response: Response[Any], changes: Changes) -> dict[str, Any]:

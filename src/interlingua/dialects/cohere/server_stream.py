@@ -108,7 +108,10 @@ class CohereStreamEncoder(ResumingEncoder):
             case ToolCallDelta(choice=0):
                 return self._heads[event.index] + encode_text(event.arguments) + _CALL_END
             case StreamStart():
-                return self._start(event)
+                made = event.id or (self.context.make_id() if self.context.make_id else None)
+                members = {} if made is None else {"id": made}
+                self._started = True
+                return _named("message-start", {**members, "delta": {"message": _OPENING}}, id_first=True)
             case BlockStart(choice=0):
                 return self._block_start(event)
             case BlockEnd(choice=0):
@@ -120,17 +123,22 @@ class CohereStreamEncoder(ResumingEncoder):
             case _:
                 return b""
 
-    def _start(self, event: StreamStart) -> bytes:
-        made = event.id or (self.context.make_id() if self.context.make_id else None)
-        members = {} if made is None else {"id": made}
-        self._started = True
-        return _named("message-start", {**members, "delta": {"message": _OPENING}}, id_first=True)
-
     # Blocks
 
     def _block_start(self, event: BlockStart) -> bytes:
         if event.block == "tool_call":
-            return self._call_start(event)
+            place = self._calls[event.index] = len(self._calls)
+            head = b'"index":%d,' % place
+            self._heads[event.index] = _head("tool-call-delta", head, b'"tool_calls":{"function":{"arguments":')
+            call: dict[str, Any] = {
+                "id": event.id,
+                "type": "function",
+                "function": {"name": event.name, "arguments": ""},
+            }
+            own = dict(event.extra.get(NAME, {}))
+            call["function"] |= object_in(own, "function")
+            own.pop("function", None)
+            return _named("tool-call-start", {"index": place, "delta": {"message": {"tool_calls": {**call, **own}}}})
         member = _MEMBERS.get(event.block)
         if member is None:
             return b""  # it is told whole
@@ -147,16 +155,6 @@ class CohereStreamEncoder(ResumingEncoder):
         self._heads[index] = _head("content-delta", b'"index":%d,' % place, b'"content":{"%b":' % member.encode())
         content = {"type": member, member: "", **extra}
         return _named("content-start", {"index": place, "delta": {"message": {"content": content}}})
-
-    def _call_start(self, event: BlockStart) -> bytes:
-        place = self._calls[event.index] = len(self._calls)
-        head = b'"index":%d,' % place
-        self._heads[event.index] = _head("tool-call-delta", head, b'"tool_calls":{"function":{"arguments":')
-        call: dict[str, Any] = {"id": event.id, "type": "function", "function": {"name": event.name, "arguments": ""}}
-        own = dict(event.extra.get(NAME, {}))
-        call["function"] |= object_in(own, "function")
-        own.pop("function", None)
-        return _named("tool-call-start", {"index": place, "delta": {"message": {"tool_calls": {**call, **own}}}})
 
     def _block_end(self, event: BlockEnd) -> bytes:
         turn, part = self._turn, event.part
