@@ -111,6 +111,7 @@ class Bridge:
             stream_usage=with_usage,
             source=self._target.name,
             json_array=decoded.json_array,
+            enum_text=decoded.enum_text,
             path=path,
             changes=self._changes,
         )

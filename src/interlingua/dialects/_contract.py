@@ -322,6 +322,8 @@ class DecodedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The repairs."""
     json_array: bool = False
     """Whether it wants the stream as one JSON array instead of server-sent events."""
+    enum_text: bool = False
+    """Whether it wants the value of an enum as bare text instead of JSON."""
 
 
 class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -341,6 +343,8 @@ class ServerContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether even such an answer must end with a word that clients know, and have the counts that they insist on."""
     json_array: bool = False
     """Whether the client wants the stream as one JSON array, where the dialect has such a framing."""
+    enum_text: bool = False
+    """Whether the client wants the value of an enum as bare text, where the dialect has such answers."""
     path: str = ""
     """The path that the client asked, for dialects that answer in more than one form; empty when unknown."""
     request: Request | None = None

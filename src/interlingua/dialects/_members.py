@@ -141,7 +141,7 @@ def completed(wire: WireStruct, text: bytes, members: Mapping[str, bytes]) -> by
 
 
 _UNSAID = (None, msgspec.UNSET)
-SPELLINGS = frozenset({"role", "field", "stream_options", "new_item"})
+SPELLINGS = frozenset({"role", "field", "stream_options", "new_item", "response_mime"})
 """Members that only say how something was spelt: leaving them out changes nothing for another dialect."""
 
 

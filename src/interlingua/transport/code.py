@@ -87,7 +87,7 @@ class _Question:
         except (HistoryError, WireError) as error:
             raise BadRequestError(error.message, status=400) from error
         self.stream = decoded.stream
-        self.context = ServerContext(model=decoded.model)
+        self.context = ServerContext(model=decoded.model, enum_text=decoded.enum_text)
         self.deadlines = Deadlines(timeouts, self.spec, time.monotonic())
         kinds = ("stream", "generate") if decoded.stream else ("generate", "stream")
         kind = kinds[0] if callable(getattr(provider, kinds[0], None)) else kinds[1]

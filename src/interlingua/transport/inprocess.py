@@ -86,6 +86,7 @@ class InProcessTransport:
             created=self._created,
             make_id=lambda: f"answer-{next(self._numbers)}",
             json_array=decoded.json_array,
+            enum_text=decoded.enum_text,
             path=path,
         )
         try:

@@ -22,7 +22,7 @@ from interlingua.dialects.google.reasons import decode_finish, error_of_body
 from interlingua.dialects.google.schemas import UPPER, from_json_schema
 from interlingua.dialects.google.spelling import read_answer
 from interlingua.dialects.google.thinking import encode_thinking
-from interlingua.dialects.google.tools import FIELD, encode_choice, encode_tool
+from interlingua.dialects.google.tools import FIELD, MIME, encode_choice, encode_tool
 from interlingua.dialects.google.usage import decode_usage, uncounted
 from interlingua.dialects.google.wire import (
     CallingWire,
@@ -138,7 +138,8 @@ class _RequestEncoder(RequestWriter):
         if self.config != _NO_CONFIG:
             self.wire.generationConfig = self.config
         if self.request.extra:
-            merge_members(self.wire, {name: value for name, value in self.own_members().items() if name != FIELD})
+            own = self.own_members()
+            merge_members(self.wire, {name: own[name] for name in own if name not in (FIELD, MIME)})
         model = self.target.model
         has_prefix = model.startswith(("models/", "tunedModels/", "publishers/"))
         name = quote(model if has_prefix else f"models/{model}", safe="/@-._~")
@@ -256,7 +257,7 @@ class _RequestEncoder(RequestWriter):
         if self.wire.tools and self.facts.output_schema_with_tools is False:
             self.changes.add("output_schema", "/output_schema", "the model takes tools or a schema, not both")
             return
-        self.config.responseMimeType = "application/json"
+        self.config.responseMimeType = request.extra.get(NAME, {}).get(MIME, "application/json")
         if self.wire.tools and self.facts.output_schema_with_tools:
             self._free_choice()
         style = request.extra.get(NAME, {}).get(FIELD)

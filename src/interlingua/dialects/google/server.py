@@ -13,6 +13,7 @@ from interlingua.dialects._members import merge_members, object_in
 from interlingua.dialects._serve import clients_fault, error_reply, paired_history, whole_reply
 from interlingua.dialects._tool_cache import ToolCache
 from interlingua.dialects.google.assistant import AssistantEncoder
+from interlingua.dialects.google.enums import ENUM_TYPE, enum_parts
 from interlingua.dialects.google.messages import decode_contents, decode_system
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.path import read_path
@@ -20,7 +21,7 @@ from interlingua.dialects.google.reasons import decode_finish, encode_error_body
 from interlingua.dialects.google.schemas import style_of, to_json_schema
 from interlingua.dialects.google.spelling import read_request
 from interlingua.dialects.google.thinking import ThinkingAsked, decode_thinking
-from interlingua.dialects.google.tools import FIELD, decode_choice, decode_tools, is_strict, strict_tools
+from interlingua.dialects.google.tools import FIELD, MIME, decode_choice, decode_tools, is_strict, strict_tools
 from interlingua.dialects.google.usage import encode_usage
 from interlingua.dialects.google.wire import (
     CandidateWire,
@@ -99,6 +100,7 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
         stream=path.streams,
         changes=changes.done(),
         json_array=path.json_array,
+        enum_text=MIME in request.extra.get(NAME, {}),
     )
 
 
@@ -202,9 +204,12 @@ class _RequestDecoder:
         if schema is None and config.responseSchema is not None:
             schema = to_json_schema(config.responseSchema)
             self.extra[FIELD] = style_of(config.responseSchema)
-        is_json = config.responseMimeType == "application/json"
-        if config.responseMimeType is not None and not is_json:
-            self.config_extra["responseMimeType"] = config.responseMimeType
+        kind = config.responseMimeType
+        is_json = kind == "application/json"
+        if kind == ENUM_TYPE and schema is not None:
+            self.extra[MIME] = ENUM_TYPE
+        elif kind is not None and not is_json:
+            self.config_extra["responseMimeType"] = kind
         return schema, is_json and schema is None
 
     def _extra(self) -> dict[str, dict[str, Any]]:
@@ -265,8 +270,10 @@ def reply_members(extra: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dic
 
 def _candidate(alternative: Alternative, place: int, changes: Changes, context: ServerContext) -> CandidateWire:
     path = f"/alternatives/{place - 1}" if place else ""
-    encoder = AssistantEncoder(Target(), changes, path, reply=True, own=context.source == NAME)
-    parts: list[Any] = encoder.bare(alternative.parts) or encoder.encode(alternative.parts)
+    own = context.source == NAME
+    encoder = AssistantEncoder(Target(), changes, path, reply=True, own=own)
+    content_parts = enum_parts(alternative.parts) if context.enum_text and not own else alternative.parts
+    parts: list[Any] = encoder.bare(content_parts) or encoder.encode(content_parts)
     content = ContentWire(parts=parts or None, role="model")
     extra = alternative.extra.get(NAME)
     if extra:

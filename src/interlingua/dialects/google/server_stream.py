@@ -20,6 +20,7 @@ from interlingua.dialects._serve import hand_over
 from interlingua.dialects._streams.frames import ResumingEncoder
 from interlingua.dialects.google.assistant import AssistantEncoder
 from interlingua.dialects.google.citations import Grounding
+from interlingua.dialects.google.enums import EnumTexts
 from interlingua.dialects.google.parts import NAME
 from interlingua.dialects.google.reasons import encode_error_body
 from interlingua.dialects.google.server import finish_word, is_blocked, reply_members
@@ -78,6 +79,7 @@ class GoogleStreamEncoder(ResumingEncoder):
         self.context = context
         self.changes: Changes = Changes(NAME, "encode_response")
         self.own: bool = context.source == NAME
+        self._enums = EnumTexts() if context.enum_text and not self.own else None
         self._order = InOrder()
         self._choices: dict[int, _Choice] = {}
         self._tail = b"}"
@@ -88,6 +90,8 @@ class GoogleStreamEncoder(ResumingEncoder):
 
     def encode(self, event: Event) -> bytes:
         """The bytes that `event` adds; may be empty."""
+        if self._enums is not None:
+            return b"".join([self._write(one) for now in self._enums.take(event) for one in self._order.take(now)])
         if type(event) is TextDelta and event.choice == self._plain_choice and (text := event.text):
             ready, self._pending_text = self._pending_text + text[:-1], text[-1]
             try:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIELD",
+    "MIME",
     "decode_choice",
     "decode_tools",
     "encode_choice",
@@ -34,6 +35,8 @@ __all__ = [
 
 FIELD = "field"
 """The member of `extra` that says in which form a schema was written."""
+MIME = "response_mime"
+"""The member of `extra` that says in which media type an answer under a schema is wanted, where that is not JSON."""
 FREEFORM: dict[str, Any] = {
     "type": "object",
     "properties": {"input": {"type": "string"}},

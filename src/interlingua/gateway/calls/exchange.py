@@ -306,6 +306,7 @@ class ClientExchange(msgspec.Struct, eq=False):
             source=source,
             legal=True,
             json_array=head.json_array,
+            enum_text=self._decoded is not None and self._decoded.enum_text,
             path=self.http.path,
             request=None if self._decoded is None else self._decoded.request,
             changes=self.changes,

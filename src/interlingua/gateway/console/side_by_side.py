@@ -118,7 +118,11 @@ def _as_answer(
     def encode_form() -> tuple[bytes, tuple[Change, ...]]:
         changes: list[Change] = []
         context = ServerContext(
-            model=decoded.model, request=decoded.request, path=get_service(name).asked_at, changes=changes
+            model=decoded.model,
+            request=decoded.request,
+            enum_text=decoded.enum_text,
+            path=get_service(name).asked_at,
+            changes=changes,
         )
         return get_dialect(name).encode_response(response, context).body, tuple(changes)
 
