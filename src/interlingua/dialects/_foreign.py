@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from interlingua.types.content import TextPart, ThinkingPart, ToolCall
     from interlingua.types.response import Alternative, Response
 
-__all__ = ["adopt_answer", "note_foreign", "note_others"]
+__all__ = ["adopt_answer", "note_foreign", "note_joined", "note_others"]
 
 _UNMISSED: dict[str, frozenset[str]] = {
     "openai-responses": frozenset(
@@ -158,6 +158,12 @@ def _is_noted(changes: Changes, place: str) -> bool:
     if len(entries) >= MAX_CHANGES:
         return False
     return any([entry.path == place and entry.code == "extra_foreign" for entry in entries])
+
+
+def note_joined(changes: Changes, part: TextPart, path: str) -> None:
+    """An entry for the members of the dialect itself that a text loses because it becomes one string with others."""
+    if changes.dialect in part.extra:
+        changes.add("extra_foreign", f"{path}/extra/{changes.dialect}", "the texts of the result are joined")
 
 
 def note_others(

@@ -260,13 +260,17 @@ class MessageEncoder:
         self.wires.append(wire)
         self._members(message, wire, path)
 
-    def _content(self, parts: Sequence[Part | Json], path: str) -> tuple[str, list[str]]:
-        """Text and images of a message; what has no place is refused."""
+    def _content(
+        self, parts: Sequence[Part | Json], path: str, *, apart: type[Part] | tuple[()] = ()
+    ) -> tuple[str, list[str]]:
+        """Text and images of a message, without those of a kind that go `apart`; what has no place is refused."""
         texts: list[str] = []
         images: list[str] = []
         for place, part in enumerate(parts):
             if isinstance(part, Json):
                 texts.append(json_text(part))
+                continue
+            if isinstance(part, apart):
                 continue
             if not self.notes.plain(part):
                 self.notes.lost(part, f"{path}/{place}")
@@ -338,6 +342,6 @@ class MessageEncoder:
             return prefixed(text, result, self.changes, path), shown or None
         self.changes.add("result_media_moved", f"{path}/content")
         moved.extend([TextPart(f"Images of the result of {result.name or result.call_id}:"), *images])
-        text, _ = self._content([part for part in content if not isinstance(part, ImagePart)], f"{path}/content")
+        text, _ = self._content(content, f"{path}/content", apart=ImagePart)
         note = f"[{len(images)} image(s) follow in the next user message]"
         return prefixed(text or note, result, self.changes, path), None

@@ -15,7 +15,7 @@ import msgspec
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._error_prefix import prefixed
-from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._foreign import note_foreign, note_joined
 from interlingua.dialects._history import ERROR_PREFIX, json_text, result_text
 from interlingua.dialects._members import members_of, merge_members
 from interlingua.dialects._openai.requests import system_role
@@ -391,8 +391,8 @@ class MessageEncoder:
         if isinstance(content, Json):
             return prefixed(json_text(content), result, self.changes, path)
         content = tuple([TextPart(json_text(part)) if isinstance(part, Json) else part for part in content])
-        media = [part for part in content if isinstance(part, MEDIA)]
-        if media and not self.quirks.result_media:
+        if not self.quirks.result_media and any([isinstance(part, MEDIA) for part in content]):
+            media = [part for place, part in enumerate(content) if self._is_apart(part, f"{path}/content/{place}")]
             self.changes.add("result_media_moved", f"{path}/content")
             note = f"[{len(media)} media part(s) of this result follow in the next user message]"
             moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
@@ -404,3 +404,17 @@ class MessageEncoder:
         elif result.is_error:
             parts.insert(0, TextPart(ERROR_PREFIX.strip()))
         return encode_content(parts, self.quirks)
+
+    def _is_apart(self, part: Part, path: str) -> bool:
+        """Whether a part of a result goes beside its text, into the next message of the user.
+
+        What the text of the result, which is one string then, does not say has an entry.
+        """
+        if isinstance(part, MEDIA):
+            return True
+        keeps = self._keeps(part, path)
+        if isinstance(part, TextPart):
+            note_joined(self.changes, part, path)
+            if part.cache is not None and encode_cache(part.cache, self.quirks) is not None:
+                self.changes.add("cache_unsupported", f"{path}/cache", "the texts of the result are joined")
+        return keeps and isinstance(part, OpaquePart)

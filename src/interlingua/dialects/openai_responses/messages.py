@@ -10,14 +10,14 @@ Rules
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from msgspec import UNSET, Raw, UnsetType
 from msgspec.structs import replace
 
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._error_prefix import prefixed
-from interlingua.dialects._foreign import note_foreign
+from interlingua.dialects._foreign import note_foreign, note_joined
 from interlingua.dialects._history import ERROR_PREFIX, result_text
 from interlingua.dialects._members import is_object, merge_members, plain
 from interlingua.dialects._openai.calls import arguments_text
@@ -353,10 +353,10 @@ class InputEncoder:
     def _output(self, result: ToolResult, moved: list[Part], path: str) -> Raw:
         """The content of a result that is no text."""
         content = result.content
-        if isinstance(content, Json):
+        if isinstance(content, str | Json):
             return Raw(encode_text(prefixed(result_text(result), result, self.changes, path)))
-        media = [part for part in content if isinstance(part, MEDIA)]
-        if media and not self.quirks.output_media:
+        if not self.quirks.output_media and any([isinstance(part, MEDIA) for part in content]):
+            media = [part for place, part in enumerate(content) if self._is_apart(part, f"{path}/content/{place}")]
             self.changes.add("result_media_moved", f"{path}/content")
             note = f"[{len(media)} media part(s) of this result follow in the next user message]"
             moved.extend([TextPart(f"Media of the result of {result.name or result.call_id}:"), *media])
@@ -371,3 +371,15 @@ class InputEncoder:
         elif result.is_error:
             parts.insert(0, TextPart(ERROR_PREFIX.strip()))
         return Raw(b"[%b]" % b",".join([encode_wire(encode_part(part, detail=False)) for part in parts]))
+
+    def _is_apart(self, part: Part | Json, path: str) -> TypeGuard[Part]:
+        """Whether a part of a result goes beside its text, into the next message of the user.
+
+        What the text of the result, which is one string then, does not say has an entry.
+        """
+        if isinstance(part, MEDIA):
+            return True
+        keeps = isinstance(part, Json) or self._keeps(part, path)
+        if isinstance(part, TextPart):
+            note_joined(self.changes, part, path)
+        return keeps and isinstance(part, OpaquePart)
