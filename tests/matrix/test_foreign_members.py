@@ -224,6 +224,50 @@ def test_log_probabilities_of_a_stream_are_translated(service: str, client: str)
     assert _logprobs_in(client, again) == _logprobs_in(client, LOGPROBS[client])
 
 
+def _google_logprobs(*, token: Any = NOTHING, likely: Any = NOTHING, result: Any = NOTHING) -> dict[str, Any]:
+    top = [{"candidates": [{**GOOGLE_TOKEN, **likely}]}]
+    chosen = [{**GOOGLE_TOKEN, **token}]
+    return _google(candidate={"logprobsResult": {"topCandidates": top, "chosenCandidates": chosen, **result}})
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("client", ["openai-chat", "openai-responses", "ollama"])
+@pytest.mark.parametrize(
+    "odd", [{"token": {"tokenId": 7}}, {"likely": {"tokenId": 7}}, {"result": {"logProbabilitySum": -0.5}}]
+)
+def test_what_google_says_beside_its_log_probabilities_has_an_entry(
+    odd: dict[str, Any], client: str, *, streamed: bool
+) -> None:
+    """The number of a token, chosen or likely, and their sum: no other dialect has a place, the rest is translated."""
+    bridge = _bridge(client, "google", streamed=streamed)
+    before, answer = len(bridge.changes), _google_logprobs(**odd)
+    if streamed:
+        body = b"".join(bridge.stream([_stream_of("google", answer)])).decode()
+    else:
+        body = json.dumps(bridge.response(answer))
+    paths = [change.path for change in bridge.changes[before:] if change.code == "extra_foreign"]
+    assert paths == ["/extra/google"]
+    assert '"logprob":-0.5' in body.replace(": ", ":")
+
+
+@pytest.mark.parametrize(("service", "path"), [("openai-chat", ""), ("openai-responses", "/parts/0"), ("ollama", "")])
+@pytest.mark.parametrize("odd", [{"bytes": [240, 159]}, {"x_odd": 1}])
+def test_tokens_that_googles_form_does_not_hold_have_an_entry(odd: dict[str, Any], service: str, path: str) -> None:
+    """Bytes that are half a character, and members that nobody knows; bytes of the token itself need none."""
+    tokens = [{**TOKEN, **odd}]
+    answers = {
+        "openai-chat": _chat(choice={"logprobs": {"content": tokens, "refusal": None}}),
+        "openai-responses": _responses(part={"logprobs": tokens}),
+        "ollama": _ollama(top={"logprobs": tokens}),
+    }
+    bridge = _bridge("google", service)
+    before = len(bridge.changes)
+    reply = bridge.response(answers[service])
+    assert _logprobs_in("google", reply)["chosenCandidates"] == [GOOGLE_TOKEN]
+    paths = [change.path for change in bridge.changes[before:] if change.code == "extra_foreign"]
+    assert paths == [f"{path}/extra/{service}"]
+
+
 @pytest.mark.parametrize("client", DIALECTS[1:])
 def test_log_probabilities_without_a_form_have_an_entry(client: str) -> None:
     """What is no list of tokens stays where it was, and is noted."""

@@ -6,8 +6,9 @@ writes an answer moves those of another dialect to its own place. What stays whe
 Rules
 - OpenAI's two formats and Ollama have one form of a token: `token`, `logprob`, `bytes`, `top_logprobs`. It is the form
   here. Google's has `token` and `logProbability`, and the likeliest tokens in a list beside the chosen ones.
-- A token's number in Google's vocabulary means nothing elsewhere and is left out; bytes that are not stated are those
-  of the token in UTF-8.
+- Bytes that are not stated are those of the token in UTF-8.
+- What has no place in the other form, such as a token's number in Google's vocabulary, or bytes that are not those of
+  the token for a client of Google, is left out; the members then also stay where they were, and are noted.
 - Responses has them in its texts: the first text gets those of another dialect, whose answers have one as a rule.
 - Only what has this form is moved. Those of a refusal have a place in Chat alone.
 """
@@ -40,6 +41,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "ollama": ("logprobs",),
 }
 """Where the other dialects have them among the members of an answer."""
+GOOGLE = "google"
+"""The dialect whose form is another one."""
+_LISTS = frozenset({"chosenCandidates", "topCandidates"})
+_PLAIN = frozenset({"token", "logProbability"})
+_COMMON = frozenset({"token", "logprob", "bytes", "top_logprobs"})
 
 
 def move_logprobs(answer: A, dialect: str) -> A:
@@ -48,9 +54,12 @@ def move_logprobs(answer: A, dialect: str) -> A:
         return answer
     for source in answer.extra:
         home = HOMES.get(source, ())
-        tokens = _READERS[source](_member(answer.extra, source, home)) if home and source != dialect else None
+        member = _member(answer.extra, source, home) if home and source != dialect else None
+        tokens = _READERS[source](member) if member else None
         if tokens:
-            return _moved(answer, tokens, dialect, _without(answer.extra, source, home))
+            is_whole = _fits_google(tokens) if dialect == GOOGLE else source != GOOGLE or _is_plain(member)
+            rest = _without(answer.extra, source, home) if is_whole else answer.extra
+            return _moved(answer, tokens, dialect, rest)
     tokens = [] if dialect == IN_TEXTS else _in_texts(answer.parts)
     return _moved(answer, tokens, dialect, answer.extra) if tokens else answer
 
@@ -63,7 +72,8 @@ def text_logprobs(part: Part) -> list[Any] | None:
 def without_logprobs(extra: Mapping[str, Any], dialect: str) -> Mapping[str, Any]:
     """The members of a part without the log probabilities that `dialect` has elsewhere."""
     members = extra.get(IN_TEXTS)
-    if dialect not in HOMES or not members or not _read(members.get(MEMBER)):
+    tokens = _read(members.get(MEMBER)) if dialect in HOMES and members else None
+    if not members or not tokens or (dialect == GOOGLE and not _fits_google(tokens)):
         return extra
     return {**extra, IN_TEXTS: {name: value for name, value in members.items() if name != MEMBER}}
 
@@ -159,6 +169,24 @@ def _complete(token: dict[str, Any]) -> dict[str, Any]:
 
 def _with_bytes(token: dict[str, Any]) -> dict[str, Any]:
     return {"token": "", "logprob": 0.0, "bytes": _bytes(token["token"]), **token}
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether log probabilities of Google have no more members than the common form has places for."""
+    steps: list[Any] = value.get("topCandidates") or []
+    lists: list[Any] = [value["chosenCandidates"], *[step.get("candidates") or [] for step in steps]]
+    if not value.keys() <= _LISTS or not all([step.keys() <= {"candidates"} for step in steps]):
+        return False
+    if not all([is_list(one) for one in lists]):
+        return False
+    tokens: list[Any] = [token for one in lists for token in one]
+    return all([_is_token(token, "logProbability") and token.keys() <= _PLAIN for token in tokens])
+
+
+def _fits_google(tokens: list[Any]) -> bool:
+    """Whether Google's form says all that tokens in the common form do."""
+    every = [one for token in tokens for one in (token, *token["top_logprobs"])]
+    return all([one.keys() <= _COMMON and one["bytes"] in (None, _bytes(one["token"])) for one in every])
 
 
 def _bytes(text: str) -> list[int]:
