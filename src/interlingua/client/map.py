@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from interlingua.client.face import Face
     from interlingua.client.item import Input
     from interlingua.client.model import Model
-    from interlingua.client.options import Settings
     from interlingua.client.prompt import Prompt
     from interlingua.types.response import Response
 
@@ -157,7 +156,10 @@ class Work(Generic[T]):
             key = name = key_of(source, position, self._terms.key)
             prompt: Prompt = source.parts() if isinstance(source, InputFile) else source
             job = self.job(prompt)
-            identity = self._identify([self._face.spec, dump(job.request), *_steering(job.settings)])
+            # The settings decide beside the request what is asked and what counts as an answer.
+            how = job.settings
+            steering = (how.strict, how.call_ids, how.history_policy, how.repair, how.max_repairs, sorted(how.allow))
+            identity = self._identify([self._face.spec, dump(job.request), *steering])
         except Exception as error:  # noqa: BLE001 - a file, a key function, an input of no kind: it is this input's alone
             task = Task(name, "", self._identify(["unreadable", name]))
             entry = self._recorded(task.identity, name, again=False)  # the same failure is not written twice
@@ -356,12 +358,6 @@ def key_of(source: Input, position: int, make: Callable[[Any], str] | None) -> s
     if isinstance(source, str):
         return source if len(source) <= _LONGEST_KEY else f"{source[: _LONGEST_KEY - 1]}…"
     return str(position)
-
-
-def _steering(settings: Settings) -> tuple[Any, ...]:
-    """The settings that decide beside the request what is asked and what counts as an answer."""
-    how = (settings.strict, settings.call_ids, settings.history_policy, settings.repair, settings.max_repairs)
-    return *how, sorted(settings.allow)
 
 
 def _plain(output: object) -> Any:

@@ -183,7 +183,14 @@ def check_one_model(lanes: Sequence[Lane]) -> None:
 
 def batches_of(job: Job, inputs: tuple[EmbedInput, ...]) -> list[Batch]:
     """The inputs in as many requests as it takes, each within the bounds of every target."""
-    most, tokens = _bounds(job.lanes)
+    most, tokens = 2_048, 300_000.0  # inputs, and about tokens, of one request
+    for lane in job.lanes:
+        form, quirks = get_embedding(lane.dialect.name), lane.endpoint.target.quirks
+        if form is not None:
+            is_alone = form.takes_one is not None and form.takes_one(lane.endpoint.model)
+            most = min(most, 1 if is_alone else quirks.embed_inputs or form.max_inputs)
+            tokens = min(tokens, quirks.embed_tokens or form.max_tokens)
+    tokens *= 0.8  # estimates miss
     batches: list[Batch] = []
     first, weight = 0, 0.0
     for place, each in enumerate(inputs):
@@ -194,18 +201,6 @@ def batches_of(job: Job, inputs: tuple[EmbedInput, ...]) -> list[Batch]:
         weight += own
     batches.append(Batch(first, inputs[first:]))
     return batches
-
-
-def _bounds(lanes: Sequence[Lane]) -> tuple[int, float]:
-    """The most inputs, and about the most tokens, of one request."""
-    most, tokens = 2_048, 300_000.0
-    for lane in lanes:
-        form, quirks = get_embedding(lane.dialect.name), lane.endpoint.target.quirks
-        if form is not None:
-            is_alone = form.takes_one is not None and form.takes_one(lane.endpoint.model)
-            most = min(most, 1 if is_alone else quirks.embed_inputs or form.max_inputs)
-            tokens = min(tokens, quirks.embed_tokens or form.max_tokens)
-    return most, tokens * 0.8  # estimates miss
 
 
 def placed(error: Error, batch: Batch, total: int) -> Error:

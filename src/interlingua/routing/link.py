@@ -101,7 +101,11 @@ class Link(ABC):
         Raises: LinkGone.
         """
         outages = self._outages()
-        home = await self._home()
+        loop = asyncio.get_running_loop()
+        home = self._homes.get(loop)
+        if home is None:
+            home = self._homes[loop] = _Home(self._open_async(), self.places, self.broken)
+            await home.settle(lambda: self._homes.pop(loop, None))
         async with home.places:
             self._still_there(outages)
             try:
@@ -157,14 +161,6 @@ class Link(ABC):
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         self._outage.failed(redact(f"{self.address}: {reason}"))
         return LinkGone()
-
-    async def _home(self) -> _Home:
-        loop = asyncio.get_running_loop()
-        home = self._homes.get(loop)
-        if home is None:
-            home = self._homes[loop] = _Home(self._open_async(), self.places, self.broken)
-            await home.settle(lambda: self._homes.pop(loop, None))
-        return home
 
 
 class _Home:

@@ -48,7 +48,7 @@ from interlingua.wire.sse import sniff
 if TYPE_CHECKING:
     from interlingua.client.call.job import Job, Lane
     from interlingua.client.typed.ladder import Unwrapper
-    from interlingua.dialects._contract import DecodeContext, Encoded, StreamDecoder
+    from interlingua.dialects._contract import Encoded, StreamDecoder
     from interlingua.transport.base import AsyncReply, Reply
     from interlingua.types.event import Event
     from interlingua.types.response import Response
@@ -221,33 +221,29 @@ def _unusual(exchange: Sent, piece: bytes, live: Live | None) -> Steps[Live]:
     Raises: as `begin`.
     """
     job, lane, encoded, reply = exchange
-    if live is None:
-        body = piece + (yield _REST)
-        whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
-        return _unstreamed(exchange, context_of(job, lane, encoded), whole)
-    yield from _first_events(job, live)
-    return live
-
-
-def _unstreamed(exchange: Sent, context: DecodeContext, reply: HttpReply) -> Live:
-    """A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page."""
-    lane, encoded = exchange.lane, exchange.encoded
-    if error := out_of_place(lane, reply):
+    if live is not None:
+        yield from _first_events(job, live)
+        return live
+    # A whole answer where a stream was asked for: some servers cannot stream, some proxies answer with a page.
+    body = piece + (yield _REST)
+    whole = HttpReply(status=reply.status, headers=reply.headers, body=body)
+    context = context_of(job, lane, encoded)
+    if error := out_of_place(lane, whole):
         raise error
-    live = Live(lane, encoded, reply.headers, None)
+    live = Live(lane, encoded, whole.headers, None)
     try:
-        response = lane.dialect.decode_response(reply, context)
+        response = lane.dialect.decode_response(whole, context)
     except WireError as error:
         from interlingua.client.call.misplaced import unreadable  # only who is sent such a thing needs it
 
-        error = unreadable(lane.endpoint.spec, reply, error)
+        error = unreadable(lane.endpoint.spec, whole, error)
         error.is_unreadable = True
         raise error from None
-    if exchange.job.settings.raw:
+    if job.settings.raw:
         from interlingua.client.call.raw import with_raw_body  # as above
 
-        response = with_raw_body(response, reply.body, lane.dialect.name)
-    if response.finish_reason == "error" and (error := _fault(exchange.job, live, response)):
+        response = with_raw_body(response, whole.body, lane.dialect.name)
+    if response.finish_reason == "error" and (error := _fault(job, live, response)):
         raise error
     live.first = _named(lane, live.shown(list(unfold(response))))
     return live

@@ -294,6 +294,12 @@ def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", clie
     headers = [pair for pair in settings.headers if pair[0].lower() not in _TRACING]
     places = [(lane.endpoint.base_url, lane.endpoint.dialect, lane.endpoint.query) for lane in job.lanes]
     facts = (settings.strict, sorted(settings.allow), settings.history_policy, job.typed, headers, places)
+    keys: list[str | None] = []
+    for lane in job.lanes:
+        key = None
+        with suppress(ConfigError):  # a key that cannot be read is none, as its target will say when it is asked
+            key = lane.endpoint.credential.reveal()
+        keys.append(key)
     return HookContext(
         model=model or ",".join(targets),
         targets=targets,
@@ -302,19 +308,8 @@ def context_of(job: Job, *, stream: bool, model: str = "", owner: str = "", clie
         owner=owner,
         client=client,
         variant=sha256(encode(facts)).hexdigest(),
-        account=_account_of(job),
+        account=sha256(encode(keys)).hexdigest() if any(keys) else "",
     )
-
-
-def _account_of(job: Job) -> str:
-    """A digest of the keys of all targets; one that cannot be read is none, as its target will say when it is asked."""
-    keys: list[str | None] = []
-    for lane in job.lanes:
-        key = None
-        with suppress(ConfigError):
-            key = lane.endpoint.credential.reveal()
-        keys.append(key)
-    return sha256(encode(keys)).hexdigest() if any(keys) else ""
 
 
 def _of(job: Job, *, stream: bool) -> Hooking:
