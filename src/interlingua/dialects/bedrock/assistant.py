@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
-from msgspec.structs import replace
 
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._members import is_list, is_object, merge_members, object_in, plain, says_more
@@ -88,7 +87,10 @@ def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
     else:
         use = object_in(raw, "toolResult")
         name, call_id, value = "", use.get("toolUseId"), None
-        kind, output = str(use.get("type") or "toolResult"), _result_text(use.get("content"))
+        content = use.get("content")
+        blocks = [block for block in (content if is_list(content) else ()) if is_object(block)]
+        output = joined([string_in(block, "text") or _json(block.get("json")) for block in blocks]) or None
+        kind = str(use.get("type") or "toolResult")
     return ServerToolPart(
         NAME,
         kind,
@@ -100,12 +102,6 @@ def read_step(raw: dict[str, Any], provider: str | None) -> ServerToolPart:
         status="failed" if use.get("status") == "error" else "completed",
         provider=provider,
     )
-
-
-def _result_text(content: object) -> str | None:
-    """The words of a result."""
-    blocks = [block for block in (content if is_list(content) else ()) if is_object(block)]
-    return joined([string_in(block, "text") or _json(block.get("json")) for block in blocks]) or None
 
 
 def _json(value: object) -> str | None:
@@ -129,23 +125,22 @@ class AssistantDecoder:
         Raises: DecodeError, with a path inside the message.
         """
         parts: list[Part] = []
-        for place, wire in enumerate(content or ()):
+        blocks = content or ()
+        for place, wire in enumerate(blocks):
             try:
-                self._add(parts, wire, cut_off=cut_off and place == len(content or ()) - 1)
+                check_union(wire)
+                if wire.toolResult is not None or (wire.toolUse is not None and wire.toolUse.type not in OWN_CALLS):
+                    parts.append(read_step(plain(wire), self.target.provider or None))
+                elif wire.toolUse is not None:
+                    is_cut = cut_off and place == len(blocks) - 1
+                    parts.append(self._call(wire.toolUse, f"{self.prefix}/parts/{len(parts)}", cut_off=is_cut))
+                elif wire.reasoningContent is not None:
+                    parts.append(self._thinking(wire))
+                else:
+                    add_block(parts, wire)
             except DecodeError as error:
                 raise error.under(f"/content/{place}") from None
         return parts
-
-    def _add(self, parts: list[Part], wire: BlockWire, *, cut_off: bool) -> None:
-        check_union(wire)
-        if wire.toolResult is not None or (wire.toolUse is not None and wire.toolUse.type not in OWN_CALLS):
-            parts.append(read_step(plain(wire), self.target.provider or None))
-        elif wire.toolUse is not None:
-            parts.append(self._call(wire.toolUse, f"{self.prefix}/parts/{len(parts)}", cut_off=cut_off))
-        elif wire.reasoningContent is not None:
-            parts.append(self._thinking(wire))
-        else:
-            add_block(parts, wire)
 
     def _thinking(self, wire: BlockWire) -> ThinkingPart:
         reasoning = wire.reasoningContent or ReasoningWire()
@@ -278,18 +273,14 @@ class AssistantEncoder:
         note_foreign(self.changes, part.extra, path)
         if not is_own and not part.text:
             return []
-        own_part = part if is_own else replace(part, sealed=None)
-        return [self._reasoning(own_part)]
-
-    def _reasoning(self, part: ThinkingPart) -> BlockWire:
-        data: Mapping[str, Any] = part.sealed.data if part.sealed is not None else {}
+        data: Mapping[str, Any] = sealed.data if sealed is not None and is_own else {}
         if REDACTED in data:
             reasoning = ReasoningWire(redactedContent=data[REDACTED])
         else:
             reasoning = ReasoningWire(reasoningText=ReasoningTextWire(text=part.text, signature=data.get(SIGNATURE)))
         wire = BlockWire(reasoningContent=reasoning)
         merge_members(wire, part.extra.get(NAME, {}))
-        return wire
+        return [wire]
 
     def media(self, part: ImagePart | AudioPart | DocumentPart, path: str) -> list[BlockWire]:
         """Media of an assistant: an answer may hold them, a history not; the words of a sound are told."""

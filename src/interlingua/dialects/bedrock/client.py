@@ -121,7 +121,13 @@ class _RequestEncoder(RequestWriter):
         history = self.taken_media(history)
         self._tools(history)
         self._messages(history)
-        self._thinking()
+        thinking = encode_thinking(self.request, self.facts, self.changes)
+        if thinking is not None:
+            self.fields["thinking"] = thinking
+        effort = self.request.effort
+        budgeted = self.facts.efforts is not None and not self.facts.efforts
+        if effort not in (None, "none") and not budgeted and (word := self.told_effort()) is not None:
+            self.wire.outputConfig = {"effort": word}
         self._choice()
         self._output()
         self._knobs()
@@ -191,7 +197,14 @@ class _RequestEncoder(RequestWriter):
         ways = (self.quirks.strict_schemas, self.quirks.cache_marks)
         wires = self._offered(only) if only is not None else self.written_tools(ways, partial(self._offered, None))
         if self.quirks.history_tools and not wires:
-            wires = self._called_before(history)
+            # such servers insist on a bare definition of every tool that the history calls
+            called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
+            names = sorted({self.names.get(name, name) for name in called})
+            if names:
+                why = f"declared, since the history calls them: {', '.join(names)}"
+                self.changes.add("parameter_added", "/tools", why)
+            schema = {"json": dict(EMPTY_PARAMETERS)}
+            wires = [ToolWire(toolSpec=SpecWire(name=name, inputSchema=schema)) for name in names]
         if wires:
             self.wire.toolConfig = ToolConfigWire(tools=cast("list[ToolWire]", wires))  # text is written as it is
         if choice == "none" and wires:
@@ -214,15 +227,6 @@ class _RequestEncoder(RequestWriter):
     def leave_out(self, path: str) -> None:
         """Note one tool that the choice leaves out."""
         self.changes.add("tools_withheld", path, "the choice leaves it out, and the dialect has no choice of some")
-
-    def _called_before(self, history: Sequence[Message]) -> list[ToolWire]:
-        """A bare definition of every tool that the history calls, for servers that insist on one."""
-        called = [part.name for message in history for part in message.parts if isinstance(part, ToolCall)]
-        names = sorted({self.names.get(name, name) for name in called})
-        if names:
-            self.changes.add("parameter_added", "/tools", f"declared, since the history calls them: {', '.join(names)}")
-        schema = {"json": dict(EMPTY_PARAMETERS)}
-        return [ToolWire(toolSpec=SpecWire(name=name, inputSchema=schema)) for name in names]
 
     def tool_subset(self, tool: Tool) -> Subset | None:
         """The subset of JSON Schema for a tool."""
@@ -247,18 +251,14 @@ class _RequestEncoder(RequestWriter):
             self.changes.add("tool_choice_approximated", "/tool_choice", f"the model takes no forced choice {why}")
             choice = "auto"
         form = encode_choice(choice, self.names)
-        if parallel is False:
-            form = self._single(form)
-        config.toolChoice = form
-
-    def _single(self, choice: dict[str, Any] | None) -> dict[str, Any] | None:
-        """One call a turn: Claude knows it, in a choice of its own that stands for the other one."""
-        if "claude" not in self.target.model:
+        if parallel is False and "claude" in self.target.model:
+            # one call a turn: Claude knows it, in a choice of its own that stands for the other one
+            kind, members = next(iter((form or {"auto": {}}).items()))
+            self.fields["tool_choice"] = {"type": kind, **members, "disable_parallel_tool_use": True}
+            form = None
+        elif parallel is False:
             self.changes.add("parameter_unsupported", "/parallel_tool_calls", "the dialect has no such switch")
-            return choice
-        kind, members = next(iter((choice or {"auto": {}}).items()))
-        self.fields["tool_choice"] = {"type": kind, **members, "disable_parallel_tool_use": True}
-        return None
+        config.toolChoice = form
 
     # Output and knobs
 
@@ -280,16 +280,6 @@ class _RequestEncoder(RequestWriter):
         self.wire.outputConfig = {**(self.wire.outputConfig or {}), "textFormat": form}
         if request.schema_strict is False:
             self.changes.add("strict_unsupported", "/schema_strict", "an output schema always binds")
-
-    def _thinking(self) -> None:
-        """How hard to think, in the member for it and in the model's own words."""
-        thinking = encode_thinking(self.request, self.facts, self.changes)
-        if thinking is not None:
-            self.fields["thinking"] = thinking
-        effort = self.request.effort
-        budgeted = self.facts.efforts is not None and not self.facts.efforts
-        if effort not in (None, "none") and not budgeted and (word := self.told_effort()) is not None:
-            self.wire.outputConfig = {"effort": word}
 
     def _knobs(self) -> None:
         request = self.request

@@ -223,7 +223,13 @@ class ConverseStreamDecoder(BuildingDecoder):
         if not value:
             return
         if state.seal is not None:
-            value = _longer(state.seal, name, value)
+            # one more piece of the seal
+            before, text = state.seal
+            path = f"/delta/reasoningContent/{name}"
+            if name != before:
+                raise DecodeError("reasoning is signed or redacted, not both", path=path)
+            signed = name == SIGNATURE
+            value = text + value if signed else to_base64(from_base64(text, path) + from_base64(value, path))
         state.seal = (name, value)
         self.builder.seal(block, sealed_by(name, value, self.context.target))
 
@@ -301,18 +307,6 @@ class ConverseStreamDecoder(BuildingDecoder):
         "messageStop": _message_stop,
         "metadata": _metadata,
     }
-
-
-def _longer(seal: tuple[str, str], name: str, value: str) -> str:
-    """A seal with one more piece of it.
-
-    Raises: DecodeError for a piece of the other kind, and for bytes that are no base64.
-    """
-    before, text = seal
-    path = f"/delta/reasoningContent/{name}"
-    if name != before:
-        raise DecodeError("reasoning is signed or redacted, not both", path=path)
-    return text + value if name == SIGNATURE else to_base64(from_base64(text, path) + from_base64(value, path))
 
 
 def _check(wire: DeltaWire | StartWire, path: str) -> None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from msgspec.structs import replace
+
 from interlingua.dialects._contract import Target, Undo
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._history import json_text
@@ -171,7 +173,7 @@ class _History:
                 late = late or bool(rest)
                 results.append(self._result(block.toolResult, block, place))
             elif cache is not None and results and not rest and results[-1].cache is None:
-                results[-1] = _marked(results[-1], cache)
+                results[-1] = replace(results[-1], cache=cache)
             else:
                 rest.append(block)
                 places.append(place)
@@ -217,10 +219,6 @@ class _History:
             self.messages.extend(parts, extra)
         else:
             self.messages.append(Message(role, tuple(parts), None, extra))
-
-
-def _marked(result: ToolResult, cache: Any) -> ToolResult:
-    return ToolResult(result.call_id, result.name, result.content, result.is_error, cache, result.extra)
 
 
 _PLAIN_ROLES: dict[str, Callable[[_History, PlainMessageWire], bool]] = {

@@ -89,11 +89,7 @@ def _ordered(blocks: list[JsonObject]) -> list[JsonObject]:
 def _content(content: Any) -> list[JsonObject]:
     """A text of white space alone says nothing."""
     blocks = content if is_list(content) else []
-    return [_block(block) for block in blocks if not _is_empty(block)]
-
-
-def _is_empty(block: JsonObject) -> bool:
-    return isinstance(block.get("text"), str) and not block["text"].strip()
+    return [_block(block) for block in blocks if not isinstance(block.get("text"), str) or block["text"].strip()]
 
 
 def _block(block: JsonObject) -> JsonObject:

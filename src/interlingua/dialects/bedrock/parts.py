@@ -324,8 +324,14 @@ class BlockEncoder:
                 return self._document(part, path)
             case AudioPart():
                 return self._sound(part, path)
+            case OpaquePart() if part.dialect == NAME and is_object(part.raw):
+                wire = BlockWire()
+                merge_members(wire, part.raw)
+                return wire
             case OpaquePart():
-                return self._opaque(part, path)
+                code = "media_refs" if part.kind == "media_ref" else "opaque_part"
+                action = "dropped" if self.reply else None
+                self.changes.add(code, path, f"{part.kind} of {part.dialect}", action=action)
             case _:
                 self.changes.add("opaque_part", path, f"a prompt holds no {type(part).__name__}")
         return None
@@ -419,15 +425,6 @@ class BlockEncoder:
         elif name != part.name:
             self.changes.add("detail_unsupported", f"{path}/name", f"sent as {name!r}", action="approximated")
         return name
-
-    def _opaque(self, part: OpaquePart, path: str) -> BlockWire | None:
-        if part.dialect == NAME and is_object(part.raw):
-            wire = BlockWire()
-            merge_members(wire, part.raw)
-            return wire
-        code = "media_refs" if part.kind == "media_ref" else "opaque_part"
-        self.changes.add(code, path, f"{part.kind} of {part.dialect}", action="dropped" if self.reply else None)
-        return None
 
 
 def _sound_form(kind: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET
 
 from interlingua.dialects._answer import changes_of
 from interlingua.dialects._contract import DecodedRequest, Quirks, Target
@@ -82,10 +82,6 @@ def decode_request(http: HttpRequest, options: DecodeOptions) -> DecodedRequest:
     )
 
 
-def _text(member: Raw | UnsetType) -> bytes:
-    return b"[]" if isinstance(member, UnsetType) else bytes(member)
-
-
 def _offered(text: bytes) -> tuple[Tool | OpaqueTool, ...]:
     """The tools that are this text.
 
@@ -117,13 +113,16 @@ class _RequestDecoder:
 
     def decode(self) -> Request:
         wire = self.wire
-        system, messages = decode_messages(_text(wire.messages), self.changes)
+        text = b"[]" if wire.messages is UNSET else bytes(wire.messages)
+        system, messages = decode_messages(text, self.changes)
         config = wire.toolConfig or ReceivedToolConfigWire()
         schema, name = self._schema()
         numbers = self._numbers()
         _check_guardrail(self.extra.get("guardrailConfig"))
         fields = self._fields()
-        thinking, top_k = decode_thinking(fields), self._top_k(fields)
+        thinking = decode_thinking(fields)
+        top_k = fields.get("top_k")
+        top_k = fields.pop("top_k") if type(top_k) is int and top_k > 0 else None
         choice, parallel = self._choice(config, fields)
         if fields:
             self.extra[FIELDS] = fields
@@ -177,10 +176,6 @@ class _RequestDecoder:
         if fields is not None:
             self.extra[FIELDS] = fields
         return {}
-
-    def _top_k(self, fields: dict[str, Any]) -> int | None:
-        top_k = fields.get("top_k")
-        return fields.pop("top_k") if type(top_k) is int and top_k > 0 else None
 
     def _choice(self, config: ReceivedToolConfigWire, fields: dict[str, Any]) -> tuple[ToolChoice | None, bool | None]:
         """The tool choice; Claude's own stands for it where that forbids parallel calls."""

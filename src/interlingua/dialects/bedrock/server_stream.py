@@ -84,7 +84,11 @@ class ConverseStreamEncoder(ResumingEncoder):
             case ToolCallDelta(arguments=text, choice=0):
                 return self._string(b'"toolUse":{"input":', text, b"}")
             case BlockStart(choice=0):
-                return self._block_start(event)
+                self._number = None
+                if event.block != "tool_call":
+                    return b""
+                call = {"toolUseId": event.id, "name": event.name, **event.extra.get(NAME, {}).get("toolUse", {})}
+                return self._opened() + self._event("contentBlockStart", {"start": {"toolUse": call}})
             case BlockEnd(choice=0):
                 return self._block_end(event)
             case _:
@@ -96,7 +100,11 @@ class ConverseStreamEncoder(ResumingEncoder):
             case StreamStart():
                 return self.opening()
             case Extra(dialect=dialect, raw=raw) if dialect == NAME and is_object(raw) and len(raw) == 1:
-                return self._pass_on(raw)
+                name, payload = next(iter(raw.items()))
+                if name == "contentBlockDelta":  # its block may not be open
+                    self.changes.add("extra_foreign", f"/extra/{NAME}", "a delta of an unknown kind")
+                    return b""
+                return self.opening() + _frame(name, payload)
             case StreamEnd():
                 return self._end(event)
             case StreamError():
@@ -104,22 +112,7 @@ class ConverseStreamEncoder(ResumingEncoder):
             case _:
                 return b""
 
-    def _pass_on(self, raw: Any) -> bytes:
-        """An event of an unknown name as it came; a delta of one only, whose block may not be open, is dropped."""
-        name, payload = next(iter(raw.items()))
-        if name == "contentBlockDelta":
-            self.changes.add("extra_foreign", f"/extra/{NAME}", "a delta of an unknown kind")
-            return b""
-        return self.opening() + _frame(name, payload)
-
     # Blocks
-
-    def _block_start(self, event: BlockStart) -> bytes:
-        self._number = None
-        if event.block != "tool_call":
-            return b""
-        call = {"toolUseId": event.id, "name": event.name, **event.extra.get(NAME, {}).get("toolUse", {})}
-        return self._opened() + self._event("contentBlockStart", {"start": {"toolUse": call}})
 
     def _opened(self) -> bytes:
         """The start of the answer where nothing was said yet; the block has its number from here on."""
@@ -142,9 +135,6 @@ class ConverseStreamEncoder(ResumingEncoder):
     def _delta(self, delta: dict[str, Any]) -> bytes:
         return self._opened() + self._event("contentBlockDelta", {"delta": delta})
 
-    def _stop(self) -> bytes:
-        return b"" if self._number is None else self._event("contentBlockStop", {})
-
     def _block_end(self, event: BlockEnd) -> bytes:
         part, path = event.part, f"/parts/{event.index}"
         match part:
@@ -162,7 +152,7 @@ class ConverseStreamEncoder(ResumingEncoder):
                 frames = b""
             case _:
                 frames = self._whole(part, path)
-        return frames + self._stop()
+        return frames if self._number is None else frames + self._event("contentBlockStop", {})
 
     def _cited(self, part: TextPart, path: str) -> bytes:
         """The citations of a text; those without a place are noted."""

@@ -89,8 +89,12 @@ def encode_thinking(request: Request, facts: Facts, changes: Changes) -> dict[st
             path = "/thinking_budget" if request.thinking_budget else "/thinking"
             changes.add("parameter_unsupported", path, "the model does not think")
         return None
+    if thinks is False and (forms is None or "disabled" in forms):
+        return {"type": "disabled"}
     if thinks is False:
-        return _disabled(request, forms, changes)
+        path = "/thinking" if request.thinking is False else "/effort"
+        changes.add("parameter_unsupported", path, "the model always thinks")
+        return None
     return _enabled(request, budget, forms, changes)
 
 
@@ -101,14 +105,6 @@ def _budget_of(effort: str, facts: Facts, changes: Changes) -> int | None:
         return None
     changes.add("parameter_adjusted", "/effort", f"sent as a budget of {BUDGETS[effort]} tokens")
     return BUDGETS[effort]
-
-
-def _disabled(request: Request, forms: frozenset[str] | None, changes: Changes) -> dict[str, Any] | None:
-    if forms is None or "disabled" in forms:
-        return {"type": "disabled"}
-    path = "/thinking" if request.thinking is False else "/effort"
-    changes.add("parameter_unsupported", path, "the model always thinks")
-    return None
 
 
 def _enabled(

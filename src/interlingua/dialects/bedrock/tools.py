@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from interlingua.dialects._foreign import note_foreign
 from interlingua.dialects._freeform import freeform_description, freeform_parameters
 from interlingua.dialects._members import is_object, merge_members, plain
@@ -42,17 +44,10 @@ def decode_tools(wires: Sequence[ToolWire]) -> tuple[Tool | OpaqueTool, ...]:
         cache = None if wire.cachePoint is None else cache_of(wire.cachePoint)
         last = tools[-1] if tools else None
         if cache is not None and isinstance(last, Tool) and last.cache is None:
-            tools[-1] = _marked(last, cache)
+            tools[-1] = replace(last, cache=cache)
         else:
             tools.append(_tool(wire, f"/toolConfig/tools/{place}"))
     return tuple(tools)
-
-
-def _marked(tool: Tool, cache: Any) -> Tool:
-    return Tool(
-        name=tool.name, description=tool.description, parameters=tool.parameters, strict=tool.strict, cache=cache,
-        extra=tool.extra,
-    )  # fmt: skip
 
 
 def _tool(wire: ToolWire, path: str) -> Tool | OpaqueTool:
