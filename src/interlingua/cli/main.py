@@ -122,7 +122,13 @@ def _command(arguments: list[str]) -> int:
 
 def _run(name: str, arguments: list[str]) -> int:
     if name not in COMMANDS:
-        raise _unknown(name)
+        if name.startswith("-"):
+            raise UsageError(f"a command comes first, not {name}; `il --help` lists them")
+        from interlingua.registry.spec import near, shown
+
+        if " " in name:
+            raise UsageError(f'a command comes first; to ask a model: il ask "{name:.40}"')
+        raise UsageError(f"no command {shown(name)}{near(name, tuple(COMMANDS)) or '; `il --help` lists them'}")
     from importlib import import_module
 
     _load_quickly()
@@ -150,13 +156,3 @@ def _load_quickly() -> None:
         import msgspec  # noqa: F401  # pyright: ignore[reportUnusedImport]  # that it is loaded now is what counts
 
         del modules["typing_extensions"]
-
-
-def _unknown(name: str) -> UsageError:
-    if name.startswith("-"):
-        return UsageError(f"a command comes first, not {name}; `il --help` lists them")
-    from interlingua.registry.spec import near, shown
-
-    if " " in name:
-        return UsageError(f'a command comes first; to ask a model: il ask "{name:.40}"')
-    return UsageError(f"no command {shown(name)}{near(name, tuple(COMMANDS)) or '; `il --help` lists them'}")

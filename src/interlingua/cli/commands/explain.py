@@ -50,7 +50,20 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Explain."""
     plan = _plan_of_file(options) if options.request else _plan(options)
-    write(f"{plan.curl()}\n" if options.curl else _plan_text(plan))
+    if options.curl:
+        write(f"{plan.curl()}\n")
+        return MISUSED if plan.http is None else 0
+    pieces = [*map(_target, plan.targets)]
+    if plan.http is not None:
+        import msgspec
+
+        # Base64 is cut, which nobody reads; `--curl` has it whole.
+        text = msgspec.json.format(plan.http.body, indent=2).decode()
+        body = _BASE64.sub(lambda match: f"{match[0][:SHOWN_BASE64]}… ({len(match[0]):,} characters)", text)
+        pieces += ["", f"{plan.http.method} {plan.http.url}", body]
+    changes = [f"  {change}" for change in plan.changes]
+    pieces += ["", *(["changes", *changes] if changes else ["no changes"])]
+    write("".join([f"{piece}\n" for piece in pieces]))
     return MISUSED if plan.http is None else 0
 
 
@@ -106,21 +119,6 @@ def _chat(data: bytes) -> Request:
 
     request = HttpRequest(url="file://", body=data, dialect=DEFAULT_DIALECT)
     return get_dialect(DEFAULT_DIALECT).decode_request(request, DecodeOptions()).request
-
-
-def _plan_text(plan: Plan) -> str:
-    """Targets, request and changes, for people."""
-    pieces = [*map(_target, plan.targets)]
-    if plan.http is not None:
-        import msgspec
-
-        # Base64 is cut, which nobody reads; `--curl` has it whole.
-        text = msgspec.json.format(plan.http.body, indent=2).decode()
-        body = _BASE64.sub(lambda match: f"{match[0][:SHOWN_BASE64]}… ({len(match[0]):,} characters)", text)
-        pieces += ["", f"{plan.http.method} {plan.http.url}", body]
-    changes = [f"  {change}" for change in plan.changes]
-    pieces += ["", *(["changes", *changes] if changes else ["no changes"])]
-    return "".join([f"{piece}\n" for piece in pieces])
 
 
 def _target(target: PlannedTarget) -> str:

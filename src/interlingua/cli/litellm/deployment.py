@@ -219,7 +219,11 @@ def read_deployment(
     params = _params(members, path, shared, report)
     provider, model = _split(str(params["model"].value), params)
     served = named(provider, model)
-    served = served._replace(row=SCHEMES.get(served.row, served.row), model=_deployment_of(served, params))
+    base, in_path = params.get("api_base", params.get("base_url")), None
+    if served.row == "azure" and base is not None and "[" not in str(base.value):
+        in_path = _DEPLOYMENT.fullmatch(urlsplit(str(base.value)).path)  # an address of Azure may name the deployment
+    model_name = in_path["name"] if in_path else served.model
+    served = served._replace(row=SCHEMES.get(served.row, served.row), model=model_name)
     reason = _why_not(provider, model, served, params)
     if reason:
         report.drop(path, reason)
@@ -296,15 +300,6 @@ def _why_not(provider: str, model: str, served: Named, params: dict[str, Param])
         (not clean_model(served.model), "the model's name cannot stand in a spec"),
     )
     return next((f"not served: {sentence}" for holds, sentence in reasons if holds), "")
-
-
-def _deployment_of(served: Named, params: dict[str, Param]) -> str:
-    """The name of the model; where an address of Azure names the deployment in its path, that one."""
-    param = params.get("api_base", params.get("base_url"))
-    if served.row != "azure" or param is None:
-        return served.model
-    in_path = _DEPLOYMENT.fullmatch(urlsplit(str(param.value)).path) if "[" not in str(param.value) else None
-    return in_path["name"] if in_path else served.model
 
 
 def _account(served: Named, params: dict[str, Param], keys: Keys, report: Report) -> Account | None:

@@ -18,8 +18,6 @@ from interlingua.providers.rows import ROWS
 from interlingua.registry.allowance import MAX_ALLOWED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from interlingua.cli.litellm.report import Report
 
 __all__ = ["Alias", "Models", "Names", "build_models", "chains", "count_of"]
@@ -300,7 +298,17 @@ def chains(
             continue
         parts: list[str] = []
         for step in steps:
-            parts += _part(step, pools, inner, spec_of)
+            stage = pools.get(step)
+            if stage is None:
+                parts.append(spec_of[step])
+            elif stage.policy == "ordered":
+                parts += stage.targets
+            else:
+                part = f"{step.rstrip('*').rstrip('-')}-pool".lstrip("-")
+                while part in pools or inner.get(part, stage) != stage:
+                    part += "-pool"
+                inner[part] = stage
+                parts.append(part)
         outer[name] = Alias(tuple(dict.fromkeys(parts)), source=pool.source)
     return outer, inner
 
@@ -312,16 +320,3 @@ def _steps(name: str, falls: dict[str, list[str]], visited: list[str]) -> list[s
         for other in falls.get(name, ()):
             _steps(other, falls, visited)
     return visited
-
-
-def _part(step: str, pools: dict[str, Alias], inner: dict[str, Alias], spec_of: dict[str, str]) -> Iterable[str]:
-    pool = pools.get(step)
-    if pool is None:
-        return (spec_of[step],)
-    if pool.policy == "ordered":
-        return pool.targets
-    name = f"{step.rstrip('*').rstrip('-')}-pool".lstrip("-")
-    while name in pools or inner.get(name, pool) != pool:
-        name += "-pool"
-    inner[name] = pool
-    return (name,)
