@@ -103,7 +103,15 @@ def _fetch(url: str, part: Path, progress: Advance) -> bool:
     """Ask for the rest once; True when the file is whole."""
     done = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"range": f"bytes={done}-"} if done else {})  # noqa: S310 - https or file, from pip
-    with _opener().open(request, timeout=TIMEOUT_S) as reply:
+    # The environment has a say in proxies, and in certificates.
+    files = (os.environ.get(name) for name in _CERTIFICATES)
+    bundle = next((file for file in files if file and Path(file).exists()), None)
+    context = ssl.create_default_context(
+        cafile=bundle if bundle and Path(bundle).is_file() else None,
+        capath=bundle if bundle and Path(bundle).is_dir() else None,
+    )
+    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context))
+    with opener.open(request, timeout=TIMEOUT_S) as reply:
         if done and reply.status != 206:
             done = 0
         length = reply.headers.get("content-length")
@@ -114,14 +122,3 @@ def _fetch(url: str, part: Path, progress: Advance) -> bool:
                 done += len(chunk)
                 progress(done, total)
     return total is None or done == total
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    """Opens with the environment's proxies and certificates."""
-    files = (os.environ.get(name) for name in _CERTIFICATES)
-    bundle = next((file for file in files if file and Path(file).exists()), None)
-    context = ssl.create_default_context(
-        cafile=bundle if bundle and Path(bundle).is_file() else None,
-        capath=bundle if bundle and Path(bundle).is_dir() else None,
-    )
-    return urllib.request.build_opener(urllib.request.HTTPSHandler(context=context))

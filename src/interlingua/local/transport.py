@@ -91,29 +91,26 @@ class _Exchange:
 
     def take(self, event: EngineEvent) -> None:
         """Write what an event adds."""
+        assert self._plan is not None, "events come after the start"  # noqa: S101 - an invariant
         try:
-            self._write(event)
+            match event:
+                case Piece() if self._writer is not None:
+                    chunks = list(self._writer.feed(event))
+                    self._stream(chunks)
+                case Done() if self._writer is not None and self._streams:
+                    self._stream([*self._writer.finish(event), b"[DONE]"])
+                    self.ended = True
+                case Done() if self._writer is not None:
+                    self._body(200, self._writer.whole(event))
+                case Vectors() if isinstance(self._plan, EmbedPlan):
+                    self._body(200, embed_body(self._plan, event))
+                case Fault():
+                    self._fail(event)
+                case _:
+                    raise AssertionError(f"{type(event).__name__} belongs to another kind of request")
         except DecodeError as problem:
             self.cancel()
             self._fail(Fault(400, problem.message, "invalid_request_error", "unsupported_schema"))
-
-    def _write(self, event: EngineEvent) -> None:
-        assert self._plan is not None, "events come after the start"  # noqa: S101 - an invariant
-        match event:
-            case Piece() if self._writer is not None:
-                chunks = list(self._writer.feed(event))
-                self._stream(chunks)
-            case Done() if self._writer is not None and self._streams:
-                self._stream([*self._writer.finish(event), b"[DONE]"])
-                self.ended = True
-            case Done() if self._writer is not None:
-                self._body(200, self._writer.whole(event))
-            case Vectors() if isinstance(self._plan, EmbedPlan):
-                self._body(200, embed_body(self._plan, event))
-            case Fault():
-                self._fail(event)
-            case _:
-                raise AssertionError(f"{type(event).__name__} belongs to another kind of request")
 
     @property
     def _streams(self) -> bool:

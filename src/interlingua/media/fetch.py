@@ -213,8 +213,24 @@ def _hop(target: Target, terms: Terms) -> Generator[HttpRequest | None, Any, Fet
     if head.status in _REDIRECTS and location is not None:
         return location
     data = yield from _body(place, head, terms)
-    name = unquote(target.path.partition("?")[0].rpartition("/")[2])
-    return _part(place, data, head, name if _FILE_NAME.fullmatch(name) else None, terms)
+    # The part is what the bytes are, whatever they are said to be; a text in place of a picture is an error page.
+    claimed = (header(head.headers, "content-type") or "").partition(";")[0].strip().lower()
+    sniffed = sniff(data)
+    if sniffed is None:
+        what = "nothing" if not data else "no image, audio, PDF or text that is known here"
+        raise UsageError(f"{place} sent {what}")
+    if sniffed.media_type == "text/plain" and (claimed.startswith(_NO_TEXTS) or claimed == "application/pdf"):
+        raise UsageError(f"{place} says {claimed[:60]} and sent a text: is it an error page?")
+    match sniffed.kind:
+        case "image":
+            return ImagePart(data, sniffed.media_type, terms.detail, terms.cache)
+        case "audio":
+            return AudioPart(data, sniffed.media_type, cache=terms.cache)
+        case "document":
+            name = unquote(target.path.partition("?")[0].rpartition("/")[2])
+            is_text = sniffed.media_type == "text/plain"
+            own_type = claimed if is_text and claimed in _TEXTS else sniffed.media_type
+            return DocumentPart(data, own_type, name if _FILE_NAME.fullmatch(name) else None, terms.cache)
 
 
 def _place(target: Target) -> str:
@@ -242,14 +258,6 @@ def _checked(url: object, terms: Terms) -> Target:
         target = parse_url(url)
     except ConfigError as error:
         raise UsageError(error.message) from None
-    return _plain_host(target, terms)
-
-
-def _plain_host(target: Target, terms: Terms) -> Target:
-    """The target under the usual spelling of its host.
-
-    Raises: UsageError for a number that only some programs take for an address, and for a port that is not allowed.
-    """
     origin = target.origin
     host = origin.host.removesuffix(".")
     if ":" not in host and _NUMBER.fullmatch(host.rpartition(".")[2]) and not _DOTTED_QUAD.fullmatch(host):
@@ -304,26 +312,6 @@ def _body(place: str, head: Head, terms: Terms) -> Generator[None, bytes, bytes]
 
 def _too_large(place: str, terms: Terms) -> LimitExceededError:
     return LimitExceededError(f"what {place} sends is larger than {terms.max_bytes:,} bytes (max_bytes)")
-
-
-def _part(place: str, data: bytes, head: Head, name: str | None, terms: Terms) -> Fetched:
-    """The part that the bytes are, whatever they are said to be; a text in place of a picture is an error page."""
-    claimed = (header(head.headers, "content-type") or "").partition(";")[0].strip().lower()
-    sniffed = sniff(data)
-    if sniffed is None:
-        what = "nothing" if not data else "no image, audio, PDF or text that is known here"
-        raise UsageError(f"{place} sent {what}")
-    if sniffed.media_type == "text/plain" and (claimed.startswith(_NO_TEXTS) or claimed == "application/pdf"):
-        raise UsageError(f"{place} says {claimed[:60]} and sent a text: is it an error page?")
-    match sniffed.kind:
-        case "image":
-            return ImagePart(data, sniffed.media_type, terms.detail, terms.cache)
-        case "audio":
-            return AudioPart(data, sniffed.media_type, cache=terms.cache)
-        case "document":
-            is_text = sniffed.media_type == "text/plain"
-            own_type = claimed if is_text and claimed in _TEXTS else sniffed.media_type
-            return DocumentPart(data, own_type, name, terms.cache)
 
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

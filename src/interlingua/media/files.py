@@ -56,7 +56,14 @@ class InputFile(msgspec.Struct, frozen=True):
 
         Raises: UsageError for a file that cannot be read, is empty, or is of no known kind; LimitExceededError.
         """
-        data = _read(self.path)
+        try:
+            with Path(self.path).open("rb") as opened:
+                data = opened.read(MAX_FILE_BYTES + 1)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            raise UsageError(f"the file {self.path} cannot be read: {reason or 'not a usable path'}") from None
+        if len(data) > MAX_FILE_BYTES:
+            raise LimitExceededError(f"the file {self.path} is larger than {MAX_FILE_BYTES:,} bytes")
         if not data:
             raise UsageError(f"the file {self.path} is empty")
         sniffed = sniff(data)
@@ -99,18 +106,6 @@ def _named(pattern_or_path: object) -> list[str]:
     if not paths:
         raise UsageError(f"no file is named by {pattern}")
     return paths
-
-
-def _read(path: str) -> bytes:
-    try:
-        with Path(path).open("rb") as opened:
-            data = opened.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise UsageError(f"the file {path} cannot be read: {reason or 'not a usable path'}") from None
-    if len(data) > MAX_FILE_BYTES:
-        raise LimitExceededError(f"the file {path} is larger than {MAX_FILE_BYTES:,} bytes")
-    return data
 
 
 # Mail

@@ -50,7 +50,16 @@ def rows(source: Rows, column: str, *, key: str | None = None) -> Iterator[Input
 
     Raises: UsageError for what is no table, and for a row without the column; ConfigError for Parquet without pyarrow.
     """
-    return _inputs(_table(source, [column] if key is None else [column, key]), column, key)
+    read = getattr(source, "iter_rows", None)
+    if read is not None:
+        return _inputs(read(), column, key)
+    if isinstance(source, str | os.PathLike):
+        path = str(cast("str | os.PathLike[str]", source))
+        if path.endswith(".jsonl"):
+            return _inputs(_lines(path), column, key)
+        if path.endswith(".parquet"):
+            return _inputs(_parquet(path, [column] if key is None else [column, key]), column, key)
+    raise UsageError(f"il.rows(…) takes a .jsonl or .parquet file or a dataset with iter_rows, not {source!r:.60}")
 
 
 def _inputs(table: Iterable[dict[str, Any]], column: str, key: str | None) -> Iterator[InputRow]:
@@ -59,19 +68,6 @@ def _inputs(table: Iterable[dict[str, Any]], column: str, key: str | None) -> It
             yield InputRow(str(number if key is None else row[key]), row[column])
         except KeyError as error:
             raise UsageError(f"row {number} has no column {error}; it has {', '.join(row)}") from None
-
-
-def _table(source: object, columns: list[str]) -> Iterable[dict[str, Any]]:
-    read = getattr(source, "iter_rows", None)
-    if read is not None:
-        return read()
-    if isinstance(source, str | os.PathLike):
-        path = str(cast("str | os.PathLike[str]", source))
-        if path.endswith(".jsonl"):
-            return _lines(path)
-        if path.endswith(".parquet"):
-            return _parquet(path, columns)
-    raise UsageError(f"il.rows(…) takes a .jsonl or .parquet file or a dataset with iter_rows, not {source!r:.60}")
 
 
 def _lines(path: str) -> Iterator[dict[str, Any]]:

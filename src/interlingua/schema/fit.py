@@ -292,8 +292,20 @@ class _Fitter:
         """Whether a reference is part of a circle that the target does not take."""
         if self.subset.recursive:
             return False
-        if self._cyclic is None:
-            self._cyclic = _circles(self.root)
+        if self._cyclic is not None:
+            return reference in self._cyclic
+        graph: dict[str, list[str]] = {}
+        waiting = _references(self.root)
+        while waiting:
+            place = waiting.pop()
+            if place in graph:
+                continue
+            try:
+                graph[place] = _references(follow({"$ref": place}, self.root))
+            except SchemaError:
+                graph[place] = []
+            waiting += graph[place]
+        self._cyclic = frozenset([place for place in graph if _reaches(place, graph)])
         return reference in self._cyclic
 
     def _reference(self, work: Work) -> tuple[Schema, Step | None]:
@@ -383,22 +395,6 @@ def _last_step(reference: str) -> str:
 
 def _references(schema: Schema) -> list[str]:
     return [str(part["$ref"]) for part in parts_of_schema(schema) if "$ref" in part]
-
-
-def _circles(root: Schema) -> frozenset[str]:
-    """The references that lead back to themselves."""
-    graph: dict[str, list[str]] = {}
-    waiting = _references(root)
-    while waiting:
-        reference = waiting.pop()
-        if reference in graph:
-            continue
-        try:
-            graph[reference] = _references(follow({"$ref": reference}, root))
-        except SchemaError:
-            graph[reference] = []
-        waiting += graph[reference]
-    return frozenset([reference for reference in graph if _reaches(reference, graph)])
 
 
 def _reaches(start: str, graph: dict[str, list[str]]) -> bool:

@@ -425,17 +425,13 @@ def _read_model(value: JsonValue, *, model: Any) -> Any:
 def _tidied(schema: Schema) -> Schema:
     """Pydantic's schema without titles, and with what a docstring says of the fields at the fields."""
     plain = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
-    return map_children(_spread(plain), _tidied)
-
-
-def _spread(schema: Schema) -> Schema:
-    """An object's schema whose description was a docstring; untouched where that speaks of what is no property."""
-    text, properties = schema.get("description"), schema.get("properties")
+    text, properties = plain.get("description"), plain.get("properties")
     parsed = parse_docstring(text) if isinstance(text, str) and isinstance(properties, dict) else None
-    if parsed is None or not parsed.parameters or not parsed.parameters.keys() <= cast("Schema", properties).keys():
-        return schema
-    fields = {**cast("dict[str, Schema]", properties)}
-    for name, words in parsed.parameters.items():
-        fields[name] = {"description": words, **fields[name]}
-    rest = {key: value for key, value in schema.items() if key != "description"}
-    return {**({"description": parsed.summary} if parsed.summary else {}), **rest, "properties": fields}
+    # A docstring that speaks of what is no property stays as it is.
+    if parsed is not None and parsed.parameters and parsed.parameters.keys() <= cast("Schema", properties).keys():
+        fields = {**cast("dict[str, Schema]", properties)}
+        for name, words in parsed.parameters.items():
+            fields[name] = {"description": words, **fields[name]}
+        rest = {key: value for key, value in plain.items() if key != "description"}
+        plain = {**({"description": parsed.summary} if parsed.summary else {}), **rest, "properties": fields}
+    return map_children(plain, _tidied)

@@ -59,7 +59,17 @@ class PartialReader:
         self._reader.feed(text)
         if self._reader.growth == growth:
             return NOTHING
-        self._follow()
+        # The places are brought to where the reader is.
+        root = cast("dict[str, Any] | list[Any]", self._reader.root)
+        path = self._reader.path or [Open(root)]
+        unchanged = sum(place.raw is now.container for place, now in zip(self._places, path, strict=False))
+        del self._places[unchanged:]
+        for depth, now in enumerate(path):
+            if depth == unchanged:
+                kind = self._places[-1].kind_below() if depth else self._kind_of(root)
+                self._places.append(_Place(now.container, kind))
+                unchanged += 1
+            self._places[depth].go_on(now.key, is_innermost=depth == len(path) - 1)
         shown = self._shown()
         if shown is NOTHING or shown == self._last:
             return NOTHING
@@ -74,19 +84,6 @@ class PartialReader:
         if self._wrapped and isinstance(shown, dict):
             return cast("dict[str, Any]", shown).get(WRAPPER, NOTHING)
         return shown
-
-    def _follow(self) -> None:
-        """Bring the places to where the reader is."""
-        root = cast("dict[str, Any] | list[Any]", self._reader.root)
-        path = self._reader.path or [Open(root)]
-        unchanged = sum(place.raw is now.container for place, now in zip(self._places, path, strict=False))
-        del self._places[unchanged:]
-        for depth, now in enumerate(path):
-            if depth == unchanged:
-                kind = self._places[-1].kind_below() if depth else self._kind_of(root)
-                self._places.append(_Place(now.container, kind))
-                unchanged += 1
-            self._places[depth].go_on(now.key, is_innermost=depth == len(path) - 1)
 
     def _kind_of(self, root: object) -> Kind:
         return _Wrapped(self._kind) if self._wrapped and isinstance(root, dict) else self._kind
