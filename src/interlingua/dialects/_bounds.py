@@ -57,10 +57,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             case "cache_key":
                 return self._key(value, changes)
             case _:
-                return self._nearest_number(name, value, changes)
-
-    def _nearest_number(self, name: str, value: Any, changes: Changes) -> Any:
-        """A number; None for a limit below nothing, which is none."""
+                pass
         least, most = self.knobs.get(name, (None, None))
         if least is None or most is None or not isinstance(value, int | float) or not (value < least or value > most):
             return value

@@ -115,34 +115,21 @@ def prepare_history(
 
     Raises: HistoryError under `refuse`.
     """
-    walk = _walk(messages)
-    faults = [fault for fault in walk.faults if fault.code != "result_orphan"] if continues else walk.faults
-    if faults:
-        if policy == "refuse":
-            raise HistoryError(_sentence(faults), code=faults[0].code)
-        messages = _Mender(changes, continues=continues).mend(messages)
-    return _tell_broken_calls(messages, changes) if walk.broken and not keep_broken else messages
-
-
-def _sentence(faults: list[_Fault]) -> str:
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"messages[{faults[0].message}]: {faults[0].text}{more}"
-
-
-def _walk(messages: Sequence[Message]) -> _Walk:
     walk = _Walk()
     for place, message in enumerate(messages):
         if message.role == "assistant":
             walk.assistant(place, message)
-        elif message.role == "tool" or walk.open or _has_result(message):
+        elif message.role == "tool" or walk.open or ToolResult in {type(part) for part in message.parts}:
             walk.other(place, message)
     if walk.open:
         walk.expect_nothing(len(messages))
-    return walk
-
-
-def _has_result(message: Message) -> bool:
-    return ToolResult in {type(part) for part in message.parts}
+    faults = [fault for fault in walk.faults if fault.code != "result_orphan"] if continues else walk.faults
+    if faults:
+        if policy == "refuse":
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            raise HistoryError(f"messages[{faults[0].message}]: {faults[0].text}{more}", code=faults[0].code)
+        messages = _Mender(changes, continues=continues).mend(messages)
+    return _tell_broken_calls(messages, changes) if walk.broken and not keep_broken else messages
 
 
 class _Walk:
@@ -309,14 +296,14 @@ def _calls_as_text(message: Message, broken: set[str], changes: Changes, place: 
         for number, part in enumerate(message.parts):
             if isinstance(part, BrokenToolCall):
                 changes.add(code, f"/messages/{place}/parts/{number}", f"{part.name}: {part.reason}")
-        return [msgspec.structs.replace(message, parts=tuple([_call_text(part) for part in message.parts]))]
+        spoken: list[Part] = [
+            TextPart(f"{part.name}({part.raw_arguments})") if isinstance(part, BrokenToolCall) else part
+            for part in message.parts
+        ]
+        return [msgspec.structs.replace(message, parts=tuple(spoken))]
     parts = tuple([part for part in message.parts if not (isinstance(part, ToolResult) and part.call_id in broken)])
     if len(parts) == len(message.parts):
         return [message]
     texts = [part for part in message.parts if isinstance(part, ToolResult) and part.call_id in broken]
     as_text = Message("user", tuple([TextPart(f"{part.name}: {result_text(part)}") for part in texts]))
     return [msgspec.structs.replace(message, parts=parts), as_text] if parts else [as_text]
-
-
-def _call_text(part: Part) -> Part:
-    return TextPart(f"{part.name}({part.raw_arguments})") if isinstance(part, BrokenToolCall) else part

@@ -24,7 +24,7 @@ from interlingua.types.content import TextPart
 from interlingua.types.response import Alternative, Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from interlingua.types.content import Part
 
@@ -60,7 +60,10 @@ def move_logprobs(answer: A, dialect: str) -> A:
             is_whole = _fits_google(tokens) if dialect == GOOGLE else source != GOOGLE or _is_plain(member)
             rest = _without(answer.extra, source, home) if is_whole else answer.extra
             return _moved(answer, tokens, dialect, rest)
-    tokens = [] if dialect == IN_TEXTS else _in_texts(answer.parts)
+    if dialect == IN_TEXTS:
+        return answer
+    texts = [part for part in answer.parts if type(part) is TextPart and part.extra]
+    tokens = [token for part in texts for token in text_logprobs(part) or ()]
     return _moved(answer, tokens, dialect, answer.extra) if tokens else answer
 
 
@@ -76,10 +79,6 @@ def without_logprobs(extra: Mapping[str, Any], dialect: str) -> Mapping[str, Any
     if not members or not tokens or (dialect == GOOGLE and not _fits_google(tokens)):
         return extra
     return {**extra, IN_TEXTS: {name: value for name, value in members.items() if name != MEMBER}}
-
-
-def _in_texts(parts: Sequence[Part]) -> list[Any]:
-    return [token for part in parts if type(part) is TextPart and part.extra for token in text_logprobs(part) or ()]
 
 
 def _moved(answer: A, tokens: list[Any], dialect: str, rest: dict[str, dict[str, Any]]) -> A:

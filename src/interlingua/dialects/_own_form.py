@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from interlingua.errors import Error
     from interlingua.types.content import Part
     from interlingua.types.event import Event
-    from interlingua.types.response import Alternative, Response
+    from interlingua.types.response import Response
 
 __all__ = ["ConvertingDecoder", "turned_back"]
 
@@ -45,19 +45,18 @@ def turned_back(response: Response[Any], undo: Undo, dialect: str) -> Response[A
         for place, choice in enumerate(response.alternatives):
             _note_fences(choice.parts, f"/alternatives/{place}", removed)
         changes += removed.done()
-    alternatives = tuple([_alternative(choice, undo) for choice in response.alternatives])
+    alternatives = [
+        msgspec.structs.replace(choice, parts=tuple([_own(part, undo) for part in choice.parts]))
+        for choice in response.alternatives
+    ]
     parts = tuple([_own(part, undo) for part in response.parts])
-    return msgspec.structs.replace(response, parts=parts, alternatives=alternatives, changes=changes)
+    return msgspec.structs.replace(response, parts=parts, alternatives=tuple(alternatives), changes=changes)
 
 
 def _note_fences(parts: tuple[Part, ...], path: str, changes: Changes) -> None:
     for place, part in enumerate(parts):
         if isinstance(part, TextPart) and unfenced(part.text) != part.text:
             changes.add("fence_removed", f"{path}/parts/{place}")
-
-
-def _alternative(choice: Alternative, undo: Undo) -> Alternative:
-    return msgspec.structs.replace(choice, parts=tuple([_own(part, undo) for part in choice.parts]))
 
 
 def _own(part: Part, undo: Undo) -> Part:
@@ -138,7 +137,11 @@ class ConvertingDecoder:
 
     def _starts(self, event: BlockStart) -> None:
         place = event.choice, event.index
-        if self._is_held(event):
+        if event.block == "tool_call":
+            waits = not event.freeform and event.name in self._undo.arguments
+        else:
+            waits = event.block == "text" and self._undo.output is not None
+        if waits:
             self._pending_blocks.add(place)
         elif event.block == "text" and self._undo.fenced:
             self._unfencers[place] = Unfencer()
@@ -160,11 +163,6 @@ class ConvertingDecoder:
         unfencer = self._unfencers.pop((choice, index), None)
         rest = "" if unfencer is None else unfencer.close()
         return (TextDelta(index, rest, choice), end) if rest else (end,)
-
-    def _is_held(self, event: BlockStart) -> bool:
-        if event.block == "tool_call":
-            return not event.freeform and event.name in self._undo.arguments
-        return event.block == "text" and self._undo.output is not None
 
 
 def _whole(part: Part, index: int, choice: int) -> tuple[Event, ...]:

@@ -231,11 +231,8 @@ class RequestWriter:
         """Call ids fitted to the rule of server and wire; empty where any id is taken."""
         if not self.calls:
             return {}
-        rule = self._id_rule()
+        rule = self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
         return {} if fit_as_they_are(self.calls, rule) else map_call_ids(self.calls, rule)
-
-    def _id_rule(self) -> CallIdRule:
-        return self.call_id_rule if self.quirks.call_id_rule == "any" else self.quirks.call_id_rule
 
     def refuse_empty(self) -> None:
         """Refuse a conversation of which nothing is left to send, unless it goes on from what the provider keeps."""

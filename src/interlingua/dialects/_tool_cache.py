@@ -118,13 +118,11 @@ def _known_tools(tools: list[Tool]) -> CachedTools:
     cached.written, cached.fitted = {}, {}
     cached.names = frozenset([tool.name for tool in tools])
     cached.freeform = frozenset([tool.name for tool in tools if tool.freeform])
-    cached.is_marked = any([_is_marked(tool) for tool in tools])
+    # a mark for the prompt cache may be one of a kind that we do not know
+    cached.is_marked = any(
+        [tool.cache is not None or any("cache_control" in members for members in tool.extra.values()) for tool in tools]
+    )
     return cached
-
-
-def _is_marked(tool: Tool) -> bool:
-    """Whether a tool has a mark for the prompt cache, be it one of a kind that we do not know."""
-    return tool.cache is not None or any("cache_control" in members for members in tool.extra.values())
 
 
 def _read_only_tool(tool: Tool) -> Tool:
