@@ -221,7 +221,14 @@ class _Outcome:
         """Hand on what a chunk says; True stops the engine."""
         if error := chunk.get("error"):
             self.failed = True
-            self.job.deliver(_fault(error))
+            code, kind = error.get("code"), str(error.get("type") or "server_error")
+            status = code if isinstance(code, int) and 400 <= code < 600 else 500
+            fault = Fault(status, str(error.get("message") or "the local engine failed"), kind)
+            if kind == "exceed_context_size_error":
+                tokens, most = error.get("n_prompt_tokens"), error.get("n_ctx")
+                sentence = f"the conversation has {tokens} tokens; the local model takes {most}"
+                fault = Fault(400, sentence, "invalid_request_error", "context_length_exceeded")
+            self.job.deliver(fault)
             return True
         self.usage = chunk.get("usage") or self.usage
         for choice in chunk.get("choices") or ():
@@ -249,17 +256,6 @@ class _Outcome:
                 self.usage.get("completion_tokens", 0),
             )
         )
-
-
-def _fault(error: dict[str, Any]) -> Fault:
-    code, kind = error.get("code"), str(error.get("type") or "server_error")
-    status = code if isinstance(code, int) and 400 <= code < 600 else 500
-    if kind == "exceed_context_size_error":
-        sentence = (
-            f"the conversation has {error.get('n_prompt_tokens')} tokens; the local model takes {error.get('n_ctx')}"
-        )
-        return Fault(400, sentence, "invalid_request_error", "context_length_exceeded")
-    return Fault(status, str(error.get("message") or "the local engine failed"), kind)
 
 
 _engines: dict[Path, Engine] = {}

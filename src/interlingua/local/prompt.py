@@ -117,7 +117,12 @@ def _turns(message: Mapping[str, Any], names: dict[str, str], *, wrapped: bool) 
     text = _text(message)
     match message["role"]:
         case "assistant":
-            calls = [_call(call, names) for call in message.get("tool_calls") or ()]
+            calls: list[str] = []
+            for call in message.get("tool_calls") or ():
+                function: Mapping[str, Any] = call["function"]
+                names[str(call.get("id"))] = str(function["name"])
+                name = json.encode(function["name"]).decode()
+                calls.append(_defused(f'{{"name": {name}, "arguments": {function.get("arguments") or "{}"}}}'))
             content = f'{{"reply": {json.encode(text).decode()}}}' if wrapped and text and not calls else text
             yield Turn("assistant", "\n".join(part for part in (content, *calls) if part))
         case "tool":
@@ -127,13 +132,6 @@ def _turns(message: Mapping[str, Any], names: dict[str, str], *, wrapped: bool) 
             yield Turn("system", text)
         case _:
             yield Turn("user", text)
-
-
-def _call(call: Mapping[str, Any], names: dict[str, str]) -> str:
-    function: Mapping[str, Any] = call["function"]
-    names[str(call.get("id"))] = str(function["name"])
-    name = json.encode(function["name"]).decode()
-    return _defused(f'{{"name": {name}, "arguments": {function.get("arguments") or "{}"}}}')
 
 
 def _text(message: Mapping[str, Any]) -> str:

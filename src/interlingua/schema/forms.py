@@ -153,7 +153,12 @@ class Forms:
 
     def object(self, fields: Fields) -> Form:
         """The form of an object with fixed members."""
-        forms = {field.key: self._member(field) for field in fields.members}
+        forms: dict[str, Form] = {}
+        for field in fields.members:
+            try:
+                forms[field.key] = self.form(field.kind)
+            except SchemaError as error:
+                raise SchemaError(f"{field.name}: {error.message}") from None
         properties = {field.key: _property(field, forms[field.key].schema) for field in fields.members}
         required = [field.key for field in fields.members if field.required]
         if fields.tag is not None:
@@ -168,12 +173,6 @@ class Forms:
         schema["additionalProperties"] = False
         readers = {key: form.read for key, form in forms.items()}
         return Form(schema, partial(_read_object, fields=fields, readers=readers), frozenset(properties))
-
-    def _member(self, field: Field) -> Form:
-        try:
-            return self.form(field.kind)
-        except SchemaError as error:
-            raise SchemaError(f"{field.name}: {error.message}") from None
 
     def _annotated(self, kind: Kind, metadata: tuple[Any, ...]) -> Form:
         form, predicates = self.form(kind), predicates_of(metadata)

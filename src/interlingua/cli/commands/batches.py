@@ -118,17 +118,16 @@ def _print(rows: list[tuple[str, BatchInfo]], *, as_json: bool) -> None:
         write(f"{json.dumps(listed, indent=2, ensure_ascii=False)}\n")
         return
     if rows:
+        from datetime import UTC, datetime
+
         head = ("provider", "id", "status", "done", "requests", "created", "mark")
-        write(table(head, [(provider, *_cells(batch)) for provider, batch in rows]))
+        cells: list[tuple[str, ...]] = []
+        for provider, batch in rows:
+            counts = ["-" if count is None else f"{count:,}" for count in (batch.done, batch.total)]
+            moment = batch.created_at
+            created = "-" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
+            cells.append((provider, batch.id, batch.status, *counts, created, batch.mark or "-"))
+        write(table(head, cells))
     for provider, batch in rows:
         if batch.message:
             note(f"{provider}: {batch.id}: {batch.message}")
-
-
-def _cells(batch: BatchInfo) -> tuple[str, ...]:
-    from datetime import UTC, datetime
-
-    counts = ["-" if count is None else f"{count:,}" for count in (batch.done, batch.total)]
-    moment = batch.created_at
-    created = "-" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
-    return batch.id, batch.status, *counts, created, batch.mark or "-"

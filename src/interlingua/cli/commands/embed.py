@@ -73,20 +73,18 @@ def _texts(options: Namespace) -> list[str]:
         if options.file is not None:
             raise UsageError("embed: give texts or --file, not both")
         return list(options.text)
-    texts = [line.strip() for line in _content(options.file).splitlines() if line.strip()]
+    if options.file is None or options.file == "-":
+        from interlingua.cli.terminal import piped_input
+
+        content = piped_input(force=options.file == "-").decode("utf-8", "replace")
+    else:
+        from pathlib import Path
+
+        try:
+            content = Path(options.file).read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise UsageError(f"embed: {options.file} cannot be read: {error.strerror}") from None
+    texts = [line.strip() for line in content.splitlines() if line.strip()]
     if not texts:
         raise UsageError("embed: there is no text; give one, --file PATH, or lines on stdin")
     return texts
-
-
-def _content(path: str | None) -> str:
-    if path is None or path == "-":
-        from interlingua.cli.terminal import piped_input
-
-        return piped_input(force=path == "-").decode("utf-8", "replace")
-    from pathlib import Path
-
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise UsageError(f"embed: {path} cannot be read: {error.strerror}") from None

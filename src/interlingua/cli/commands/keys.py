@@ -383,33 +383,17 @@ def _budgets(keys: list[GatewayKey], teams: dict[str, Terms], database: Database
 
 def _usage_table(rows: list[Row]) -> str:
     from interlingua.cli.table import table
-
-    head = ("key", "day", "model", "requests", "failed", "input", "output", "cost")
-    return table(
-        head,
-        [
-            (
-                row.key,
-                row.day,
-                row.model or "-",
-                f"{row.requests:,}",
-                f"{row.failed:,}",
-                f"{row.input_tokens:,}",
-                f"{row.output_tokens:,}",
-                _cost(row),
-            )
-            for row in rows
-        ],
-    )
-
-
-def _cost(row: Row) -> str:
-    """The cost, as far as it is known; with a plus where the price of some calls is not."""
     from interlingua.gateway.keys.terms import money
 
-    if row.unpriced and row.unpriced >= row.requests - row.failed:
-        return "-"
-    return f"{money(row.nano_usd)}{' +' if row.unpriced else ''}"
+    cells: list[tuple[str, ...]] = []
+    for row in rows:
+        # The cost as far as it is known; with a plus where the price of some calls is not.
+        cost = f"{money(row.nano_usd)}{' +' if row.unpriced else ''}"
+        if row.unpriced and row.unpriced >= row.requests - row.failed:
+            cost = "-"
+        counts = [f"{count:,}" for count in (row.requests, row.failed, row.input_tokens, row.output_tokens)]
+        cells.append((row.key, row.day, row.model or "-", *counts, cost))
+    return table(("key", "day", "model", "requests", "failed", "input", "output", "cost"), cells)
 
 
 def _budget_table(budgets: list[dict[str, Any]]) -> str:

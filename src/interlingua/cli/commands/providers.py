@@ -11,7 +11,6 @@ from interlingua.errors import redact
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from interlingua.registry.status import ProviderStatus
 
 __all__ = ["EXAMPLES", "arguments", "run"]
 
@@ -52,16 +51,15 @@ def run(options: Namespace) -> int:
 
         write(f"{json.dumps([msgspec.to_builtins(row) for row in rows], indent=2, ensure_ascii=False)}\n")
         return 0
-    write(table(("provider", "speaks", "key", "address", "from"), [_cells(row) for row in rows]))
+    cells: list[tuple[str, ...]] = []
+    for row in rows:
+        variables = " or ".join(row.key_env)
+        is_plain = row.key == "not needed" or row.key.startswith("login ")
+        key = f"{row.key}: {variables}" if variables and not is_plain else row.key
+        speaks = row.dialect or ("-" if row.problem else "nothing that this version has")
+        cells.append((row.name, speaks, key or "-", redact(row.base_url) or "-", row.origin))
+    write(table(("provider", "speaks", "key", "address", "from"), cells))
     for row in rows:
         if row.problem:
             note(row.problem)
     return 0
-
-
-def _cells(row: ProviderStatus) -> tuple[str, str, str, str, str]:
-    variables = " or ".join(row.key_env)
-    is_plain = row.key == "not needed" or row.key.startswith("login ")
-    key = f"{row.key}: {variables}" if variables and not is_plain else row.key
-    speaks = row.dialect or ("-" if row.problem else "nothing that this version has")
-    return row.name, speaks, key or "-", redact(row.base_url) or "-", row.origin

@@ -44,7 +44,10 @@ def toml_text(
 ) -> str:
     """The file."""
     parts = [[f"# Made from {_comment(source)} by `il migrate litellm`. No key stands here: the variables are named."]]
-    parts += [_provider(name, account) for name, account in sorted(providers.items())]
+    for name, account in sorted(providers.items()):
+        is_variable = account.address.startswith("$")
+        dsn = f"dsn_env = {_text(variable_of_dsn(name))}" if is_variable else f"dsn = {_text(account.dsn)}"
+        parts.append([f"[providers.{_key(name)}]", dsn])
     outer, inner = aliases
     if outer or inner:
         lines = [line for name, alias in outer.items() for line in _alias(name, alias)]
@@ -57,13 +60,6 @@ def toml_text(
     members = [f"{f'{name} = {value}':<33} # {_comment(path)}" for name, (value, path) in server.members.items()]
     parts.append(["[server]", *_PORT, *members])
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
-
-
-def _provider(name: str, account: Account) -> list[str]:
-    head = f"[providers.{_key(name)}]"
-    if account.address.startswith("$"):
-        return [head, f"dsn_env = {_text(variable_of_dsn(name))}"]
-    return [head, f"dsn = {_text(account.dsn)}"]
 
 
 def _alias(name: str, alias: Alias) -> list[str]:
